@@ -1,0 +1,304 @@
+// The Python face of the core. Everything here converts, checks and forwards; nothing computes.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "serape/chi_square.hpp"
+#include "serape/contingency_test.hpp"
+#include "serape/kernels.hpp"
+#include "serape/packed_table.hpp"
+#include "serape/ranking.hpp"
+
+namespace nb = nanobind;
+using namespace serape;
+
+namespace {
+
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using NumPy = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+using Positions = Array<std::uint32_t>;
+
+template <class T>
+std::span<const T> span(const Array<T>& array) {
+    return {array.data(), array.size()};
+}
+
+// A NumPy array that owns a vector's memory.
+template <class T>
+NumPy<T> to_numpy(std::vector<T>&& values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return NumPy<T>(owned->data(), {owned->size()}, owner);
+}
+
+// A NumPy array of uninitialised memory.
+template <class T>
+NumPy<T> empty_numpy(std::size_t size) {
+    T* memory = new T[size == 0 ? 1 : size];
+    const nb::capsule owner(memory, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return NumPy<T>(memory, {size}, owner);
+}
+
+// Asks Python, every so often, whether Ctrl-C was pressed, and calls `poll` if there is one.
+Control control_for(const nb::object& poll) {
+    return Control([poll_pointer = poll.ptr()] {
+        const nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) {
+            return true;
+        }
+        if (poll_pointer != Py_None) {
+            PyObject* answer = PyObject_CallNoArgs(poll_pointer);
+            if (answer == nullptr) {
+                return true;
+            }
+            Py_DECREF(answer);
+        }
+        return false;
+    });
+}
+
+// Runs a long computation without the GIL; a stop raises what Python wants raised.
+template <class Work>
+void without_gil(const Work& work) {
+    bool stopped = false;
+    {
+        const nb::gil_scoped_release release;
+        try {
+            work();
+        } catch (const Cancelled&) {
+            stopped = true;
+        }
+    }
+    if (stopped) {
+        throw nb::python_error();
+    }
+}
+
+void check(const PackedTable& table, std::size_t column) {
+    if (column >= table.columns()) {
+        throw nb::index_error(("column " + std::to_string(column) + " of a table of " + std::to_string(table.columns())).c_str());
+    }
+}
+
+void check(const PackedTable& table, std::span<const std::uint32_t> columns) {
+    std::uint32_t largest = 0;
+    for (const std::uint32_t column : columns) {
+        largest = std::max(largest, column);
+    }
+    if (!columns.empty()) {
+        check(table, largest);
+    }
+}
+
+template <class Value>
+Value parse(const std::string& word, std::initializer_list<std::pair<const char*, Value>> meanings) {
+    for (const auto& [name, value] : meanings) {
+        if (word == name) {
+            return value;
+        }
+    }
+    throw nb::value_error(("unknown option '" + word + "'").c_str());
+}
+
+Way parse_way(const std::string& way) {
+    return parse<Way>(way, {{"automatic", Way::automatic},
+                            {"panels", Way::automatic},
+                            {"planes", Way::planes},
+                            {"scatter", Way::scatter},
+                            {"sparse", Way::sparse},
+                            {"ones", Way::ones}});
+}
+
+void bind_table(nb::module_& m) {
+    nb::class_<PackedTable>(m, "PackedTable", "Discrete columns, packed for counting.")
+        .def(nb::init<std::size_t>(), nb::arg("rows"))
+        .def_prop_ro("rows", &PackedTable::rows)
+        .def_prop_ro("columns", &PackedTable::columns)
+        .def_prop_ro("nbytes", &PackedTable::bytes, "Bytes held, derived layouts included.")
+        .def("reserve_planes", &PackedTable::reserve_planes, nb::arg("planes"))
+        .def("append",
+             [](PackedTable& table, const Array<std::uint8_t>& codes, std::uint32_t levels) { table.append(span(codes), levels); },
+             nb::arg("codes"), nb::arg("levels"))
+        .def("append",
+             [](PackedTable& table, const Array<std::uint16_t>& codes, std::uint32_t levels) { table.append(span(codes), levels); },
+             nb::arg("codes"), nb::arg("levels"))
+        .def(
+            "append_block",
+            [](PackedTable& table, const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::device::cpu>& codes, const Positions& levels) {
+                if (codes.shape(0) != table.rows() || codes.shape(1) != levels.size() || (codes.shape(1) > 1 && codes.stride(1) != 1)) {
+                    throw nb::value_error("codes must be rows × columns, row by row");
+                }
+                const nb::gil_scoped_release release;
+                table.append_block(codes.data(), static_cast<std::size_t>(codes.stride(0)), span(levels));
+            },
+            nb::arg("codes"), nb::arg("levels"))
+        .def("append_ones", [](PackedTable& table, const Array<std::int64_t>& ones) { table.append_ones(span(ones)); }, nb::arg("ones"))
+        .def("levels",
+             [](const PackedTable& table, std::size_t column) {
+                 check(table, column);
+                 return table.levels(column);
+             },
+             nb::arg("column"))
+        .def("codes",
+             [](const PackedTable& table, std::size_t column) {
+                 check(table, column);
+                 std::vector<std::uint16_t> codes(table.rows());
+                 table.unpack(column, codes);
+                 return to_numpy(std::move(codes));
+             },
+             nb::arg("column"));
+}
+
+using Arrays = std::tuple<NumPy<double>, NumPy<double>, NumPy<bool>>;
+
+void bind_test(nb::module_& m) {
+    nb::class_<ContingencyTest>(m, "ContingencyTest", "G² and X² tests on a packed table.")
+        .def(
+            "__init__",
+            [](ContingencyTest* self, const PackedTable& table, const std::string& statistic, const std::string& dof,
+               const std::string& reliability, double minimum) {
+                new (self) ContingencyTest(
+                    table, {parse<StatisticKind>(statistic, {{"g2", StatisticKind::g2}, {"x2", StatisticKind::x2}}),
+                            parse<DofRule>(dof, {{"full", DofRule::full}, {"adjusted", DofRule::adjusted}}),
+                            parse<Reliability>(reliability,
+                                               {{"none", Reliability::none}, {"dof", Reliability::dof}, {"cells", Reliability::cells}}),
+                            minimum});
+            },
+            nb::arg("table"), nb::arg("statistic"), nb::arg("dof"), nb::arg("reliability"), nb::arg("minimum"), nb::keep_alive<1, 2>())
+        .def(
+            "test",
+            [](const ContingencyTest& test, std::uint32_t x, std::uint32_t y, const std::vector<std::uint32_t>& given) {
+                check(test.table(), x);
+                check(test.table(), y);
+                check(test.table(), given);
+                Outcome out{};
+                without_gil([&] { out = test.test(x, y, given); });
+                return nb::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
+            },
+            nb::arg("x"), nb::arg("y"), nb::arg("given"))
+        .def(
+            "screen",
+            [](const ContingencyTest& test, std::uint32_t target, const Positions& candidates, const std::vector<std::uint32_t>& given,
+               std::size_t threads, const nb::object& poll, const std::string& way) {
+                check(test.table(), target);
+                check(test.table(), span(candidates));
+                check(test.table(), given);
+                auto statistic = empty_numpy<double>(candidates.size());
+                auto dof = empty_numpy<double>(candidates.size());
+                auto reliable = empty_numpy<bool>(candidates.size());
+                const Answers out{statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())};
+                Control control = control_for(poll);
+                without_gil([&] {
+                    test.screen(target, span(candidates), given, threads, control, out, parse_way(way), way == "panels");
+                });
+                return nb::make_tuple(statistic, dof, reliable);
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            nb::arg("way") = "automatic", "Statistic, dof and reliability of many candidates given one set.")
+        .def(
+            "first_dependent",
+            [](const ContingencyTest& test, std::uint32_t target, const Positions& candidates, const std::vector<std::uint32_t>& given,
+               double log_alpha, const nb::object& poll) {
+                check(test.table(), target);
+                check(test.table(), span(candidates));
+                check(test.table(), given);
+                auto statistic = empty_numpy<double>(candidates.size());
+                auto dof = empty_numpy<double>(candidates.size());
+                auto reliable = empty_numpy<bool>(candidates.size());
+                const Answers out{statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())};
+                Control control = control_for(poll);
+                std::size_t asked = 0;
+                without_gil([&] { asked = test.first_dependent(target, span(candidates), given, log_alpha, control, out); });
+                return nb::make_tuple(asked, statistic, dof, reliable);
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("log_alpha"), nb::arg("poll") = nb::none())
+        .def(
+            "search_subsets",
+            [](const ContingencyTest& test, const Positions& xs, std::uint32_t target, const std::vector<std::uint32_t>& pool,
+               std::size_t smallest, std::size_t largest, std::optional<std::uint32_t> must_include, std::optional<double> stop_above,
+               std::size_t threads, const nb::object& poll) {
+                check(test.table(), span(xs));
+                check(test.table(), target);
+                check(test.table(), pool);
+                if (must_include) {
+                    check(test.table(), *must_include);
+                }
+                const SubsetQuestion question{target, pool, smallest, largest, must_include, stop_above};
+                std::vector<SubsetAnswer> answers;
+                Control control = control_for(poll);
+                without_gil([&] { answers = test.search_subsets(span(xs), question, threads, control); });
+                Tally tally;
+                nb::list rows;
+                for (const SubsetAnswer& answer : answers) {
+                    tally.merge(answer.tally);
+                    nb::list given;
+                    for (const std::uint32_t z : answer.given) {
+                        given.append(z);
+                    }
+                    rows.append(nb::make_tuple(answer.outcome.statistic, answer.outcome.dof, answer.outcome.log_p,
+                                               answer.outcome.reliable, nb::tuple(given), answer.separated));
+                }
+                return nb::make_tuple(rows, tally.tests, tally.skipped);
+            },
+            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("smallest"), nb::arg("largest"),
+            nb::arg("must_include") = nb::none(), nb::arg("stop_above") = nb::none(), nb::arg("threads") = 1, nb::arg("poll") = nb::none());
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "The native core: packed columns, counting, statistics.";
+    m.attr("MAX_LEVELS") = max_levels;
+    m.attr("MAX_ROWS") = max_rows;
+    bind_table(m);
+    bind_test(m);
+    m.def(
+        "chi_square_log_sf", [](double statistic, double dof) { return chi_square_log_sf(statistic, dof); }, nb::arg("statistic"),
+        nb::arg("dof"), "Natural logarithm of the chi-square tail probability.");
+    m.def(
+        "chi_square_log_sf",
+        [](const Array<double>& statistic, const Array<double>& dof) {
+            if (statistic.size() != dof.size()) {
+                throw nb::value_error("statistic and dof must be of one length");
+            }
+            auto out = empty_numpy<double>(statistic.size());
+            {
+                const nb::gil_scoped_release release;
+                for (std::size_t k = 0; k < statistic.size(); ++k) {
+                    out.data()[k] = chi_square_log_sf(statistic.data()[k], dof.data()[k]);
+                }
+            }
+            return out;
+        },
+        nb::arg("statistic"), nb::arg("dof"));
+    m.def(
+        "strongest",
+        [](const Array<double>& statistic, const Array<double>& dof, const Array<bool>& reliable) {
+            if (statistic.size() != dof.size() || statistic.size() != reliable.size()) {
+                throw nb::value_error("statistic, dof and reliable must be of one length");
+            }
+            const Strongest found = strongest(span(statistic), span(dof), {reinterpret_cast<const std::uint8_t*>(reliable.data()), reliable.size()});
+            return nb::make_tuple(found.ties, found.log_p);
+        },
+        nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"),
+        "Positions of the strongest reliable answers (several if they tie exactly) and their log p.");
+    m.def("instruction_sets", [] {
+        std::vector<std::string> names;
+        for (const Kernels* set : available_kernels()) {
+            names.emplace_back(set->name);
+        }
+        return names;
+    }, "Sets of kernels this processor can run, the plainest first.");
+    m.def("instruction_set", [] { return std::string(kernels().name); }, "The set of kernels in use.");
+    m.def("use_instruction_set", [](const std::string& name) { return select_kernels(name); }, nb::arg("name"));
+}

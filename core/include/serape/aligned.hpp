@@ -1,0 +1,37 @@
+// Memory aligned to cache lines, the unit of every kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+namespace serape {
+
+inline constexpr std::size_t line_bytes = 64;
+inline constexpr std::size_t line_words = 8;    // 64-bit words in a line
+inline constexpr std::size_t line_bits = 512;
+
+template <class T>
+struct LineAllocator {
+    using value_type = T;
+    LineAllocator() = default;
+    template <class U>
+    LineAllocator(const LineAllocator<U>&) {}
+    T* allocate(std::size_t n) {
+        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{line_bytes}));
+    }
+    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{line_bytes}); }
+    template <class U>
+    bool operator==(const LineAllocator<U>&) const {
+        return true;
+    }
+};
+
+template <class T>
+using LineVector = std::vector<T, LineAllocator<T>>;
+
+// 512 bits that the compiler keeps in whatever registers the machine has.
+using Line = std::uint64_t __attribute__((vector_size(64)));
+
+}  // namespace serape

@@ -1,0 +1,74 @@
+// Counts one candidate at a time against fixed cells, by whichever way is cheapest:
+//   planes   AND + popcount of the candidate's bitsets with the cells' (few levels, few cells);
+//   scatter  one increment a row in a dense table (many cells);
+//   sparse   cell by cell, keeping only the levels met (tables too large to be dense);
+//   ones     only the rows in which a rare binary candidate is one.
+// All give the same sum to the bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "serape/cells.hpp"
+#include "serape/packed_table.hpp"
+#include "serape/statistic.hpp"
+
+namespace serape {
+
+enum class Way { automatic, planes, scatter, sparse, ones };
+
+// Prepared once per question; shared by threads.
+class CountingPlan {
+  public:
+    // `candidates` are those that will be counted; lists and the like are made only where they pay.
+    CountingPlan(const PackedTable& table, const Statistic& statistic, Cells& cells, std::uint32_t target_levels,
+                 std::span<const std::uint32_t> candidates, Way way = Way::automatic);
+
+    struct Choice {
+        Way way;
+        double nanoseconds;  // estimated
+    };
+    Choice choose(std::size_t candidate) const;
+
+  private:
+    friend class CandidateCounter;
+    const PackedTable& table_;
+    const Statistic& statistic_;
+    Cells& cells_;
+    std::uint32_t target_levels_;
+    Way forced_;
+    bool planes_possible_ = false;
+    std::vector<const std::uint64_t*> masks_;       // of all cells but the largest
+    std::vector<std::uint32_t> mask_cell_;          // their numbers
+    std::vector<std::uint32_t> stratum_of_cell_;    // for `ones`
+    const Ones* ones_ = nullptr;
+};
+
+// One per thread.
+class CandidateCounter {
+  public:
+    explicit CandidateCounter(const CountingPlan& plan) : plan_(plan) {}
+    Sum operator()(std::size_t candidate);
+
+  private:
+    Sum by_planes(std::size_t candidate);
+    Sum by_scatter(std::size_t candidate);
+    Sum by_sparse(std::size_t candidate);
+    Sum by_ones(std::size_t candidate);
+    Sum add_strata(std::uint32_t levels, double scale);
+
+    const CountingPlan& plan_;
+    std::vector<std::uint32_t> counts_;
+    std::vector<std::uint32_t> margin_;
+    std::vector<std::uint32_t> missed_;
+    std::vector<std::uint32_t> masked_;
+    std::vector<std::uint32_t> cell_ones_;
+    std::vector<std::uint32_t> stratum_ones_;
+    std::vector<std::uint32_t> touched_;
+    std::vector<std::uint32_t> touched_more_;
+    std::vector<std::uint16_t> codes_;
+};
+
+}  // namespace serape

@@ -1,0 +1,55 @@
+// The cells of a target within the strata of a conditioning set.
+//
+// A question "is X ⊥ T | Z?" for many X divides the rows once into strata (the combinations of Z that occur) and,
+// within each, into cells (the levels of T that occur there). Only what occurs is kept, so memory is bounded by the
+// rows whatever the product of the levels. Cells are numbered stratum by stratum.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "serape/aligned.hpp"
+#include "serape/packed_table.hpp"
+
+namespace serape {
+
+class Cells {
+  public:
+    Cells(const PackedTable& table, std::size_t target, std::span<const std::uint32_t> given);
+
+    std::size_t size() const { return count.size(); }
+    std::size_t strata() const { return stratum_count.size(); }
+
+    std::vector<std::uint32_t> count;          // rows by cell
+    std::vector<std::uint32_t> stratum_count;  // rows by stratum
+    std::vector<std::uint32_t> stratum_begin;  // first cell by stratum, one more than strata
+    std::size_t largest = 0;                   // the cell of most rows
+
+    // Each of the following is made on first call; make them before sharing the object between threads.
+    void need_masks();        // masks(): by cell a bitset of its rows
+    void need_cell_of_row();  // cell_of_row
+    void need_rows();         // rows_begin, rows: row numbers by cell, each list padded to a multiple of 8 with rows()
+
+    bool has_masks() const { return !masks_.empty(); }
+    const std::uint64_t* mask(std::size_t cell) const { return masks_.data() + mask_slot_[cell] * words_; }
+    std::vector<std::uint32_t> cell_of_row;
+    std::vector<std::uint32_t> rows_begin;
+    std::vector<std::uint32_t> rows;
+
+  private:
+    bool divide_by_masks(std::size_t target, std::span<const std::uint32_t> given);
+    void divide_by_codes(std::size_t target, std::span<const std::uint32_t> given);
+    void set_cells(const std::vector<std::uint32_t>& stratum_of_cell);
+
+    const PackedTable& table_;
+    std::size_t words_;
+    LineVector<std::uint64_t> masks_;
+    std::vector<std::uint32_t> mask_slot_;
+};
+
+// The most cells for which bitsets are kept.
+inline constexpr std::size_t most_masks = 512;
+
+}  // namespace serape

@@ -1,0 +1,45 @@
+// The few loops in which the time goes, compiled for several instruction sets; the best is picked at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "serape/aligned.hpp"
+
+namespace serape {
+
+struct Kernels {
+    std::string_view name;
+
+    std::uint64_t (*popcount)(const std::uint64_t* a, std::size_t words);
+
+    // out[c] = popcount(plane & masks[c]); words is a multiple of 8, everything aligned to lines.
+    void (*and_popcounts)(const std::uint64_t* plane, const std::uint64_t* const* masks, std::size_t count,
+                          std::size_t words, std::uint32_t* out);
+
+    // Divides a mask by the levels of a column: out[0] gets what no plane has, out[l] = mask & plane[l−1].
+    // out[0] may be the mask itself.
+    void (*split_mask)(const std::uint64_t* mask, std::uint32_t levels, const std::uint64_t* planes, std::size_t words,
+                       std::uint64_t* out);
+
+    // Positional popcount: out[b] = number of the listed lines whose bit b is set, for the 512 bits b. `count` is a
+    // multiple of 8 and at most 65,528. Lines of `ahead` (the next panel, or null) are fetched meanwhile.
+    void (*count_bits)(const Line* lines, const std::uint32_t* rows, std::size_t count, const Line* ahead,
+                       std::uint16_t* out);
+
+    // Nanoseconds, roughly, for choosing between ways of counting.
+    double line_cost;   // and_popcounts, a line
+    double row_cost;    // count_bits, a row
+    double digit_cost;  // count_bits, a call
+};
+
+// The best set of kernels this processor can run.
+const Kernels& kernels();
+// All sets that this processor can run, the plainest first.
+std::span<const Kernels* const> available_kernels();
+// Use the named set from now on (for tests and benchmarks); false if this processor cannot run it.
+bool select_kernels(std::string_view name);
+
+}  // namespace serape

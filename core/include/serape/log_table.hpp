@@ -1,0 +1,26 @@
+// n ln n in fixed point, the building block of G².
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace serape {
+
+// f(n) = n ln n, as an integer multiple of 2^−shift.
+class LogTable {
+  public:
+    explicit LogTable(std::size_t rows);
+    std::int64_t operator()(std::uint32_t n) const { return n < table_.size() ? table_[n] : slow(n); }
+    const std::int64_t* data() const { return table_.data(); }
+    bool covers(std::size_t n) const { return n < table_.size(); }
+    double unit() const { return unit_; }  // what one is worth
+
+  private:
+    std::int64_t slow(std::uint32_t n) const;
+    double unit_;
+    int shift_;
+    std::vector<std::int64_t> table_;  // counts up to a million; larger ones are few and computed
+};
+
+}  // namespace serape

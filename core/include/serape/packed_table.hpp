@@ -1,0 +1,111 @@
+// Discrete columns, packed.
+//
+// A column of at most `plane_levels` levels is kept as one bitset per level but the first (a *plane*: bit i is row i);
+// level 0 is what the planes leave. A column of more levels is kept as codes of one or two bytes a row.
+//
+// Two further layouts of the plane columns are derived on first use, each for a kind of question (see kernels.hpp):
+//   Panels  the bits of 512 plane columns of one row in one cache line, for many candidates at once;
+//   Ones    row numbers of the ones of binary columns, where ones are rare.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "serape/aligned.hpp"
+#include "serape/log_table.hpp"
+
+namespace serape {
+
+inline constexpr std::uint32_t plane_levels = 8;
+inline constexpr std::uint32_t max_levels = 65'536;
+inline constexpr std::size_t max_rows = 2'147'483'000;
+
+// Row panels: panel p, row i is lines[p * (rows + 1) + i]. The last line of a panel is zero, so that lists of rows can
+// be padded with it.
+struct Panels {
+    std::size_t rows = 0;
+    std::size_t count = 0;
+    LineVector<Line> lines;
+    std::vector<std::uint32_t> slot;          // by column: its first bit, counted over all panels, or `absent`
+    std::vector<std::uint32_t> first_column;  // by panel: its first column, one more than panels
+    std::vector<std::uint32_t> totals;        // by bit: number of ones
+    std::vector<std::uint8_t> binary;         // by panel: 1 if all its columns are binary and neighbours in the table
+    static constexpr std::uint32_t absent = 0xffffffff;
+
+    const Line* panel(std::size_t p) const { return lines.data() + p * (rows + 1); }
+};
+
+// Row numbers of the ones of every binary column, one after the other.
+struct Ones {
+    std::vector<std::size_t> start;  // by column, one more than columns; empty range if the column is not binary
+    std::vector<std::uint32_t> rows;
+};
+
+class PackedTable {
+  public:
+    explicit PackedTable(std::size_t rows);
+
+    std::size_t rows() const { return rows_; }
+    std::size_t columns() const { return columns_.size(); }
+    std::size_t plane_words() const { return words_; }  // 64-bit words of a plane, a multiple of 8
+    std::uint32_t levels(std::size_t column) const { return columns_[column].levels; }
+    bool has_planes(std::size_t column) const { return columns_[column].levels <= plane_levels; }
+    std::size_t bytes() const;
+
+    // Every code must be below `levels` (1 … max_levels); throws std::invalid_argument otherwise.
+    void append(std::span<const std::uint8_t> codes, std::uint32_t levels);
+    void append(std::span<const std::uint16_t> codes, std::uint32_t levels);
+    // Many columns at once from an array stored row by row: code of row i, column j is data[i * stride + j].
+    void append_block(const std::uint8_t* data, std::size_t stride, std::span<const std::uint32_t> levels);
+    // A binary column from the row numbers of its ones.
+    void append_ones(std::span<const std::int64_t> ones);
+
+    // The bitset of the rows in which `column` (with planes) has `level` >= 1.
+    const std::uint64_t* plane(std::size_t column, std::uint32_t level) const {
+        return planes_.data() + columns_[column].offset + (level - 1) * words_;
+    }
+    // Codes of any column, written to `out` (rows() long).
+    void unpack(std::size_t column, std::span<std::uint16_t> out) const;
+    // Number of rows in which `column` (with planes) has `level` >= 1.
+    std::uint32_t total(std::size_t column, std::uint32_t level) const {
+        return totals_[columns_[column].offset / words_ + (level - 1)];
+    }
+    // Room for so many more planes, so that packing a wide table does not move it again and again.
+    void reserve_planes(std::size_t planes) { planes_.reserve(planes_.size() + planes * words_); }
+
+    const Panels& panels() const;
+    const Ones& ones() const;
+    // n ln n for the counts of this table.
+    const LogTable& log_table() const;
+
+  private:
+    struct Column {
+        std::uint32_t levels;
+        std::size_t offset;  // into planes_ (words), narrow_ or wide_ (codes)
+    };
+    void start_column(std::uint32_t levels);
+    void count_planes(std::size_t column);
+
+    std::size_t rows_;
+    std::size_t words_;
+    std::vector<Column> columns_;
+    LineVector<std::uint64_t> planes_;
+    std::vector<std::uint32_t> totals_;  // by plane: number of ones
+    std::vector<std::uint8_t> narrow_;
+    std::vector<std::uint16_t> wide_;
+
+    // Derived layouts; guarded by the mutex, made at most once for the columns present.
+    struct Derived {
+        std::mutex mutex;
+        std::unique_ptr<Panels> panels;
+        std::unique_ptr<Ones> ones;
+        std::unique_ptr<LogTable> log_table;
+    };
+    std::unique_ptr<Derived> derived_;
+};
+
+}  // namespace serape

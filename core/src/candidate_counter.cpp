@@ -1,0 +1,228 @@
+#include "serape/candidate_counter.hpp"
+
+#include <algorithm>
+
+#include "serape/kernels.hpp"
+
+namespace serape {
+
+CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic, Cells& cells,
+                           std::uint32_t target_levels, std::span<const std::uint32_t> candidates, Way way)
+    : table_(table), statistic_(statistic), cells_(cells), target_levels_(target_levels), forced_(way) {
+    planes_possible_ = cells.size() <= most_masks && (cells.has_masks() || candidates.size() >= 8 || way == Way::planes);
+    if (planes_possible_) {
+        cells.need_masks();
+        for (std::size_t c = 0; c < cells.size(); ++c) {
+            if (c != cells.largest) {
+                masks_.push_back(cells.mask(c));
+                mask_cell_.push_back(static_cast<std::uint32_t>(c));
+            }
+        }
+    }
+    const bool all_planes = planes_possible_ && std::all_of(candidates.begin(), candidates.end(), [&](std::uint32_t x) {
+                                return table.has_planes(x);
+                            });
+    if (!all_planes || cells.size() > 64 || (way != Way::automatic && way != Way::planes)) {
+        cells.need_cell_of_row();
+        cells.need_rows();
+    }
+    if (statistic.kind() == StatisticKind::g2 && (way == Way::ones || (candidates.size() >= 64 && cells.size() > 64))) {
+        ones_ = &table.ones();
+        cells.need_cell_of_row();
+        stratum_of_cell_.resize(cells.size());
+        for (std::size_t z = 0; z < cells.strata(); ++z) {
+            std::fill(stratum_of_cell_.begin() + cells.stratum_begin[z],
+                      stratum_of_cell_.begin() + cells.stratum_begin[z + 1], static_cast<std::uint32_t>(z));
+        }
+    }
+}
+
+CountingPlan::Choice CountingPlan::choose(std::size_t candidate) const {
+    const std::uint32_t levels = table_.levels(candidate);
+    const auto rows = static_cast<double>(table_.rows());
+    const auto cells = static_cast<double>(cells_.size());
+    Choice best{Way::sparse, cells_.cell_of_row.empty() ? 1e300 : 4.0 * rows};
+    const auto consider = [&](Way way, double nanoseconds) {
+        if (way == forced_ || (best.way != forced_ && nanoseconds < best.nanoseconds)) {
+            best = {way, nanoseconds};
+        }
+    };
+    if (planes_possible_ && table_.has_planes(candidate)) {
+        const double lines = static_cast<double>(table_.plane_words() / line_words);
+        consider(Way::planes, (levels - 1) * cells * (lines * kernels().line_cost + 1.1) + 0.4 * cells * levels);
+    }
+    if (!cells_.cell_of_row.empty() && cells * levels <= 4.0 * rows + 65'536) {
+        consider(Way::scatter, rows + 1.2 * cells * levels);
+    }
+    if (ones_ != nullptr && levels == 2) {
+        consider(Way::ones, 3.0 * table_.total(candidate, 1) + 10.0);
+    }
+    return best;
+}
+
+Sum CandidateCounter::operator()(std::size_t candidate) {
+    if (plan_.cells_.size() == plan_.cells_.strata() || plan_.table_.levels(candidate) < 2) {
+        return {};  // the target varies in no stratum, or the candidate nowhere
+    }
+    switch (plan_.choose(candidate).way) {
+        case Way::planes: return by_planes(candidate);
+        case Way::scatter: return by_scatter(candidate);
+        case Way::ones: return by_ones(candidate);
+        default: return by_sparse(candidate);
+    }
+}
+
+// Adds up the strata of counts_, which holds [cell][level].
+Sum CandidateCounter::add_strata(std::uint32_t levels, double scale) {
+    const Cells& cells = plan_.cells_;
+    margin_.resize(std::max<std::size_t>(margin_.size(), levels));
+    Sum sum;
+    for (std::size_t z = 0; z < cells.strata(); ++z) {
+        const std::size_t begin = cells.stratum_begin[z];
+        plan_.statistic_.add_stratum(sum, counts_.data() + begin * levels, cells.stratum_begin[z + 1] - begin,
+                                     cells.count.data() + begin, cells.stratum_count[z], levels, margin_.data(), scale);
+    }
+    return sum;
+}
+
+Sum CandidateCounter::by_planes(std::size_t candidate) {
+    const PackedTable& table = plan_.table_;
+    const Cells& cells = plan_.cells_;
+    const std::uint32_t levels = table.levels(candidate);
+    counts_.resize(std::max(counts_.size(), cells.size() * levels));
+    masked_.resize(std::max(masked_.size(), plan_.masks_.size()));
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+        counts_[c * levels] = cells.count[c];
+    }
+    for (std::uint32_t level = 1; level < levels; ++level) {
+        kernels().and_popcounts(table.plane(candidate, level), plan_.masks_.data(), plan_.masks_.size(),
+                                table.plane_words(), masked_.data());
+        std::uint32_t rest = table.total(candidate, level);
+        for (std::size_t k = 0; k < plan_.masks_.size(); ++k) {
+            const std::size_t cell = plan_.mask_cell_[k];
+            counts_[cell * levels + level] = masked_[k];
+            counts_[cell * levels] -= masked_[k];
+            rest -= masked_[k];
+        }
+        counts_[cells.largest * levels + level] = rest;
+        counts_[cells.largest * levels] -= rest;
+    }
+    return add_strata(levels, plan_.statistic_.scale(levels, plan_.target_levels_));
+}
+
+Sum CandidateCounter::by_scatter(std::size_t candidate) {
+    const Cells& cells = plan_.cells_;
+    const std::uint32_t levels = plan_.table_.levels(candidate);
+    counts_.assign(std::max(counts_.size(), cells.size() * levels), 0);
+    codes_.resize(plan_.table_.rows());
+    plan_.table_.unpack(candidate, codes_);
+    for (std::size_t i = 0; i < codes_.size(); ++i) {
+        ++counts_[static_cast<std::size_t>(cells.cell_of_row[i]) * levels + codes_[i]];
+    }
+    return add_strata(levels, plan_.statistic_.scale(levels, plan_.target_levels_));
+}
+
+Sum CandidateCounter::by_sparse(std::size_t candidate) {
+    const Cells& cells = plan_.cells_;
+    const Statistic& statistic = plan_.statistic_;
+    const LogTable& log = statistic.log();
+    const std::uint32_t levels = plan_.table_.levels(candidate);
+    const double scale = statistic.scale(levels, plan_.target_levels_);
+    codes_.resize(plan_.table_.rows());
+    plan_.table_.unpack(candidate, codes_);
+    counts_.assign(std::max<std::size_t>(counts_.size(), levels), 0);
+    margin_.assign(std::max<std::size_t>(margin_.size(), levels), 0);
+    missed_.resize(std::max<std::size_t>(missed_.size(), levels));
+    Sum sum;
+    for (std::size_t z = 0; z < cells.strata(); ++z) {
+        const std::size_t begin = cells.stratum_begin[z];
+        const std::size_t end = cells.stratum_begin[z + 1];
+        const std::uint32_t n = cells.stratum_count[z];
+        if (end - begin < 2) {
+            continue;
+        }
+        const auto rows_of = [&](std::size_t cell) {
+            return std::span<const std::uint32_t>(cells.rows).subspan(cells.rows_begin[cell], cells.count[cell]);
+        };
+        touched_.clear();  // levels met in the stratum
+        for (std::size_t c = begin; c < end; ++c) {
+            for (const std::uint32_t row : rows_of(c)) {
+                if (margin_[codes_[row]]++ == 0) {
+                    touched_.push_back(codes_[row]);
+                    missed_[codes_[row]] = n;
+                }
+            }
+        }
+        if (touched_.size() >= 2) {
+            sum.dof += static_cast<std::int64_t>(touched_.size() - 1) * static_cast<std::int64_t>(end - begin - 1);
+            const bool g2 = statistic.kind() == StatisticKind::g2;
+            sum.value += g2 ? log(n) : 0;
+            for (std::size_t c = begin; c < end; ++c) {
+                touched_more_.clear();  // levels met in the cell
+                for (const std::uint32_t row : rows_of(c)) {
+                    if (counts_[codes_[row]]++ == 0) {
+                        touched_more_.push_back(codes_[row]);
+                    }
+                }
+                sum.value -= g2 ? log(cells.count[c]) : 0;
+                for (const std::uint32_t x : touched_more_) {
+                    if (g2) {
+                        sum.value += log(counts_[x]);
+                    } else {
+                        sum.value += Statistic::x2_cell(counts_[x], margin_[x], cells.count[c], n, scale);
+                        missed_[x] -= cells.count[c];
+                    }
+                    counts_[x] = 0;
+                }
+            }
+            for (const std::uint32_t x : touched_) {
+                sum.value += g2 ? -log(margin_[x]) : Statistic::x2_empty(margin_[x], missed_[x], n, scale);
+            }
+        }
+        for (const std::uint32_t x : touched_) {
+            margin_[x] = 0;
+        }
+    }
+    return sum;
+}
+
+// With a ones of a cell of n rows, f(a) + f(n−a) − f(n) is nought unless a > 0: only cells and strata that are met
+// add to the sum.
+Sum CandidateCounter::by_ones(std::size_t candidate) {
+    const Cells& cells = plan_.cells_;
+    const LogTable& log = plan_.statistic_.log();
+    cell_ones_.resize(cells.size(), 0);  // both are left all nought
+    stratum_ones_.resize(cells.strata(), 0);
+    touched_.clear();
+    touched_more_.clear();
+    const Ones& ones = *plan_.ones_;
+    for (std::size_t k = ones.start[candidate]; k < ones.start[candidate + 1]; ++k) {
+        const std::uint32_t cell = cells.cell_of_row[ones.rows[k]];
+        if (cell_ones_[cell]++ == 0) {
+            touched_.push_back(cell);
+        }
+    }
+    Sum sum;
+    for (const std::uint32_t cell : touched_) {
+        const std::uint32_t a = cell_ones_[cell];
+        cell_ones_[cell] = 0;
+        sum.value += log(a) + log(cells.count[cell] - a) - log(cells.count[cell]);
+        const std::uint32_t z = plan_.stratum_of_cell_[cell];
+        if (stratum_ones_[z] == 0) {
+            touched_more_.push_back(z);
+        }
+        stratum_ones_[z] += a;
+    }
+    for (const std::uint32_t z : touched_more_) {
+        const std::uint32_t a = stratum_ones_[z];
+        stratum_ones_[z] = 0;
+        const std::uint32_t n = cells.stratum_count[z];
+        sum.value -= log(a) + log(n - a) - log(n);
+        if (a < n) {
+            sum.dof += cells.stratum_begin[z + 1] - cells.stratum_begin[z] - 1;
+        }
+    }
+    return sum;
+}
+
+}  // namespace serape

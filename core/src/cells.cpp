@@ -1,0 +1,198 @@
+#include "serape/cells.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "serape/kernels.hpp"
+
+namespace serape {
+namespace {
+
+// Renumbers keys below `bound` densely, keeping their order; returns how many differ.
+std::size_t compact(std::vector<std::uint64_t>& keys, std::uint64_t bound) {
+    if (bound <= std::max<std::uint64_t>(4 * keys.size(), 65'536)) {
+        std::vector<std::uint32_t> rank(bound, 0);
+        for (const std::uint64_t key : keys) {
+            rank[key] = 1;
+        }
+        std::uint32_t next = 0;
+        for (std::uint32_t& r : rank) {
+            const std::uint32_t present = r;
+            r = next;
+            next += present;
+        }
+        for (std::uint64_t& key : keys) {
+            key = rank[key];
+        }
+        return next;
+    }
+    std::vector<std::uint64_t> distinct(keys);
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (std::uint64_t& key : keys) {
+        key = static_cast<std::uint64_t>(std::lower_bound(distinct.begin(), distinct.end(), key) - distinct.begin());
+    }
+    return distinct.size();
+}
+
+}  // namespace
+
+Cells::Cells(const PackedTable& table, std::size_t target, std::span<const std::uint32_t> given)
+    : table_(table), words_(table.plane_words()) {
+    if (!divide_by_masks(target, given)) {
+        divide_by_codes(target, given);
+    }
+    largest = static_cast<std::size_t>(std::max_element(count.begin(), count.end()) - count.begin());
+}
+
+void Cells::set_cells(const std::vector<std::uint32_t>& stratum_of_cell) {
+    for (std::size_t c = 0; c < count.size(); ++c) {
+        if (c == 0 || stratum_of_cell[c] != stratum_of_cell[c - 1]) {
+            stratum_begin.push_back(static_cast<std::uint32_t>(c));
+            stratum_count.push_back(0);
+        }
+        stratum_count.back() += count[c];
+    }
+    stratum_begin.push_back(static_cast<std::uint32_t>(count.size()));
+}
+
+// Where target and conditioning set have planes and few combinations: bitsets, by AND.
+bool Cells::divide_by_masks(std::size_t target, std::span<const std::uint32_t> given) {
+    std::size_t combinations = table_.levels(target);
+    if (!table_.has_planes(target)) {
+        return false;
+    }
+    for (const std::uint32_t z : given) {
+        combinations *= table_.levels(z);
+        if (!table_.has_planes(z) || combinations > most_masks) {
+            return false;
+        }
+    }
+    const std::size_t rows = table_.rows();
+    masks_.resize(combinations * words_);
+    std::fill_n(masks_.data(), words_, std::uint64_t{0});
+    std::fill_n(masks_.data(), rows / 64, ~std::uint64_t{0});
+    if (rows % 64 != 0) {
+        masks_[rows / 64] = (std::uint64_t{1} << (rows % 64)) - 1;
+    }
+    // Split every mask by each variable in turn; the target comes last, so that cells of a stratum are neighbours.
+    std::size_t made = 1;
+    const auto split = [&](std::size_t column) {
+        const std::uint32_t levels = table_.levels(column);
+        for (std::size_t m = made; m-- > 0;) {  // from the back: a mask's parts land at or behind its own place
+            kernels().split_mask(masks_.data() + m * words_, levels, levels > 1 ? table_.plane(column, 1) : nullptr, words_,
+                                 masks_.data() + m * levels * words_);
+        }
+        made *= levels;
+    };
+    for (const std::uint32_t z : given) {
+        split(z);
+    }
+    split(target);
+
+    const std::uint32_t t_levels = table_.levels(target);
+    std::vector<std::uint32_t> stratum_of_cell;
+    for (std::size_t m = 0; m < made; ++m) {
+        const auto rows_in_cell = static_cast<std::uint32_t>(kernels().popcount(masks_.data() + m * words_, words_));
+        if (rows_in_cell != 0) {
+            count.push_back(rows_in_cell);
+            mask_slot_.push_back(static_cast<std::uint32_t>(m));
+            stratum_of_cell.push_back(static_cast<std::uint32_t>(m / t_levels));
+        }
+    }
+    set_cells(stratum_of_cell);
+    return true;
+}
+
+void Cells::divide_by_codes(std::size_t target, std::span<const std::uint32_t> given) {
+    const std::size_t rows = table_.rows();
+    std::vector<std::uint64_t> keys(rows, 0);
+    std::vector<std::uint16_t> codes(rows);
+    std::uint64_t bound = 1;
+    const auto combine = [&](std::size_t column) {
+        const std::uint64_t levels = table_.levels(column);
+        if (bound > std::numeric_limits<std::uint32_t>::max()) {
+            bound = compact(keys, bound);  // at most as many as rows, so the next product fits
+        }
+        table_.unpack(column, codes);
+        for (std::size_t i = 0; i < rows; ++i) {
+            keys[i] = keys[i] * levels + codes[i];
+        }
+        bound *= levels;
+    };
+    for (const std::uint32_t z : given) {
+        combine(z);
+    }
+    bound = compact(keys, bound);
+    std::vector<std::uint32_t> stratum_of_row(keys.begin(), keys.end());
+    combine(target);
+    const std::size_t cells = compact(keys, bound);
+
+    count.assign(cells, 0);
+    cell_of_row.assign(keys.begin(), keys.end());
+    std::vector<std::uint32_t> stratum_of_cell(cells);
+    for (std::size_t i = 0; i < rows; ++i) {
+        ++count[cell_of_row[i]];
+        stratum_of_cell[cell_of_row[i]] = stratum_of_row[i];
+    }
+    set_cells(stratum_of_cell);
+}
+
+void Cells::need_masks() {
+    if (has_masks()) {
+        return;
+    }
+    masks_.assign(size() * words_, 0);
+    for (std::size_t i = 0; i < cell_of_row.size(); ++i) {
+        masks_[cell_of_row[i] * words_ + i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    mask_slot_.resize(size());
+    for (std::size_t c = 0; c < size(); ++c) {
+        mask_slot_[c] = static_cast<std::uint32_t>(c);
+    }
+}
+
+void Cells::need_cell_of_row() {
+    if (!cell_of_row.empty()) {
+        return;
+    }
+    cell_of_row.resize(table_.rows());
+    for (std::size_t c = 0; c < size(); ++c) {
+        const std::uint64_t* bits = mask(c);
+        for (std::size_t word = 0; word < words_; ++word) {
+            for (std::uint64_t w = bits[word]; w != 0; w &= w - 1) {
+                cell_of_row[word * 64 + static_cast<std::size_t>(std::countr_zero(w))] = static_cast<std::uint32_t>(c);
+            }
+        }
+    }
+}
+
+void Cells::need_rows() {
+    if (!rows_begin.empty()) {
+        return;
+    }
+    rows_begin.resize(size() + 1);
+    for (std::size_t c = 0; c < size(); ++c) {
+        rows_begin[c + 1] = rows_begin[c] + (count[c] + 7) / 8 * 8;
+    }
+    rows.assign(rows_begin.back(), static_cast<std::uint32_t>(table_.rows()));
+    if (cell_of_row.empty()) {
+        for (std::size_t c = 0; c < size(); ++c) {
+            std::uint32_t* out = rows.data() + rows_begin[c];
+            const std::uint64_t* bits = mask(c);
+            for (std::size_t word = 0; word < words_; ++word) {
+                for (std::uint64_t w = bits[word]; w != 0; w &= w - 1) {
+                    *out++ = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(w)));
+                }
+            }
+        }
+        return;
+    }
+    std::vector<std::uint32_t> next(rows_begin.begin(), rows_begin.end() - 1);
+    for (std::size_t i = 0; i < cell_of_row.size(); ++i) {
+        rows[next[cell_of_row[i]]++] = static_cast<std::uint32_t>(i);
+    }
+}
+
+}  // namespace serape

@@ -1,0 +1,150 @@
+// The kernels, in plain C++ with vector types, compiled once per instruction set. The including file opens a
+// namespace of its own; nothing here may be shared between them.
+
+// A full adder on 512 columns at once: sum and carry of three bits each.
+inline void add(Line& carry, Line& sum, Line a, Line b, Line c) {
+#if defined(__AVX512F__)
+    const auto x = reinterpret_cast<__m512i>(a);
+    const auto y = reinterpret_cast<__m512i>(b);
+    const auto z = reinterpret_cast<__m512i>(c);
+    carry = reinterpret_cast<Line>(_mm512_ternarylogic_epi64(x, y, z, 0xe8));
+    sum = reinterpret_cast<Line>(_mm512_ternarylogic_epi64(x, y, z, 0x96));
+#else
+    const Line u = a ^ b;
+    carry = (a & b) | (u & c);
+    sum = u ^ c;
+#endif
+}
+
+std::uint64_t popcount(const std::uint64_t* a, std::size_t words) {
+    std::uint64_t total = 0;
+#if defined(__AVX512VPOPCNTDQ__)
+    __m512i sum = _mm512_setzero_si512();
+    for (std::size_t i = 0; i < words; i += line_words) {
+        sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_load_si512(a + i)));
+    }
+    total = static_cast<std::uint64_t>(_mm512_reduce_add_epi64(sum));
+#else
+    for (std::size_t i = 0; i < words; ++i) {
+        total += static_cast<std::uint64_t>(__builtin_popcountll(a[i]));
+    }
+#endif
+    return total;
+}
+
+void and_popcounts(const std::uint64_t* plane, const std::uint64_t* const* masks, std::size_t count, std::size_t words,
+                   std::uint32_t* out) {
+    for (std::size_t c = 0; c < count; ++c) {
+        const std::uint64_t* mask = masks[c];
+        std::uint64_t total = 0;
+#if defined(__AVX512VPOPCNTDQ__)
+        __m512i sum = _mm512_setzero_si512();
+        for (std::size_t i = 0; i < words; i += line_words) {
+            const __m512i both = _mm512_and_si512(_mm512_load_si512(plane + i), _mm512_load_si512(mask + i));
+            sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(both));
+        }
+        total = static_cast<std::uint64_t>(_mm512_reduce_add_epi64(sum));
+#else
+        for (std::size_t i = 0; i < words; ++i) {
+            total += static_cast<std::uint64_t>(__builtin_popcountll(plane[i] & mask[i]));
+        }
+#endif
+        out[c] = static_cast<std::uint32_t>(total);
+    }
+}
+
+void split_mask(const std::uint64_t* mask, std::uint32_t levels, const std::uint64_t* planes, std::size_t words,
+                std::uint64_t* out) {
+    for (std::size_t i = 0; i < words; i += line_words) {
+        const Line whole = *reinterpret_cast<const Line*>(mask + i);
+        Line taken = {};
+        for (std::uint32_t level = 1; level < levels; ++level) {
+            const Line part = *reinterpret_cast<const Line*>(planes + (level - 1) * words + i);
+            *reinterpret_cast<Line*>(out + level * words + i) = whole & part;
+            taken |= part;
+        }
+        *reinterpret_cast<Line*>(out + i) = whole & ~taken;
+    }
+}
+
+// Writes the 512 numbers whose binary digits are in `digits`.
+inline void read_digits(const Line* digits, unsigned count, std::uint16_t* out) {
+#if defined(__AVX512BW__)
+    for (std::size_t group = 0; group < line_bits / 32; ++group) {
+        __m512i number = _mm512_setzero_si512();
+        for (unsigned k = 0; k < count; ++k) {
+            const __mmask32 mask = reinterpret_cast<const std::uint32_t*>(digits + k)[group];
+            number = _mm512_or_si512(number, _mm512_maskz_set1_epi16(mask, static_cast<short>(1u << k)));
+        }
+        _mm512_store_si512(out + group * 32, number);
+    }
+#else
+    using Numbers = std::uint16_t __attribute__((vector_size(32)));
+    constexpr Numbers bit = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+    for (std::size_t group = 0; group < line_bits / 16; ++group) {
+        Numbers number = {};
+        for (unsigned k = 0; k < count; ++k) {
+            const std::uint16_t sixteen = static_cast<std::uint16_t>(digits[k][group / 4] >> (16 * (group % 4)));
+            const Numbers spread = Numbers{} + sixteen;
+            const Numbers set = reinterpret_cast<Numbers>((spread & bit) == bit);
+            number |= set & static_cast<std::uint16_t>(1u << k);
+        }
+        *reinterpret_cast<Numbers*>(out + group * 16) = number;
+    }
+#endif
+}
+
+void count_bits(const Line* lines, const std::uint32_t* rows, std::size_t count, const Line* ahead,
+                std::uint16_t* out) {
+    // 512 binary counters side by side. digits[k] holds their k-th digits. Eight lines at a time go through a tree of
+    // adders; the carry of weight 8 waits at its digit until a second one comes, as in counting by twos.
+    Line digits[16] = {};
+    Line waiting[16];
+    Line ones = {};
+    Line twos = {};
+    Line fours = {};
+    std::uint32_t block = 0;
+    for (std::size_t i = 0; i < count; i += 8, ++block) {
+        const std::uint32_t* r = rows + i;
+        if (ahead != nullptr) {
+            for (unsigned k = 0; k < 8; ++k) {
+                __builtin_prefetch(ahead + r[k], 0, 2);
+            }
+        }
+        Line two_a, two_b, four_a, four_b, eight;
+        add(two_a, ones, ones, lines[r[0]], lines[r[1]]);
+        add(two_b, ones, ones, lines[r[2]], lines[r[3]]);
+        add(four_a, twos, twos, two_a, two_b);
+        add(two_a, ones, ones, lines[r[4]], lines[r[5]]);
+        add(two_b, ones, ones, lines[r[6]], lines[r[7]]);
+        add(four_b, twos, twos, two_a, two_b);
+        add(eight, fours, fours, four_a, four_b);
+        unsigned k = 3;
+        for (std::uint32_t b = block; (b & 1) != 0; b >>= 1, ++k) {
+            add(eight, digits[k], digits[k], waiting[k], eight);
+        }
+        waiting[k] = eight;
+    }
+    digits[0] = ones;
+    digits[1] = twos;
+    digits[2] = fours;
+    unsigned used = 3;
+    Line carry = {};
+    for (std::uint32_t b = block; b != 0; b >>= 1, ++used) {
+        if ((b & 1) != 0) {
+            add(carry, digits[used], digits[used], waiting[used], carry);
+        } else {
+            const Line next = digits[used] & carry;
+            digits[used] ^= carry;
+            carry = next;
+        }
+    }
+    if (used < 16) {
+        digits[used++] = carry;
+    }
+    read_digits(digits, used, out);
+}
+
+constexpr Kernels make(std::string_view name, double line_cost, double row_cost, double digit_cost) {
+    return {name, popcount, and_popcounts, split_mask, count_bits, line_cost, row_cost, digit_cost};
+}

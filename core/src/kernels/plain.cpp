@@ -1,0 +1,14 @@
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "serape/kernels.hpp"
+
+namespace serape::plain {
+namespace {
+#include "kernels.inl"
+}  // namespace
+
+extern const Kernels set;
+const Kernels set = make("plain", 6.0, 5.0, 500.0);
+}  // namespace serape::plain

@@ -1,0 +1,293 @@
+#include "serape/packed_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <stdexcept>
+#include <string>
+
+namespace serape {
+namespace {
+
+// Transposes a 64×64 bit matrix in place: bit j of word i becomes bit i of word j.
+void transpose64(std::array<std::uint64_t, 64>& m) {
+    std::uint64_t mask = 0x00000000ffffffff;
+    for (unsigned width = 32; width != 0; width >>= 1, mask ^= mask << width) {
+        for (unsigned k = 0; k < 64; k = ((k | width) + 1) & ~width) {
+            const std::uint64_t t = ((m[k] >> width) ^ m[k | width]) & mask;
+            m[k] ^= t << width;
+            m[k | width] ^= t;
+        }
+    }
+}
+
+void check_code(std::size_t code, std::uint32_t levels, std::size_t row) {
+    if (code >= levels) {
+        throw std::invalid_argument("code " + std::to_string(code) + " in row " + std::to_string(row) +
+                                    " of a column of " + std::to_string(levels) + " levels");
+    }
+}
+
+}  // namespace
+
+PackedTable::PackedTable(std::size_t rows)
+    : rows_(rows), words_((rows + line_bits - 1) / line_bits * line_words), derived_(std::make_unique<Derived>()) {
+    if (rows == 0 || rows > max_rows) {
+        throw std::invalid_argument("a table has 1 to " + std::to_string(max_rows) + " rows");
+    }
+}
+
+std::size_t PackedTable::bytes() const {
+    const std::lock_guard lock(derived_->mutex);
+    std::size_t total = planes_.size() * 8 + narrow_.size() + wide_.size() * 2 +
+                        columns_.size() * sizeof(Column) + totals_.size() * 4;
+    if (derived_->panels) {
+        const Panels& p = *derived_->panels;
+        total += p.lines.size() * sizeof(Line) + (p.slot.size() + p.totals.size() + p.first_column.size()) * 4;
+    }
+    if (derived_->ones) {
+        total += derived_->ones->start.size() * sizeof(std::size_t) + derived_->ones->rows.size() * 4;
+    }
+    return total;
+}
+
+void PackedTable::start_column(std::uint32_t levels) {
+    if (levels == 0 || levels > max_levels) {
+        throw std::invalid_argument("a column has 1 to " + std::to_string(max_levels) + " levels");
+    }
+    if (levels <= plane_levels) {
+        columns_.push_back({levels, planes_.size()});
+        planes_.resize(planes_.size() + (levels - 1) * words_, 0);
+    } else if (levels <= 256) {
+        columns_.push_back({levels, narrow_.size()});
+    } else {
+        columns_.push_back({levels, wide_.size()});
+    }
+    derived_->panels.reset();
+    derived_->ones.reset();
+}
+
+void PackedTable::append(std::span<const std::uint8_t> codes, std::uint32_t levels) {
+    if (codes.size() != rows_) {
+        throw std::invalid_argument("a column has as many codes as the table has rows");
+    }
+    for (std::size_t i = 0; i < rows_; ++i) {
+        check_code(codes[i], levels, i);
+    }
+    start_column(levels);
+    if (levels <= plane_levels) {
+        std::uint64_t* planes = planes_.data() + columns_.back().offset;
+        for (std::size_t i = 0; i < rows_; ++i) {
+            if (codes[i] != 0) {
+                planes[(codes[i] - 1) * words_ + i / 64] |= std::uint64_t{1} << (i % 64);
+            }
+        }
+        count_planes(columns_.size() - 1);
+    } else if (levels <= 256) {
+        narrow_.insert(narrow_.end(), codes.begin(), codes.end());
+    } else {
+        wide_.insert(wide_.end(), codes.begin(), codes.end());
+    }
+}
+
+void PackedTable::append(std::span<const std::uint16_t> codes, std::uint32_t levels) {
+    if (codes.size() != rows_) {
+        throw std::invalid_argument("a column has as many codes as the table has rows");
+    }
+    for (std::size_t i = 0; i < rows_; ++i) {
+        check_code(codes[i], levels, i);
+    }
+    if (levels <= 256) {
+        const std::vector<std::uint8_t> narrow(codes.begin(), codes.end());
+        append(std::span<const std::uint8_t>(narrow), levels);
+        return;
+    }
+    start_column(levels);
+    wide_.insert(wide_.end(), codes.begin(), codes.end());
+}
+
+void PackedTable::append_block(const std::uint8_t* data, std::size_t stride, std::span<const std::uint32_t> levels) {
+    // Binary columns, 64 at a time, are transposed in registers; all others go one by one.
+    const std::size_t columns = levels.size();
+    std::vector<std::uint8_t> codes(rows_);
+    for (std::size_t first = 0; first < columns;) {
+        std::size_t width = 0;
+        while (width < 64 && first + width < columns && levels[first + width] == 2) {
+            ++width;
+        }
+        if (width == 0) {
+            for (std::size_t i = 0; i < rows_; ++i) {
+                codes[i] = data[i * stride + first];
+            }
+            append(std::span<const std::uint8_t>(codes), levels[first]);
+            ++first;
+            continue;
+        }
+        const std::size_t base = planes_.size();
+        for (std::size_t j = 0; j < width; ++j) {
+            start_column(2);
+        }
+        std::array<std::uint64_t, 64> bits{};
+        for (std::size_t word = 0; word * 64 < rows_; ++word) {
+            const std::size_t rows = std::min<std::size_t>(64, rows_ - word * 64);
+            bits.fill(0);
+            for (std::size_t i = 0; i < rows; ++i) {
+                const std::uint8_t* row = data + (word * 64 + i) * stride + first;
+                std::uint64_t packed = 0;
+                std::uint8_t seen = 0;
+                for (std::size_t j = 0; j < width; ++j) {
+                    seen |= row[j];
+                    packed |= std::uint64_t{row[j]} << j;
+                }
+                if (seen > 1) {
+                    throw std::invalid_argument("a code above 1 in a column of 2 levels");
+                }
+                bits[i] = packed;
+            }
+            transpose64(bits);
+            for (std::size_t j = 0; j < width; ++j) {
+                planes_[base + j * words_ + word] = bits[j];
+            }
+        }
+        for (std::size_t j = 0; j < width; ++j) {
+            count_planes(columns_.size() - width + j);
+        }
+        first += width;
+    }
+}
+
+void PackedTable::append_ones(std::span<const std::int64_t> ones) {
+    for (const std::int64_t row : ones) {
+        if (row < 0 || static_cast<std::size_t>(row) >= rows_) {
+            throw std::invalid_argument("row number " + std::to_string(row) + " outside the table");
+        }
+    }
+    start_column(2);
+    std::uint64_t* plane = planes_.data() + columns_.back().offset;
+    for (const std::int64_t row : ones) {
+        plane[row / 64] |= std::uint64_t{1} << (row % 64);
+    }
+    count_planes(columns_.size() - 1);
+}
+
+void PackedTable::unpack(std::size_t column, std::span<std::uint16_t> out) const {
+    const Column& c = columns_[column];
+    if (c.levels > 256) {
+        std::copy_n(wide_.data() + c.offset, rows_, out.data());
+    } else if (c.levels > plane_levels) {
+        std::copy_n(narrow_.data() + c.offset, rows_, out.data());
+    } else {
+        std::fill_n(out.data(), rows_, std::uint16_t{0});
+        for (std::uint32_t level = 1; level < c.levels; ++level) {
+            const std::uint64_t* bits = plane(column, level);
+            for (std::size_t word = 0; word * 64 < rows_; ++word) {
+                for (std::uint64_t w = bits[word]; w != 0; w &= w - 1) {
+                    out[word * 64 + static_cast<std::size_t>(std::countr_zero(w))] = static_cast<std::uint16_t>(level);
+                }
+            }
+        }
+    }
+}
+
+void PackedTable::count_planes(std::size_t column) {
+    for (std::uint32_t level = 1; level < levels(column); ++level) {
+        const std::uint64_t* bits = plane(column, level);
+        std::uint32_t total = 0;
+        for (std::size_t word = 0; word < words_; ++word) {
+            total += static_cast<std::uint32_t>(std::popcount(bits[word]));
+        }
+        totals_.push_back(total);
+    }
+}
+
+const Panels& PackedTable::panels() const {
+    const std::lock_guard lock(derived_->mutex);
+    if (derived_->panels) {
+        return *derived_->panels;
+    }
+    auto made = std::make_unique<Panels>();
+    made->rows = rows_;
+    made->slot.assign(columns(), Panels::absent);
+    // A column's bits never straddle two panels.
+    std::vector<const std::uint64_t*> source;
+    for (std::size_t column = 0; column < columns(); ++column) {
+        const std::uint32_t bits = levels(column) - 1;
+        if (!has_planes(column) || bits == 0) {
+            continue;
+        }
+        if (source.size() % line_bits + bits > line_bits) {
+            source.resize((source.size() / line_bits + 1) * line_bits, nullptr);
+        }
+        if (source.size() % line_bits == 0) {
+            made->first_column.push_back(static_cast<std::uint32_t>(column));
+            made->binary.push_back(1);
+        }
+        const std::size_t neighbour = made->first_column.back() + source.size() % line_bits;
+        made->binary.back() &= static_cast<std::uint8_t>(bits == 1 && neighbour == column);
+        made->slot[column] = static_cast<std::uint32_t>(source.size());
+        for (std::uint32_t level = 1; level <= bits; ++level) {
+            source.push_back(plane(column, level));
+        }
+    }
+    made->count = (source.size() + line_bits - 1) / line_bits;
+    made->first_column.push_back(static_cast<std::uint32_t>(columns()));
+    source.resize(made->count * line_bits, nullptr);
+    made->totals.assign(source.size(), 0);
+    made->lines.assign(made->count * (rows_ + 1), Line{});
+
+    std::array<std::uint64_t, 64> block{};
+    for (std::size_t p = 0; p < made->count; ++p) {
+        Line* lines = made->lines.data() + p * (rows_ + 1);
+        for (std::size_t group = 0; group < line_words; ++group) {
+            const std::uint64_t* const* from = source.data() + p * line_bits + group * 64;
+            std::uint32_t* totals = made->totals.data() + p * line_bits + group * 64;
+            for (std::size_t word = 0; word * 64 < rows_; ++word) {
+                for (std::size_t j = 0; j < 64; ++j) {
+                    block[j] = from[j] == nullptr ? 0 : from[j][word];
+                    totals[j] += static_cast<std::uint32_t>(std::popcount(block[j]));
+                }
+                transpose64(block);
+                const std::size_t rows = std::min<std::size_t>(64, rows_ - word * 64);
+                for (std::size_t i = 0; i < rows; ++i) {
+                    lines[word * 64 + i][group] = block[i];
+                }
+            }
+        }
+    }
+    derived_->panels = std::move(made);
+    return *derived_->panels;
+}
+
+const Ones& PackedTable::ones() const {
+    const std::lock_guard lock(derived_->mutex);
+    if (derived_->ones) {
+        return *derived_->ones;
+    }
+    auto made = std::make_unique<Ones>();
+    made->start.reserve(columns() + 1);
+    for (std::size_t column = 0; column < columns(); ++column) {
+        made->start.push_back(made->rows.size());
+        if (levels(column) != 2) {
+            continue;
+        }
+        const std::uint64_t* bits = plane(column, 1);
+        for (std::size_t word = 0; word < words_; ++word) {
+            for (std::uint64_t w = bits[word]; w != 0; w &= w - 1) {
+                made->rows.push_back(static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+            }
+        }
+    }
+    made->start.push_back(made->rows.size());
+    derived_->ones = std::move(made);
+    return *derived_->ones;
+}
+
+const LogTable& PackedTable::log_table() const {
+    const std::lock_guard lock(derived_->mutex);
+    if (!derived_->log_table) {
+        derived_->log_table = std::make_unique<LogTable>(rows_);
+    }
+    return *derived_->log_table;
+}
+
+}  // namespace serape

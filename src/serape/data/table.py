@@ -1,0 +1,244 @@
+"""The Table: data of any origin, encoded once, packed for the core."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.data.encoding import Kind, Kinds
+from serape.data.reading import Columns, read
+from serape.errors import DataError, OptionError, some, suggestion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Missing = Literal["error", "drop", "level"]
+MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level")
+FEW_ROWS_A_LEVEL = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """What is known of one column."""
+
+    name: str
+    kind: Kind
+    levels: tuple[Any, ...]
+    """The values a categorical column can have, in the order of their codes; empty for a continuous one."""
+    reason: str
+    """Why it is of this kind."""
+
+
+class Table:
+    """Data, encoded once and packed for counting; pass it to as many calls as you like.
+
+    `data` may be a pandas, polars or pyarrow frame (or any other that narwhals reads), anything that exports an Arrow
+    stream, a two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, or the path of a
+    CSV (.csv, .csv.gz, .csv.xz) or Parquet file. Columns of a bare array are called x0, x1, ….
+
+    Strings, declared categories, truth values and whole numbers with at most 20 distinct values are *categorical*; all
+    other numbers are *continuous*. `kinds` overrules this, for all columns ("categorical") or by name
+    ({"age": "continuous"}).
+
+    Missing values are an error unless `missing` is "drop" (leave out rows that have any) or "level" (a level of its
+    own, for categorical columns). A constant column is kept and noted; it never belongs to a blanket. A table of no
+    rows, one row or no columns, a name that occurs twice, and a column of more than 65,536 levels are errors.
+    """
+
+    def __init__(self, data: Any, kinds: str | Mapping[str, str] | None = None, missing: Missing = "error") -> None:
+        if missing not in MISSING_RULES:
+            raise OptionError(f"missing={missing!r} is not known; use one of {', '.join(map(repr, MISSING_RULES))}")
+        columns = read(data, Kinds(kinds))
+        _check_shape(columns)
+        if isinstance(kinds, Mapping):
+            known = set(columns.names)
+            for name in kinds:
+                if name not in known:
+                    raise OptionError(f"kinds names a column {name!r} that the data do not have.{suggestion(name, known)}")
+        notes: list[str] = []
+        columns = _treat_missing(columns, missing, notes)
+
+        self.names: tuple[str, ...] = tuple(columns.names)
+        self.rows: int = columns.rows
+        self.packed, self._levels = columns.pack()
+        self._kinds, self._reasons = columns.kinds, columns.reasons
+        self._values = columns.values
+        self._position = {name: k for k, name in enumerate(self.names)}
+        self.notes: tuple[str, ...] = (*notes, *self._remarks())
+
+    # --- what there is -------------------------------------------------------------------------------------------
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """All columns by name, in the table's order."""
+        return _Variables(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes taken by the packed columns."""
+        return self.packed.nbytes + sum(v.nbytes for v in self._values.values())
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def kind(self, position: int) -> Kind:
+        """Return the kind of the column at a position."""
+        return self._kinds[position]
+
+    def levels(self, position: int) -> int:
+        """Return how many levels the column at a position has; 0 if it is continuous."""
+        return len(self._levels[position])
+
+    def position(self, variable: str | int) -> int:
+        """Return where a variable, given by name or position, stands."""
+        return position_of(variable, self.names, self._position)
+
+    def column(self, variable: str | int) -> NDArray[Any]:
+        """Return the values of a column, as they were before encoding."""
+        k = self.position(variable)
+        if self._kinds[k] == "continuous":
+            return self._values[k]
+        levels = np.empty(len(self._levels[k]), object)
+        levels[:] = self._levels[k]
+        if all(type(v) is type(levels[0]) for v in levels) and isinstance(levels[0], bool | int | float | str):
+            levels = np.array(self._levels[k])
+        return levels[self.packed.codes(k)]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a pandas frame; categorical columns become pandas categories."""
+        import pandas as pd  # optional
+
+        frame = {}
+        for k, name in enumerate(self.names):
+            if self._kinds[k] == "continuous":
+                frame[name] = pd.Series(self._values[k])
+            else:
+                levels = list(self._levels[k])
+                codes = self.packed.codes(k).astype(np.int64)
+                if None in levels:  # the level of missing values comes last
+                    levels.remove(None)
+                    codes[codes == len(levels)] = -1
+                frame[name] = pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(levels)))
+        return pd.DataFrame(frame)
+
+    def __repr__(self) -> str:
+        lines = [f"Table of {self.rows:,} rows and {len(self.names):,} columns"]
+        most = 20
+        for variable in map(self._variable, range(min(most, len(self.names)))):
+            lines.append(f"  {variable.name}: {variable.kind} ({variable.reason})")
+        if len(self.names) > most:
+            lines.append(f"  … and {len(self.names) - most:,} more")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    def _variable(self, k: int) -> Variable:
+        return Variable(self.names[k], self._kinds[k], self._levels[k], self._reasons[k])
+
+    def _remarks(self) -> list[str]:
+        constant = [self.names[k] for k, levels in enumerate(self._levels) if len(levels) == 1 and self._kinds[k] == "categorical"]
+        constant += [self.names[k] for k, v in self._values.items() if v.min() == v.max()]
+        crowded = [
+            self.names[k] for k, levels in enumerate(self._levels) if len(levels) > max(FEW_ROWS_A_LEVEL, self.rows // FEW_ROWS_A_LEVEL)
+        ]
+        remarks = []
+        if constant:
+            remarks.append(f"constant, so never part of a blanket: {some(constant)}")
+        if crowded:
+            remarks.append(
+                f"fewer than {FEW_ROWS_A_LEVEL} rows for each level, so hardly any test of it is reliable "
+                f"(an identifier?): {some(crowded)}"
+            )
+        return remarks
+
+
+class _Variables(Mapping[str, Variable]):
+    """A view of a table's columns that costs nothing until one is looked at."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def __getitem__(self, name: str) -> Variable:
+        if name not in self._table._position:
+            raise KeyError(name)
+        return self._table._variable(self._table._position[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table.names)
+
+    def __len__(self) -> int:
+        return len(self._table.names)
+
+    def __repr__(self) -> str:
+        return repr(self._table)
+
+
+def position_of(variable: str | int, names: Sequence[str], positions: Mapping[str, int]) -> int:
+    """Return where a variable, given by name or position, stands among names."""
+    if isinstance(variable, str):
+        if variable not in positions:
+            raise OptionError(f"there is no column {variable!r}.{suggestion(variable, names)} The columns are {some(names)}.")
+        return positions[variable]
+    if isinstance(variable, int | np.integer) and not isinstance(variable, bool):
+        if not 0 <= variable < len(names):
+            raise OptionError(f"there is no column at position {variable}; positions go from 0 to {len(names) - 1}")
+        return int(variable)
+    if str(variable) in positions:
+        return positions[str(variable)]
+    raise OptionError(f"a variable is given by its name or its position, not by {variable!r}")
+
+
+def as_table(data: Any) -> Table:
+    """Return data as a Table, encoding it only if it is not one already."""
+    return data if isinstance(data, Table) else Table(data)
+
+
+def _check_shape(columns: Columns) -> None:
+    if not columns.names:
+        raise DataError("the table has no columns")
+    if columns.rows < 2:
+        raise DataError(
+            f"the table has {'no rows' if columns.rows == 0 else 'one row'}; at least two are needed to tell anything"
+        )
+    if columns.rows > _core.MAX_ROWS:
+        raise DataError(f"the table has {columns.rows:,} rows; at most {_core.MAX_ROWS:,} can be used")
+    twice = [name for name, count in Counter(columns.names).items() if count > 1]
+    if twice:
+        raise DataError(f"the name {some(twice)} occurs more than once; give every column a name of its own")
+    if "" in columns.names:
+        raise DataError(f"the column at position {columns.names.index('')} has no name; give it one")
+
+
+def _treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns:
+    gaps = {columns.names[k]: mask for k, mask in columns.missing.items()}
+    if not gaps:
+        return columns
+    told = ", ".join(f"{name!r} ({int(mask.sum()):,}, first in row {int(np.argmax(mask))})" for name, mask in list(gaps.items())[:5])
+    told += f" and {len(gaps) - 5:,} more columns" if len(gaps) > 5 else ""
+    empty = [name for name, mask in gaps.items() if mask.all()]
+    if empty:
+        raise DataError(f"column {some(empty)} has no values at all; leave it out")
+    if rule == "error":
+        raise DataError(
+            f"values are missing in {told}; pass missing='drop' to leave out such rows or missing='level' to make "
+            f"'missing' a level of its own"
+        )
+    if rule == "level":
+        stuck = [columns.names[k] for k in columns.missing if columns.kinds[k] == "continuous"]
+        if stuck:
+            raise DataError(f"missing='level' needs categorical columns, but values are missing in the continuous {some(stuck)}")
+        notes.append(f"missing values are a level of their own in {told}")
+        return columns.with_columns([c.missing_as_level() for c in columns.encoded])
+    keep = ~np.logical_or.reduce(list(gaps.values()))
+    dropped = int((~keep).sum())
+    if keep.sum() < 2:
+        raise DataError(f"leaving out rows with missing values leaves {int(keep.sum())} of {columns.rows:,}; missing: {told}")
+    notes.append(f"{dropped:,} of {columns.rows:,} rows left out for missing values in {told}")
+    return columns.with_columns([c.take(keep) for c in columns.encoded])
+

@@ -1,0 +1,47 @@
+"""Errors that say what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from serape.results.result import Result
+
+
+class SerapeError(Exception):
+    """Anything serape refuses to do; the message names the column, the value and the remedy."""
+
+
+class DataError(SerapeError, ValueError):
+    """The data cannot be used as it is."""
+
+
+class OptionError(SerapeError, ValueError):
+    """A call asks for something that does not exist or does not go together."""
+
+
+class InputTypeError(SerapeError, TypeError):
+    """An argument is of a type that serape does not take."""
+
+
+class Interrupted(KeyboardInterrupt):  # noqa: N818 - it is a KeyboardInterrupt, not an error
+    """Ctrl-C during a search. `found` is what had been found by then."""
+
+    def __init__(self, found: Result) -> None:
+        super().__init__("interrupted; what was found so far is in the exception's `found`")
+        self.found = found
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return ' Did you mean …?' if something known is close to the word, else nothing."""
+    close = difflib.get_close_matches(word, list(known), n=3, cutoff=0.6)
+    return f" Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
+
+
+def some(names: Iterable[str], most: int = 5) -> str:
+    """Return the first few names, quoted, and how many more there are."""
+    names = list(names)
+    shown = ", ".join(repr(n) for n in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

@@ -1,0 +1,81 @@
+"""Independence tests: one file a test, one base class, and the d-separation oracle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from serape.data.table import Table, as_table
+from serape.errors import OptionError, suggestion
+from serape.independence.base import Association, IndependenceTest, Outcome, Screen, Tally
+from serape.independence.contingency import ContingencyTest, DofRule, ReliabilityRule
+from serape.independence.d_separation import DSeparation
+from serape.independence.g2 import G2
+from serape.independence.x2 import X2
+
+TESTS: dict[str, type[ContingencyTest]] = {"g2": G2, "x2": X2}
+
+
+def make_test(
+    data: Any, test: str = "auto", dof: DofRule = "auto", reliability: ReliabilityRule = "dof", minimum: float = 5.0
+) -> IndependenceTest:
+    """Return the independence test of a name on data; data that are a test already are returned as they are."""
+    if isinstance(data, IndependenceTest):
+        return data
+    if test != "auto" and test not in TESTS:
+        raise OptionError(f"test={test!r} is not known.{suggestion(test, TESTS)} Tests are 'auto', {', '.join(map(repr, TESTS))}.")
+    return TESTS["g2" if test == "auto" else test](as_table(data), dof, reliability, minimum)
+
+
+def ci_test(
+    data: Any,
+    x: str | int,
+    y: str | int,
+    given: str | int | tuple[str | int, ...] | list[str | int] = (),
+    test: str = "g2",
+    dof: DofRule = "full",
+    reliability: ReliabilityRule = "dof",
+) -> Outcome:
+    """Test X ⊥ Y | given on data.
+
+    Performed even where it is not reliable; the outcome says so. With 0 degrees of freedom there is nothing to test:
+    p is NaN and the outcome unreliable.
+    """
+    if isinstance(given, str | int):
+        given = (given,)
+    maker = make_test(data, test, dof, reliability)
+    table = maker.table if isinstance(maker, ContingencyTest) else None
+    positions = [position(maker, v) for v in (x, y, *given)]
+    if len(set(positions)) < len(positions):
+        names = [maker.variables[k] for k in positions]
+        twice = next(n for n in names if names.count(n) > 1)
+        raise OptionError(f"{twice!r} occurs twice in the question; x, y and the given variables must all differ")
+    if isinstance(maker, ContingencyTest) and table is not None:
+        maker.check(positions)
+    return maker.test(positions[0], positions[1], tuple(positions[2:]))
+
+
+def position(test: IndependenceTest, variable: str | int) -> int:
+    """Return where a variable, given by name or position, stands among a test's variables."""
+    from serape.data.table import position_of
+
+    if isinstance(test, ContingencyTest):
+        return test.table.position(variable)
+    return position_of(variable, test.variables, {name: k for k, name in enumerate(test.variables)})
+
+
+__all__ = [
+    "G2",
+    "TESTS",
+    "X2",
+    "Association",
+    "ContingencyTest",
+    "DSeparation",
+    "IndependenceTest",
+    "Outcome",
+    "Screen",
+    "Table",
+    "Tally",
+    "ci_test",
+    "make_test",
+    "position",
+]

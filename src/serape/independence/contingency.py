@@ -1,0 +1,129 @@
+"""Tests in contingency tables, answered by the native core.
+
+Degrees of freedom: `"full"` is (r_x − 1)(r_y − 1)·∏ r_z over all levels; `"adjusted"` sums (non-empty rows − 1)(non-empty
+columns − 1) over the strata that occur. `"auto"` is `"adjusted"`, which on samples of known networks finds
+blankets nearer to the truth (`docs/degrees-of-freedom.md`).
+
+Reliability: `"dof"` asks for at least `minimum` (5) rows for each *full* degree of freedom, `"cells"` for as many in the
+mean cell of the table, `None` for nothing. A test of 0 degrees of freedom says nothing and is never reliable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.data.table import Table
+from serape.errors import DataError, OptionError, some
+from serape.independence.base import Association, Candidates, IndependenceTest, Outcome, Poll, Screen, Tally, as_positions
+
+DofRule = Literal["auto", "full", "adjusted"]
+ReliabilityRule = Literal["dof", "cells"] | None
+
+
+class ContingencyTest(IndependenceTest):
+    """A test of independence in the contingency tables of a Table's categorical columns."""
+
+    statistic: ClassVar[Literal["g2", "x2"]]
+
+    def __init__(
+        self, table: Table, dof: DofRule = "auto", reliability: ReliabilityRule = "dof", minimum: float = 5.0
+    ) -> None:
+        if dof not in ("auto", "full", "adjusted"):
+            raise OptionError(f"dof={dof!r} is not known; use 'auto', 'full' or 'adjusted'")
+        if reliability not in ("dof", "cells", None):
+            raise OptionError(f"reliability={reliability!r} is not known; use 'dof', 'cells' or None")
+        if not minimum > 0:
+            raise OptionError(f"the minimum number of rows must be positive, not {minimum!r}")
+        self.table = table
+        self.variables = table.names
+        self.rows = table.rows
+        self.dof = "adjusted" if dof == "auto" else dof
+        self.reliability = reliability
+        self._native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
+
+    def check(self, variables: Iterable[int]) -> None:
+        """Refuse continuous columns."""
+        stuck = [self.table.names[k] for k in variables if self.table.kind(k) == "continuous"]
+        if stuck:
+            why = self.table.variables[stuck[0]].reason
+            raise DataError(
+                f"test {self.name!r} needs categorical columns, but {some(stuck)} is continuous ({why}); divide it into "
+                f"classes, leave it out, or, if its values are categories, pass kinds={{{stuck[0]!r}: 'categorical'}} to Table"
+            )
+
+    def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
+        """Test X ⊥ Y | given; performed even where it is not reliable."""
+        return Outcome(*self._native.test(x, y, list(given)), rows=self.rows)
+
+    def rows_per_cell(self, variables: Iterable[int]) -> float:
+        """Return the mean number of rows in a cell of the table of these variables."""
+        return self.table.rows / math.prod(self.table.levels(v) for v in variables)
+
+    def screen(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+        way: str = "automatic",
+    ) -> Screen:
+        """Test every candidate against the target given one set, in one native call.
+
+        `way` forces a way of counting ("panels", "planes", "scatter", "sparse", "ones"); all give the same bits.
+        """
+        positions = as_positions(candidates)
+        answers = self._native.screen(target, positions, list(given), threads, poll, way)
+        return _NativeScreen(positions, tuple(given), *answers, _core.chi_square_log_sf)
+
+    def first_dependent(
+        self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
+    ) -> Screen:
+        """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
+        positions = as_positions(candidates)
+        asked, *answers = self._native.first_dependent(target, positions, list(given), log_alpha, poll)
+        statistic, dof, reliable = (a[:asked] for a in answers)
+        return _NativeScreen(positions[:asked], tuple(given), statistic, dof, reliable, _core.chi_square_log_sf)
+
+    def search_subsets(
+        self,
+        xs: Sequence[int],
+        target: int,
+        pool: Sequence[int],
+        sizes: range,
+        *,
+        must_include: int | None = None,
+        stop_above: float | None = None,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> tuple[list[Association], Tally]:
+        """Search conditioning sets; sizes that cannot be reliable are counted as skipped without being gone through."""
+        if sizes.step != 1:
+            raise OptionError(f"sizes must be a range of step 1, not {sizes}")
+        if len(sizes) == 0:
+            return [Association(Outcome(math.nan, math.nan, math.nan, False), (), False) for _ in xs], Tally()
+        rows, tests, skipped = self._native.search_subsets(
+            as_positions(xs), target, list(pool), sizes.start, sizes.stop - 1, must_include, stop_above, threads, poll
+        )
+        found = [Association(Outcome(*answer, rows=self.rows), given, separated) for *answer, given, separated in rows]
+        return found, Tally(_by_size(tests), _by_size(skipped))
+
+
+class _NativeScreen(Screen):
+    """A screen whose ranking needs p-values only where degrees of freedom differ."""
+
+    def strongest(self) -> tuple[list[int], float]:
+        """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
+        return _core.strongest(self.statistic, self.dof, self.reliable)
+
+
+def _by_size(counts: list[int]) -> Counter[int]:
+    return Counter({size: count for size, count in enumerate(counts) if count})

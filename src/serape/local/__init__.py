@@ -1,0 +1,1 @@
+"""Blankets and neighbourhoods of one target, one file an algorithm or family."""

@@ -1,0 +1,39 @@
+"""Grow-Shrink: the first sound way to a Markov blanket.
+
+Margaritis and Thrun, *Bayesian network induction via local neighborhoods*, NIPS 1999 (GSMB).
+
+Finds the blanket. Sound: with a perfect test and a faithful distribution the answer is exactly the parents, children
+and spouses of the target.
+
+As published, the order in which candidates are visited is left open; here it is by falling association with the target,
+found once by an unconditional test. A candidate whose unconditional test is unreliable is never visited (its
+conditional tests would be unreliable too).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from serape.local.shrink import shrink
+from serape.search import Members, Positions, Search
+
+
+def gs(search: Search, target: int) -> Members:
+    """Find the Markov blanket of the target by Grow-Shrink."""
+    blanket = search.members(target)
+    order = search.by_strength(target, search.others(target))
+    grow(search, target, blanket, order)
+    shrink(search, target, blanket)
+    return blanket
+
+
+def grow(search: Search, target: int, blanket: Members, order: Positions) -> None:
+    """Sweep through the order adding every X with X ⊥̸ T | B, until a sweep adds nothing."""
+    added = True
+    while added:
+        added = False
+        rest = order[~np.isin(order, tuple(blanket))]
+        while (place := search.first_dependent(target, rest, tuple(blanket))) is not None:
+            blanket.add(int(rest[place]))
+            rest = rest[place + 1 :]
+            added = True

@@ -1,0 +1,180 @@
+"""Why a variable is in or out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from serape.independence.base import Outcome
+from serape.results.records import Records
+
+if TYPE_CHECKING:
+    from serape.results.result import Result
+    from serape.search.search import Search
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why one variable is in or out: the test that settled it, in fields and, printed, in words."""
+
+    variable: str
+    target: str
+    included: bool
+    given: tuple[str, ...] | None
+    """The conditioning set of the deciding test; None if the variable was never tested."""
+    separating_set: tuple[str, ...] | None
+    """The set given which the variable and the target are independent, if one was found."""
+    statistic: float
+    dof: float
+    log_p: float
+    reliable: bool
+    history: tuple[str, ...]
+    """When it entered and left, in words."""
+    text: str
+
+    @property
+    def p(self) -> float:
+        """The p-value of the deciding test."""
+        return math.exp(self.log_p) if not math.isnan(self.log_p) else math.nan
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class Evidence:
+    """For every variable but the target, the latest test against it; a table of columns linear in the variables."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        columns: Mapping[str, Any],
+        given: Sequence[tuple[int, ...]] = (),
+        events: Sequence[tuple[int, str]] = (),
+    ) -> None:
+        self.names = tuple(names)
+        self._columns = dict(columns)
+        self._given = list(given)
+        self._events = [tuple(e) for e in events]
+
+    @classmethod
+    def of(cls, search: Search, target: int) -> Evidence:
+        """Gather the evidence of a search."""
+        trail = search.trail(target)
+        statistic, dof, log_p, reliable, which, given = trail.columns()
+        columns = {"statistic": statistic, "dof": dof, "log_p": log_p, "reliable": reliable, "which": which}
+        return cls(search.test.variables, columns, given, [(e.variable, e.what) for e in trail.events])
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Where each variable stands."""
+        return {name: k for k, name in enumerate(self.names)}
+
+    def given(self, variable: str) -> tuple[str, ...] | None:
+        """Return the conditioning set of a variable's deciding test, or None if it was never tested."""
+        which = int(self._columns["which"][self.position[variable]])
+        return None if which < 0 else tuple(self.names[z] for z in self._given[which])
+
+    def records(self, result: Result) -> Records:
+        """Return the whole evidence as a table, a row for each variable but the target."""
+        keep = [k for k, name in enumerate(self.names) if name != result.target]
+        blanket = set(result.blanket)
+        columns: dict[str, list[Any]] = {"variable": [self.names[k] for k in keep]}
+        columns["included"] = [name in blanket for name in columns["variable"]]
+        for name in ("statistic", "dof", "log_p", "reliable"):
+            columns[name] = [self._columns[name][k] for k in keep]
+        columns["given"] = [", ".join(self.given(name) or ()) for name in columns["variable"]]
+        return Records(columns)
+
+    def explain(self, variable: str, result: Result) -> Explanation:
+        """Put the evidence about one variable into words."""
+        k = self.position[variable]
+        outcome = Outcome(
+            *(float(self._columns[c][k]) for c in ("statistic", "dof", "log_p")), reliable=bool(self._columns["reliable"][k])
+        )
+        included = variable in result.blanket
+        given = self.given(variable)
+        independent = outcome.reliable and outcome.log_p > math.log(result.alpha)
+        history = tuple(what for x, what in self._events if x == k)
+        return Explanation(
+            variable,
+            result.target,
+            included,
+            given,
+            given if independent else None,
+            outcome.statistic,
+            outcome.dof,
+            outcome.log_p,
+            outcome.reliable,
+            history,
+            _in_words(variable, result, included, given, outcome, history),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists."""
+        columns = {name: np.asarray(values).tolist() for name, values in self._columns.items()}
+        return {
+            "variable": list(self.names),
+            **columns,
+            "given": [list(g) for g in self._given],
+            "events": [list(e) for e in self._events],
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Evidence:
+        """Return the evidence that `to_dict` wrote."""
+        columns = {name: list(content[name]) for name in ("statistic", "dof", "log_p", "reliable", "which")}
+        names = [str(name) for name in content["variable"]]
+        given = [tuple(int(z) for z in g) for g in content["given"]]
+        events = [(int(x), str(what)) for x, what in content["events"]]
+        if any(len(values) != len(names) for values in columns.values()):
+            raise ValueError("columns of different lengths")
+        if any(not 0 <= z < len(names) for g in given for z in g) or any(not -1 <= w < len(given) for w in columns["which"]):
+            raise ValueError("a position out of range")
+        return cls(names, columns, given, events)
+
+
+def _in_words(
+    variable: str,
+    result: Result,
+    included: bool,
+    given: tuple[str, ...] | None,
+    outcome: Outcome,
+    history: tuple[str, ...],
+) -> str:
+    verdict = f"{variable} is {'in' if included else 'not in'} the Markov blanket of {result.target}"
+    if given is None:
+        return f"{verdict}: it was never tested."
+    condition = f"given {_listed(given)}" if given else "by itself, given nothing"
+    entered = " It entered and left along the way." if not included and "left" in history else ""
+    if not outcome.reliable:
+        return (
+            f"{verdict}. Its last test, {condition}, was skipped: the data are too few, or do not vary enough, for a "
+            f"reliable answer.{entered}"
+        )
+    numbers = f"{result.test} = {outcome.statistic:.4g}, {outcome.dof:g} degrees of freedom, {_p_text(outcome.log_p)}"
+    if outcome.log_p > math.log(result.alpha):
+        return f"{verdict}: {condition}, it tells nothing more about {result.target} ({numbers}, above alpha = {result.alpha:g}).{entered}"
+    return f"{verdict}: {condition}, it is still associated with {result.target} ({numbers}, at most alpha = {result.alpha:g}).{entered}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > 8:
+        return f"{', '.join(names[:8])} and {len(names) - 8} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _p_text(log_p: float) -> str:
+    if log_p == -math.inf:
+        return "p = 0"
+    if log_p > math.log(1e-4):
+        return f"p = {math.exp(log_p):.3g}"
+    exponent = math.floor(log_p / math.log(10))
+    return f"p = {math.exp(log_p - exponent * math.log(10)):.1f}e{exponent}"

@@ -1,0 +1,63 @@
+"""A small table of named columns that any dataframe library can take over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+class Records:
+    """Columns of one length, by name. Iterate for rows (as dicts), index by column name or row number."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        self._columns = dict(columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._columns)
+
+    def __len__(self) -> int:
+        return len(next(iter(self._columns.values()), ()))
+
+    def __getitem__(self, key: str | int) -> Any:
+        if isinstance(key, str):
+            return self._columns[key]
+        return {name: values[key] for name, values in self._columns.items()}
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (self[k] for k in range(len(self)))
+
+    def to_frame(self, library: str) -> Any:
+        """Return a frame of the named library: "pandas", "polars", "pyarrow", …."""
+        return nw.from_dict(self._columns, backend=library).to_native()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas frame."""
+        frame: pd.DataFrame = self.to_frame("pandas")
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars frame."""
+        frame: pl.DataFrame = self.to_frame("polars")
+        return frame
+
+    def __repr__(self) -> str:
+        shown = [self.columns, *([_text(v) for v in row.values()] for row, _ in zip(self, range(60), strict=False))]
+        widths = [max(len(str(row[k])) for row in shown) for k in range(len(self.columns))]
+        lines = ["  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown]
+        if len(self) > 60:
+            lines.append(f"… and {len(self) - 60:,} more rows")
+        return "\n".join(lines)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

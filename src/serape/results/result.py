@@ -1,0 +1,211 @@
+"""The answer about one target."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+
+from serape.errors import DataError, OptionError, suggestion
+from serape.results.explanation import Evidence, Explanation
+from serape.results.records import Records
+
+FORMAT = "serape-result-1"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A blanket or neighbourhood, how it was found, and why each variable is in or out."""
+
+    target: str
+    blanket: tuple[str, ...]
+    """The Markov blanket, in the table's order."""
+    parents_children: tuple[str, ...] | None
+    """Parents and children, or None where the algorithm does not tell them from spouses."""
+    spouses: Mapping[str, tuple[str, ...]] | None
+    """Spouse to the common children through which it enters, or None."""
+    algorithm: str
+    test: str
+    alpha: float
+    tests: int
+    """Tests performed."""
+    tests_by_size: Mapping[int, int]
+    """Tests performed, by size of the conditioning set."""
+    skipped: int
+    """Questions without a verdict: too few rows, or nothing to test."""
+    seconds: float
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The other settings of the call."""
+    notes: tuple[str, ...] = ()
+    """What was treated specially or decided along the way."""
+    complete: bool = True
+    """False if the search was interrupted."""
+    trace: Evidence = field(default_factory=lambda: Evidence((), {}), repr=False, compare=False)
+    """What is behind `evidence` and `explain`."""
+
+    @property
+    def evidence(self) -> Records:
+        """For every variable but the target, the test that settled it: a table for any dataframe library."""
+        return self.trace.records(self)
+
+    def explain(self, variable: str) -> Explanation:
+        """Tell why a variable is in the blanket or not; print it, or look at its fields."""
+        if variable == self.target:
+            raise OptionError(f"{variable!r} is the target itself; ask about another variable")
+        if variable not in self.trace.position:
+            names = [n for n in self.trace.names if n != self.target]
+            raise OptionError(f"there is no variable {variable!r}.{suggestion(str(variable), names)}")
+        return self.trace.explain(variable, self)
+
+    @property
+    def graph(self) -> nx.Graph[str]:
+        """What is known around the target, as a graph.
+
+        Nodes have a `role`: target, member (parent, child or spouse, not told apart), parent or child, spouse. Edges
+        have a `relation`: "adjacent" for arcs of the network whose direction is not known, "member" where it is not
+        known whether there is an arc.
+        """
+        graph: nx.Graph[str] = nx.Graph()
+        graph.add_node(self.target, role="target")
+        if self.parents_children is None:
+            for name in self.blanket:
+                graph.add_node(name, role="member")
+                graph.add_edge(self.target, name, relation="member")
+            return graph
+        for name in self.parents_children:
+            graph.add_node(name, role="parent or child")
+            graph.add_edge(self.target, name, relation="adjacent")
+        for name, children in (self.spouses or {}).items():
+            graph.add_node(name, role="spouse")
+            for child in children:
+                graph.add_edge(name, child, relation="adjacent")
+        return graph
+
+    # --- saving --------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain dicts, lists, text and numbers."""
+        return {
+            "format": FORMAT,
+            "target": self.target,
+            "blanket": list(self.blanket),
+            "parents_children": None if self.parents_children is None else list(self.parents_children),
+            "spouses": None if self.spouses is None else {name: list(via) for name, via in self.spouses.items()},
+            "algorithm": self.algorithm,
+            "test": self.test,
+            "alpha": self.alpha,
+            "tests": self.tests,
+            "tests_by_size": {str(size): count for size, count in self.tests_by_size.items()},
+            "skipped": self.skipped,
+            "seconds": self.seconds,
+            "options": dict(self.options),
+            "notes": list(self.notes),
+            "complete": self.complete,
+            "evidence": self.trace.to_dict(),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result as JSON; the file appears whole or not at all."""
+        write_whole(Path(path), json.dumps(_finite(self.to_dict()), indent=1, allow_nan=False) + "\n")
+
+    def __str__(self) -> str:
+        found = ", ".join(self.blanket) or "nothing"
+        lines = [f"Markov blanket of {self.target}: {found}"]
+        if self.parents_children is not None:
+            lines.append(f"  parents and children: {', '.join(self.parents_children) or 'none'}")
+            via = (f"{name} (through {', '.join(children)})" for name, children in (self.spouses or {}).items())
+            lines.append(f"  spouses: {', '.join(via) or 'none'}")
+        lines.append(
+            f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}: {self.tests:,} tests, "
+            f"{self.skipped:,} skipped as unreliable, {self.seconds:.3g} s"
+        )
+        if not self.complete:
+            lines.append("  interrupted: this is what had been found by then")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def load_result(path: str | os.PathLike[str]) -> Result:
+    """Read a result written by `Result.save`."""
+    path = Path(path)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise DataError(f"{path} cannot be read as JSON: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise DataError(f"{path} is not a result saved by serape (format {FORMAT!r})")
+    try:
+        return _from_dict(_infinite(content))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{path} is damaged: {type(error).__name__} {error}") from None
+
+
+def _from_dict(content: Mapping[str, Any]) -> Result:
+    def names(values: Sequence[Any]) -> tuple[str, ...]:
+        return tuple(str(v) for v in values)
+
+    spouses = content["spouses"]
+    near = content["parents_children"]
+    return Result(
+        target=str(content["target"]),
+        blanket=names(content["blanket"]),
+        parents_children=None if near is None else names(near),
+        spouses=None if spouses is None else {str(name): names(via) for name, via in spouses.items()},
+        algorithm=str(content["algorithm"]),
+        test=str(content["test"]),
+        alpha=float(content["alpha"]),
+        tests=int(content["tests"]),
+        tests_by_size={int(size): int(count) for size, count in content["tests_by_size"].items()},
+        skipped=int(content["skipped"]),
+        seconds=float(content["seconds"]),
+        options=dict(content["options"]),
+        notes=names(content["notes"]),
+        complete=bool(content["complete"]),
+        trace=Evidence.from_dict(content["evidence"]),
+    )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101 - mkstemp gives a name
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+# JSON has no NaN and no infinities: NaN becomes null, infinities become text.
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    if isinstance(value, dict):
+        return {key: _finite(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    return value
+
+
+def _infinite(content: dict[str, Any]) -> dict[str, Any]:
+    evidence = content["evidence"]
+    for column in ("statistic", "dof", "log_p"):
+        evidence[column] = [math.nan if v is None else float(v) for v in evidence[column]]
+    return content

@@ -1,0 +1,6 @@
+"""Search: significance, reliability, counting, separating sets, evidence, progress."""
+
+from serape.search.progress import Progress
+from serape.search.search import Members, Positions, Search
+
+__all__ = ["Members", "Positions", "Progress", "Search"]

@@ -1,0 +1,132 @@
+"""What a search remembers of its questions, so that every answer can be explained.
+
+For each variable the latest test against the target is kept, and for members of the growing set when they entered and
+left. Screens are kept as the arrays they came in, and folded into one array per quantity now and then, so memory
+stays linear in the number of variables.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.independence.base import Floats, Outcome, Screen
+
+_MOST_SCREENS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The test that settled a variable, and the conditioning set it was asked with."""
+
+    outcome: Outcome
+    given: tuple[int, ...]
+    serial: int
+    """Decisions are numbered in the order in which they were made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A variable that entered or left the set being built."""
+
+    variable: int
+    what: Literal["entered", "left"]
+    decision: Decision | None
+
+
+class Trail:
+    """The evidence gathered about one target."""
+
+    def __init__(self, variables: int) -> None:
+        self.events: list[Event] = []
+        self._variables = variables
+        self._single: dict[int, Decision] = {}
+        self._screens: list[tuple[int, Screen]] = []
+        self._given: list[tuple[int, ...]] = []
+        self._given_place: dict[tuple[int, ...], int] = {}
+        self._serial = 0
+        # Folded from screens, by variable; empty until the first folding.
+        self._statistic = self._dof = self._log_p = np.empty(0)
+        self._reliable = np.empty(0, bool)
+        self._which = self._serials = np.empty(0, np.int64)
+
+    def note(self, x: int, outcome: Outcome, given: tuple[int, ...]) -> None:
+        """Remember the outcome of one test."""
+        self._serial += 1
+        self._single[x] = Decision(outcome, given, self._serial)
+
+    def note_screen(self, screen: Screen) -> None:
+        """Remember a batch."""
+        self._serial += 1
+        self._screens.append((self._serial, screen))
+        if len(self._screens) > _MOST_SCREENS:
+            self._fold()
+
+    def note_event(self, x: int, what: Literal["entered", "left"]) -> None:
+        """Remember that a variable entered or left, by its latest test."""
+        self.events.append(Event(x, what, self.latest(x)))
+
+    def latest(self, x: int) -> Decision | None:
+        """Return the latest test of a variable, if it was ever tested."""
+        single = self._single.get(x)
+        for serial, screen in reversed(self._screens):
+            if single is not None and single.serial > serial:
+                return single
+            place = _place(screen, x)
+            if place is not None:
+                return Decision(screen.outcome(place), screen.given, serial)
+        folded = self._folded(x)
+        if single is None or (folded is not None and folded.serial > single.serial):
+            return folded
+        return single
+
+    def columns(self) -> tuple[Floats, Floats, Floats, NDArray[np.bool_], NDArray[np.int64], list[tuple[int, ...]]]:
+        """Return the latest test of every variable: statistic, dof, log p, reliable, and which conditioning set.
+
+        The last is a place in the list that comes with it, or −1 if the variable was never tested.
+        """
+        self._fold()
+        for x, decision in self._single.items():
+            if decision.serial > self._serials[x]:
+                o = decision.outcome
+                self._statistic[x], self._dof[x], self._log_p[x], self._reliable[x] = o.statistic, o.dof, o.log_p, o.reliable
+                self._serials[x] = decision.serial
+                self._which[x] = self._place_of(decision.given)
+        return self._statistic, self._dof, self._log_p, self._reliable, self._which, self._given
+
+    def _place_of(self, given: tuple[int, ...]) -> int:
+        if given not in self._given_place:
+            self._given_place[given] = len(self._given)
+            self._given.append(given)
+        return self._given_place[given]
+
+    def _folded(self, x: int) -> Decision | None:
+        if len(self._which) == 0 or self._which[x] < 0:
+            return None
+        outcome = Outcome(float(self._statistic[x]), float(self._dof[x]), float(self._log_p[x]), bool(self._reliable[x]))
+        return Decision(outcome, self._given[self._which[x]], int(self._serials[x]))
+
+    def _fold(self) -> None:
+        if len(self._which) == 0:
+            self._statistic, self._dof, self._log_p = (np.full(self._variables, math.nan) for _ in range(3))
+            self._reliable = np.zeros(self._variables, bool)
+            self._which = np.full(self._variables, -1, np.int64)
+            self._serials = np.zeros(self._variables, np.int64)
+        for serial, screen in self._screens:
+            at = screen.candidates
+            self._statistic[at] = screen.statistic
+            self._dof[at] = screen.dof
+            self._log_p[at] = screen.log_p
+            self._reliable[at] = screen.reliable
+            self._which[at] = self._place_of(screen.given)
+            self._serials[at] = serial
+        self._screens = []
+
+
+def _place(screen: Screen, x: int) -> int | None:
+    found = np.flatnonzero(screen.candidates == x)
+    return int(found[0]) if len(found) else None
