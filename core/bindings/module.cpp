@@ -258,6 +258,7 @@ void bind_test(nb::module_& m) {
 
 NB_MODULE(_core, m) {
     m.doc() = "The native core: packed columns, counting, statistics.";
+    nb::set_leak_warnings(false);  // whoever still holds a table at exit has done nothing wrong
     m.attr("MAX_LEVELS") = max_levels;
     m.attr("MAX_ROWS") = max_rows;
     bind_table(m);

@@ -26,6 +26,10 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
         cells.need_cell_of_row();
         cells.need_rows();
     }
+    for (std::size_t z = 0; z < cells.strata(); ++z) {
+        const std::size_t begin = cells.stratum_begin[z];
+        constant_ += statistic.constant(cells.count.data() + begin, cells.stratum_begin[z + 1] - begin, cells.stratum_count[z]);
+    }
     if (statistic.kind() == StatisticKind::g2 && (way == Way::ones || (candidates.size() >= 64 && cells.size() > 64))) {
         ones_ = &table.ones();
         cells.need_cell_of_row();
@@ -35,10 +39,24 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
                       stratum_of_cell_.begin() + cells.stratum_begin[z + 1], static_cast<std::uint32_t>(z));
         }
     }
+    for (std::uint32_t levels = 1; levels <= plane_levels; ++levels) {
+        by_levels_[levels] = choose_by_levels(levels);
+    }
 }
 
 CountingPlan::Choice CountingPlan::choose(std::size_t candidate) const {
     const std::uint32_t levels = table_.levels(candidate);
+    Choice best = levels <= plane_levels ? by_levels_[levels] : choose_by_levels(levels);
+    if (ones_ != nullptr && levels == 2 && forced_ != best.way) {
+        const double nanoseconds = 3.0 * table_.total(candidate, 1) + 10.0;
+        if (forced_ == Way::ones || nanoseconds < best.nanoseconds) {
+            best = {Way::ones, nanoseconds};
+        }
+    }
+    return best;
+}
+
+CountingPlan::Choice CountingPlan::choose_by_levels(std::uint32_t levels) const {
     const auto rows = static_cast<double>(table_.rows());
     const auto cells = static_cast<double>(cells_.size());
     Choice best{Way::sparse, cells_.cell_of_row.empty() ? 1e300 : 4.0 * rows};
@@ -47,15 +65,12 @@ CountingPlan::Choice CountingPlan::choose(std::size_t candidate) const {
             best = {way, nanoseconds};
         }
     };
-    if (planes_possible_ && table_.has_planes(candidate)) {
+    if (planes_possible_ && levels <= plane_levels) {
         const double lines = static_cast<double>(table_.plane_words() / line_words);
         consider(Way::planes, (levels - 1) * cells * (lines * kernels().line_cost + 1.1) + 0.4 * cells * levels);
     }
     if (!cells_.cell_of_row.empty() && cells * levels <= 4.0 * rows + 65'536) {
         consider(Way::scatter, rows + 1.2 * cells * levels);
-    }
-    if (ones_ != nullptr && levels == 2) {
-        consider(Way::ones, 3.0 * table_.total(candidate, 1) + 10.0);
     }
     return best;
 }
@@ -72,15 +87,18 @@ Sum CandidateCounter::operator()(std::size_t candidate) {
     }
 }
 
-// Adds up the strata of counts_, which holds [cell][level].
-Sum CandidateCounter::add_strata(std::uint32_t levels, double scale) {
+// Adds up the strata of counts_, in which level l >= 1 of cell c is at [c * stride + offset + l − 1].
+Sum CandidateCounter::add_strata(std::uint32_t levels, std::size_t stride, std::size_t offset) {
     const Cells& cells = plan_.cells_;
-    margin_.resize(std::max<std::size_t>(margin_.size(), levels));
-    Sum sum;
+    const double scale = plan_.statistic_.scale(levels, plan_.target_levels_);
+    Sum sum{plan_.constant_, 0};
     for (std::size_t z = 0; z < cells.strata(); ++z) {
         const std::size_t begin = cells.stratum_begin[z];
-        plan_.statistic_.add_stratum(sum, counts_.data() + begin * levels, cells.stratum_begin[z + 1] - begin,
-                                     cells.count.data() + begin, cells.stratum_count[z], levels, margin_.data(), scale);
+        plan_.statistic_.add(sum,
+                             Stratum<std::uint32_t>{counts_.data() + begin * stride + offset, stride,
+                                                    cells.count.data() + begin, cells.stratum_begin[z + 1] - begin,
+                                                    cells.stratum_count[z]},
+                             levels, scale);
     }
     return sum;
 }
@@ -88,26 +106,20 @@ Sum CandidateCounter::add_strata(std::uint32_t levels, double scale) {
 Sum CandidateCounter::by_planes(std::size_t candidate) {
     const PackedTable& table = plan_.table_;
     const Cells& cells = plan_.cells_;
-    const std::uint32_t levels = table.levels(candidate);
-    counts_.resize(std::max(counts_.size(), cells.size() * levels));
+    const std::uint32_t planes = table.levels(candidate) - 1;
+    counts_.resize(std::max(counts_.size(), cells.size() * planes));
     masked_.resize(std::max(masked_.size(), plan_.masks_.size()));
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-        counts_[c * levels] = cells.count[c];
-    }
-    for (std::uint32_t level = 1; level < levels; ++level) {
+    for (std::uint32_t level = 1; level <= planes; ++level) {
         kernels().and_popcounts(table.plane(candidate, level), plan_.masks_.data(), plan_.masks_.size(),
                                 table.plane_words(), masked_.data());
         std::uint32_t rest = table.total(candidate, level);
         for (std::size_t k = 0; k < plan_.masks_.size(); ++k) {
-            const std::size_t cell = plan_.mask_cell_[k];
-            counts_[cell * levels + level] = masked_[k];
-            counts_[cell * levels] -= masked_[k];
+            counts_[plan_.mask_cell_[k] * planes + level - 1] = masked_[k];
             rest -= masked_[k];
         }
-        counts_[cells.largest * levels + level] = rest;
-        counts_[cells.largest * levels] -= rest;
+        counts_[cells.largest * planes + level - 1] = rest;
     }
-    return add_strata(levels, plan_.statistic_.scale(levels, plan_.target_levels_));
+    return add_strata(planes + 1, planes, 0);
 }
 
 Sum CandidateCounter::by_scatter(std::size_t candidate) {
@@ -119,7 +131,7 @@ Sum CandidateCounter::by_scatter(std::size_t candidate) {
     for (std::size_t i = 0; i < codes_.size(); ++i) {
         ++counts_[static_cast<std::size_t>(cells.cell_of_row[i]) * levels + codes_[i]];
     }
-    return add_strata(levels, plan_.statistic_.scale(levels, plan_.target_levels_));
+    return add_strata(levels, levels, 1);
 }
 
 Sum CandidateCounter::by_sparse(std::size_t candidate) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "serape/chi_square.hpp"
+#include "serape/kernels.hpp"
 #include "serape/panel_counter.hpp"
 
 namespace serape {
@@ -83,7 +84,7 @@ Outcome ContingencyTest::outcome(std::size_t x, std::size_t y, double strata, co
     const std::uint32_t x_levels = table_.levels(x);
     const std::uint32_t y_levels = table_.levels(y);
     Outcome out{};
-    out.statistic = statistic_.value(sum, statistic_.scale(x_levels, y_levels));
+    out.statistic = statistic_.value(sum.value, statistic_.scale(x_levels, y_levels));
     out.dof = rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof) : (x_levels - 1.0) * (y_levels - 1.0) * strata;
     out.log_p = out.dof > 0.0 ? chi_square_log_sf(out.statistic, out.dof) : nan;
     out.reliable = out.dof > 0.0 && enough_rows(x_levels, y_levels, strata);
@@ -121,10 +122,9 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
         return levels <= plane_levels ? allowed[levels] : enough_rows(levels, table_.levels(target), strata);
     };
     const auto write = [&](std::size_t position, std::int64_t value, std::int64_t sum_dof, double scale) {
-        const double statistic = g2 ? unit * static_cast<double>(value) : static_cast<double>(value) / scale;
         const double dof = adjusted ? static_cast<double>(sum_dof)
                                     : (table_.levels(candidates[position]) - 1.0) * target_freedom * strata;
-        out.statistic[position] = dof > 0.0 ? std::max(statistic, 0.0) : nan;
+        out.statistic[position] = dof > 0.0 ? statistic_.value(value, scale) : nan;
         out.dof[position] = dof;
         out.reliable[position] = dof > 0.0;
     };
@@ -201,12 +201,16 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
                 if (part.panel < layout.count && layout.binary[part.panel] != 0 && g2) {  // the common case, kept short
                     (*worker.counter)(part.panel, candidates.subspan(part.begin, part.end - part.begin), worker.value.data(),
                                       worker.dof.data());
-                    for (std::size_t k = part.begin; k < part.end; ++k) {
-                        const double statistic = unit * static_cast<double>(worker.value[k - part.begin]);
-                        const double dof = adjusted ? static_cast<double>(worker.dof[k - part.begin]) : full;
-                        out.statistic[k] = dof > 0.0 ? std::max(statistic, 0.0) : nan;
-                        out.dof[k] = dof;
-                        out.reliable[k] = dof > 0.0;
+                    kernels().to_statistics(worker.value.data(), part.end - part.begin, unit, out.statistic + part.begin);
+                    std::fill(out.dof + part.begin, out.dof + part.end, full);
+                    std::fill(out.reliable + part.begin, out.reliable + part.end, std::uint8_t{1});
+                    for (std::size_t k = part.begin; adjusted && k < part.end; ++k) {
+                        const std::int64_t dof = worker.dof[k - part.begin];
+                        out.dof[k] = static_cast<double>(dof);
+                        if (dof == 0) {
+                            out.statistic[k] = nan;
+                            out.reliable[k] = 0;
+                        }
                     }
                     continue;
                 }
@@ -228,7 +232,7 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
                 for (std::size_t k = 0; k < worker.wanted.size(); ++k) {
                     const std::uint32_t levels = table_.levels(worker.wanted[k]);
                     write(worker.position[k], worker.value[k], worker.dof[k],
-                          g2 ? 1.0 : statistic_.scale(levels, table_.levels(target)));
+                          statistic_.scale(levels, table_.levels(target)));
                 }
             }
         });
@@ -262,7 +266,7 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
         }
         for (std::size_t k = first; k < last; ++k) {
             const Sum sum = (*counters[w])(rest[k]);
-            write(rest_position[k], sum.value, sum.dof, g2 ? 1.0 : statistic_.scale(table_.levels(rest[k]), table_.levels(target)));
+            write(rest_position[k], sum.value, sum.dof, statistic_.scale(table_.levels(rest[k]), table_.levels(target)));
         }
     });
 }

@@ -96,10 +96,8 @@ PanelPlan::PanelPlan(const PackedTable& table, const Statistic& statistic, Cells
         stratum.end = static_cast<std::uint32_t>(work_.size());
         if (stratum.end - stratum.begin >= 2) {
             stratum.pair = pair_table(cells.stratum_count[z]);
-            constant_ += log(cells.stratum_count[z]);
-            for (std::uint32_t k = stratum.begin; k < stratum.end; ++k) {
-                constant_ -= log(cells.count[work_[k].cell]);
-            }
+            constant_ += statistic.constant(cells.count.data() + cells.stratum_begin[z], stratum.end - stratum.begin,
+                                            cells.stratum_count[z]);
         }
         strata_.push_back(stratum);
     }
@@ -192,59 +190,6 @@ void PanelCounter::add_binary(const PanelPlan::StratumWork& stratum, const Count
     }
 }
 
-// Adds a stratum to the sum of one candidate of Levels levels, whose first bit is given. G² only.
-template <std::uint32_t Levels, class Count>
-void PanelCounter::add_levels(const PanelPlan::StratumWork& stratum, const Count* counts, std::size_t bit,
-                              std::int64_t& value, std::int64_t& dof) const {
-    const LogTable& log = plan_.statistic_.log();
-    const std::uint32_t* sizes = plan_.sizes_.data() + stratum.begin;
-    const std::size_t cells = stratum.end - stratum.begin;
-    std::uint32_t margin[Levels] = {};
-    std::int64_t sum = 0;
-    for (std::size_t c = 0; c < cells; ++c) {
-        const Count* of_level = counts + c * line_bits + bit;
-        std::uint32_t rest = sizes[c];
-        for (std::uint32_t level = 1; level < Levels; ++level) {
-            const std::uint32_t n = of_level[level - 1];
-            sum += log(n);
-            margin[level] += n;
-            rest -= n;
-        }
-        sum += log(rest);
-        margin[0] += rest;
-    }
-    std::int64_t occupied = 0;
-    for (std::uint32_t level = 0; level < Levels; ++level) {
-        sum -= log(margin[level]);
-        occupied += margin[level] != 0;
-    }
-    value += sum;
-    dof += (occupied - 1) * static_cast<std::int64_t>(cells - 1);
-}
-
-// The same for X², of any number of levels.
-template <class Count>
-void PanelCounter::add_x2(const PanelPlan::StratumWork& stratum, const Count* counts, std::size_t bit,
-                          std::uint32_t levels, std::int64_t& value, std::int64_t& dof) {
-    const std::size_t cells = stratum.end - stratum.begin;
-    const std::uint32_t* sizes = plan_.sizes_.data() + stratum.begin;
-    table_.resize(std::max(table_.size(), cells * levels));
-    for (std::size_t c = 0; c < cells; ++c) {
-        table_[c * levels] = sizes[c];
-        for (std::uint32_t level = 1; level < levels; ++level) {
-            const std::uint32_t n = counts[c * line_bits + bit + level - 1];
-            table_[c * levels + level] = n;
-            table_[c * levels] -= n;
-        }
-    }
-    Sum sum{value, dof};
-    std::uint32_t margin[plane_levels];
-    plan_.statistic_.add_stratum(sum, table_.data(), cells, sizes, plan_.cells_.stratum_count[stratum.stratum], levels,
-                                 margin, plan_.scale_[levels]);
-    value = sum.value;
-    dof = sum.dof;
-}
-
 template <class Count>
 void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candidates, std::int64_t* value,
                          std::int64_t* dof) {
@@ -264,7 +209,7 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
             const std::uint32_t levels = table.levels(candidates[k]);
             if (!g2 || levels != 2) {
                 single_.push_back({k, bit, levels});
-                value[k] = g2 ? plan_.constant_ : 0;
+                value[k] = plan_.constant_;
                 dof[k] = 0;
             } else if (!runs_.empty() && runs_.back().position + runs_.back().length == k &&
                        runs_.back().bit + runs_.back().length == bit) {
@@ -306,20 +251,13 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
             add_binary(stratum, counts, run.bit, run.bit + run.length);
         }
         for (const Single& one : single_) {
-            std::int64_t& v = value[one.position];
-            std::int64_t& d = dof[one.position];
-            if (!g2) {
-                add_x2(stratum, counts, one.bit, one.levels, v, d);
-                continue;
-            }
-            switch (one.levels) {
-                case 3: add_levels<3>(stratum, counts, one.bit, v, d); break;
-                case 4: add_levels<4>(stratum, counts, one.bit, v, d); break;
-                case 5: add_levels<5>(stratum, counts, one.bit, v, d); break;
-                case 6: add_levels<6>(stratum, counts, one.bit, v, d); break;
-                case 7: add_levels<7>(stratum, counts, one.bit, v, d); break;
-                default: add_levels<8>(stratum, counts, one.bit, v, d); break;
-            }
+            Sum sum{value[one.position], dof[one.position]};
+            plan_.statistic_.add(sum,
+                                 Stratum<Count>{counts + one.bit, line_bits, plan_.sizes_.data() + stratum.begin, size,
+                                                plan_.cells_.stratum_count[stratum.stratum]},
+                                 one.levels, plan_.scale_[one.levels]);
+            value[one.position] = sum.value;
+            dof[one.position] = sum.dof;
         }
     }
     for (const Run& run : runs_) {

@@ -34,14 +34,11 @@ LogTable::LogTable(std::size_t rows)
 std::int64_t LogTable::slow(std::uint32_t n) const { return fixed_log(n, shift_); }
 
 double Statistic::scale(std::uint32_t x_levels, std::uint32_t t_levels) const {
+    if (kind_ == StatisticKind::g2) {
+        return 1.0;
+    }
     const auto fewer = static_cast<long double>(std::min(x_levels, t_levels));
     return std::ldexp(1.0, std::min(45, shift_for(static_cast<long double>(rows_) * fewer)));
-}
-
-double Statistic::value(const Sum& sum, double scale) const {
-    const double value = kind_ == StatisticKind::g2 ? 2.0 * log_.unit() * static_cast<double>(sum.value)
-                                                    : static_cast<double>(sum.value) / scale;
-    return value > 0.0 ? value : 0.0;  // rounding can leave −1e−12 where the statistic is nought
 }
 
 std::int64_t Statistic::x2_cell(std::uint32_t n_xt, std::uint32_t n_x, std::uint32_t n_t, std::uint32_t n, double scale) {
@@ -53,52 +50,6 @@ std::int64_t Statistic::x2_cell(std::uint32_t n_xt, std::uint32_t n_x, std::uint
 
 std::int64_t Statistic::x2_empty(std::uint32_t n_x, std::uint32_t missed, std::uint32_t n, double scale) {
     return std::llrint(static_cast<double>(n_x) * static_cast<double>(missed) / static_cast<double>(n) * scale);
-}
-
-void Statistic::add_stratum(Sum& sum, const std::uint32_t* counts, std::size_t cells, const std::uint32_t* cell_count,
-                            std::uint32_t stratum_count, std::uint32_t levels, std::uint32_t* margin,
-                            double scale) const {
-    if (cells < 2) {
-        return;  // the target does not vary here: nothing to learn
-    }
-    std::fill_n(margin, levels, 0u);
-    for (std::size_t c = 0; c < cells; ++c) {
-        for (std::uint32_t x = 0; x < levels; ++x) {
-            margin[x] += counts[c * levels + x];
-        }
-    }
-    std::uint32_t occupied = 0;
-    for (std::uint32_t x = 0; x < levels; ++x) {
-        occupied += margin[x] != 0;
-    }
-    if (occupied < 2) {
-        return;  // nor does the candidate
-    }
-    sum.dof += static_cast<std::int64_t>(occupied - 1) * static_cast<std::int64_t>(cells - 1);
-    if (kind_ == StatisticKind::g2) {
-        std::int64_t value = log_(stratum_count);
-        for (std::size_t c = 0; c < cells; ++c) {
-            value -= log_(cell_count[c]);
-            for (std::uint32_t x = 0; x < levels; ++x) {
-                value += log_(counts[c * levels + x]);
-            }
-        }
-        for (std::uint32_t x = 0; x < levels; ++x) {
-            value -= log_(margin[x]);
-        }
-        sum.value += value;
-    } else {
-        for (std::uint32_t x = 0; x < levels; ++x) {
-            std::uint32_t missed = stratum_count;
-            for (std::size_t c = 0; c < cells; ++c) {
-                if (const std::uint32_t n_xt = counts[c * levels + x]; n_xt != 0) {
-                    sum.value += x2_cell(n_xt, margin[x], cell_count[c], stratum_count, scale);
-                    missed -= cell_count[c];
-                }
-            }
-            sum.value += x2_empty(margin[x], missed, stratum_count, scale);
-        }
-    }
 }
 
 }  // namespace serape

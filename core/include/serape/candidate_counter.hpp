@@ -39,7 +39,10 @@ class CountingPlan {
     Cells& cells_;
     std::uint32_t target_levels_;
     Way forced_;
+    Choice choose_by_levels(std::uint32_t levels) const;
     bool planes_possible_ = false;
+    std::int64_t constant_ = 0;              // what all strata add to every candidate's sum
+    Choice by_levels_[plane_levels + 1] = {};
     std::vector<const std::uint64_t*> masks_;       // of all cells but the largest
     std::vector<std::uint32_t> mask_cell_;          // their numbers
     std::vector<std::uint32_t> stratum_of_cell_;    // for `ones`
@@ -57,7 +60,7 @@ class CandidateCounter {
     Sum by_scatter(std::size_t candidate);
     Sum by_sparse(std::size_t candidate);
     Sum by_ones(std::size_t candidate);
-    Sum add_strata(std::uint32_t levels, double scale);
+    Sum add_strata(std::uint32_t levels, std::size_t stride, std::size_t offset);
 
     const CountingPlan& plan_;
     std::vector<std::uint32_t> counts_;

@@ -29,6 +29,9 @@ struct Kernels {
     void (*count_bits)(const Line* lines, const std::uint32_t* rows, std::size_t count, const Line* ahead,
                        std::uint16_t* out);
 
+    // out[i] = max(0, unit · sums[i]).
+    void (*to_statistics)(const std::int64_t* sums, std::size_t count, double unit, double* out);
+
     // Nanoseconds, roughly, for choosing between ways of counting.
     double line_cost;   // and_popcounts, a line
     double row_cost;    // count_bits, a row

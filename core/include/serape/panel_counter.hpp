@@ -65,13 +65,6 @@ class PanelCounter {
     template <class Count>
     void add_binary(const PanelPlan::StratumWork& stratum, const Count* counts, std::size_t begin, std::size_t end);
 
-    template <std::uint32_t Levels, class Count>
-    void add_levels(const PanelPlan::StratumWork& stratum, const Count* counts, std::size_t bit, std::int64_t& value,
-                    std::int64_t& dof) const;
-    template <class Count>
-    void add_x2(const PanelPlan::StratumWork& stratum, const Count* counts, std::size_t bit, std::uint32_t levels,
-                std::int64_t& value, std::int64_t& dof);
-
     struct Run {
         std::size_t position, bit, length;
     };
@@ -87,7 +80,6 @@ class PanelCounter {
     LineVector<std::uint16_t> block_;
     LineVector<std::int64_t> value_;  // by bit, binary candidates
     LineVector<std::uint32_t> dof_;
-    std::vector<std::uint32_t> table_;
 };
 
 }  // namespace serape

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "serape/log_table.hpp"
 
@@ -22,27 +23,140 @@ struct Sum {
     std::int64_t dof = 0;  // adjusted: Σ (non-empty rows − 1)(non-empty columns − 1)
 };
 
+// The counts of one candidate in one stratum: of level l >= 1 in t-cell c, counts[c * stride + l − 1]. Level 0 is what
+// they leave of the cells' sizes. All cells are non-empty.
+template <class Count>
+struct Stratum {
+    const Count* counts;
+    std::size_t stride;
+    const std::uint32_t* sizes;
+    std::size_t cells;
+    std::uint32_t rows;
+};
+
 class Statistic {
   public:
     Statistic(StatisticKind kind, std::size_t rows, const LogTable& log) : kind_(kind), rows_(rows), log_(log) {}
     StatisticKind kind() const { return kind_; }
     const LogTable& log() const { return log_; }
 
-    // Adds one stratum: counts[c * levels + x] for its `cells` non-empty t-cells, whose sizes are cell_count.
-    // `levels` is the candidate's, `margin` scratch of that length, `scale` from scale(levels, t_levels).
-    void add_stratum(Sum& sum, const std::uint32_t* counts, std::size_t cells, const std::uint32_t* cell_count,
-                     std::uint32_t stratum_count, std::uint32_t levels, std::uint32_t* margin, double scale) const;
+    // What a stratum of these cells adds to the sum of every candidate.
+    std::int64_t constant(const std::uint32_t* sizes, std::size_t cells, std::uint32_t rows) const {
+        if (kind_ != StatisticKind::g2 || cells < 2) {
+            return 0;
+        }
+        std::int64_t value = log_(rows);
+        for (std::size_t c = 0; c < cells; ++c) {
+            value -= log_(sizes[c]);
+        }
+        return value;
+    }
 
-    // Fixed-point scale of X² for a candidate and target of so many levels (X² <= rows · (fewer levels − 1)).
+    // Adds a stratum without its constant. `levels` is the candidate's, `scale` from scale(levels, t_levels).
+    template <class Count>
+    void add(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels, double scale) const {
+        if (stratum.cells < 2) {
+            return;  // the target does not vary here: nothing to learn
+        }
+        if (kind_ == StatisticKind::x2) {
+            add_x2(sum, stratum, levels, scale);
+            return;
+        }
+        switch (levels) {
+            case 2: add_g2<2>(sum, stratum); break;
+            case 3: add_g2<3>(sum, stratum); break;
+            case 4: add_g2<4>(sum, stratum); break;
+            case 5: add_g2<5>(sum, stratum); break;
+            case 6: add_g2<6>(sum, stratum); break;
+            case 7: add_g2<7>(sum, stratum); break;
+            case 8: add_g2<8>(sum, stratum); break;
+            default: add_g2(sum, stratum, levels); break;
+        }
+    }
+
+    // Fixed-point scale of X² for a candidate and target of so many levels (X² <= rows · (fewer levels − 1)); 1 for G².
     double scale(std::uint32_t x_levels, std::uint32_t t_levels) const;
     // The statistic a sum stands for.
-    double value(const Sum& sum, double scale) const;
+    double value(std::int64_t sum, double scale) const {
+        const double value = static_cast<double>(sum) * (kind_ == StatisticKind::g2 ? 2.0 * log_.unit() : 1.0 / scale);
+        return value > 0.0 ? value : 0.0;  // rounding can leave −1e−12 where the statistic is nought
+    }
     // X² of one non-empty cell in fixed point, and of all empty cells of one level x together: those of the t-levels
     // that x never meets, `missed` rows in all.
     static std::int64_t x2_cell(std::uint32_t n_xt, std::uint32_t n_x, std::uint32_t n_t, std::uint32_t n, double scale);
     static std::int64_t x2_empty(std::uint32_t n_x, std::uint32_t missed, std::uint32_t n, double scale);
 
   private:
+    template <std::uint32_t Levels, class Count>
+    void add_g2(Sum& sum, const Stratum<Count>& stratum) const {
+        std::uint32_t margin[Levels] = {};
+        add_g2(sum, stratum, Levels, margin);
+    }
+    template <class Count>
+    void add_g2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels) const {
+        std::vector<std::uint32_t> margin(levels);
+        add_g2(sum, stratum, levels, margin.data());
+    }
+    template <class Count>
+    [[gnu::always_inline]] void add_g2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels,
+                                       std::uint32_t* margin) const {
+        std::int64_t value = 0;
+        for (std::size_t c = 0; c < stratum.cells; ++c) {
+            const Count* of_level = stratum.counts + c * stratum.stride;
+            std::uint32_t rest = stratum.sizes[c];
+            for (std::uint32_t level = 1; level < levels; ++level) {
+                const std::uint32_t n = of_level[level - 1];
+                value += log_(n);
+                margin[level] += n;
+                rest -= n;
+            }
+            value += log_(rest);
+            margin[0] += rest;
+        }
+        std::int64_t occupied = 0;
+        for (std::uint32_t level = 0; level < levels; ++level) {
+            value -= log_(margin[level]);
+            occupied += margin[level] != 0;
+        }
+        sum.value += value;
+        sum.dof += (occupied - 1) * static_cast<std::int64_t>(stratum.cells - 1);
+    }
+    template <class Count>
+    void add_x2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels, double scale) const {
+        std::uint32_t occupied = 0;
+        Sum added;
+        for (std::uint32_t level = 0; level < levels; ++level) {
+            const auto count = [&](std::size_t c) {
+                const Count* of_level = stratum.counts + c * stratum.stride;
+                std::uint32_t n = level == 0 ? stratum.sizes[c] : of_level[level - 1];
+                for (std::uint32_t other = 1; level == 0 && other < levels; ++other) {
+                    n -= of_level[other - 1];
+                }
+                return n;
+            };
+            std::uint32_t margin = 0;
+            for (std::size_t c = 0; c < stratum.cells; ++c) {
+                margin += count(c);
+            }
+            if (margin == 0) {
+                continue;
+            }
+            ++occupied;
+            std::uint32_t missed = stratum.rows;
+            for (std::size_t c = 0; c < stratum.cells; ++c) {
+                if (const std::uint32_t n = count(c); n != 0) {
+                    added.value += x2_cell(n, margin, stratum.sizes[c], stratum.rows, scale);
+                    missed -= stratum.sizes[c];
+                }
+            }
+            added.value += x2_empty(margin, missed, stratum.rows, scale);
+        }
+        if (occupied >= 2) {
+            sum.value += added.value;
+            sum.dof += static_cast<std::int64_t>(occupied - 1) * static_cast<std::int64_t>(stratum.cells - 1);
+        }
+    }
+
     StatisticKind kind_;
     std::size_t rows_;
     const LogTable& log_;

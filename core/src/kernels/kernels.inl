@@ -87,7 +87,8 @@ inline void read_digits(const Line* digits, unsigned count, std::uint16_t* out) 
             const std::uint16_t sixteen = static_cast<std::uint16_t>(digits[k][group / 4] >> (16 * (group % 4)));
             const Numbers spread = Numbers{} + sixteen;
             const Numbers set = reinterpret_cast<Numbers>((spread & bit) == bit);
-            number |= set & static_cast<std::uint16_t>(1u << k);
+            const auto weight = static_cast<std::uint16_t>(1u << k);
+            number |= set & (Numbers{} + weight);
         }
         *reinterpret_cast<Numbers*>(out + group * 16) = number;
     }
@@ -145,6 +146,13 @@ void count_bits(const Line* lines, const std::uint32_t* rows, std::size_t count,
     read_digits(digits, used, out);
 }
 
+void to_statistics(const std::int64_t* sums, std::size_t count, double unit, double* out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const double value = unit * static_cast<double>(sums[i]);
+        out[i] = value > 0.0 ? value : 0.0;
+    }
+}
+
 constexpr Kernels make(std::string_view name, double line_cost, double row_cost, double digit_cost) {
-    return {name, popcount, and_popcounts, split_mask, count_bits, line_cost, row_cost, digit_cost};
+    return {name, popcount, and_popcounts, split_mask, count_bits, to_statistics, line_cost, row_cost, digit_cost};
 }

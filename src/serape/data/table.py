@@ -87,9 +87,10 @@ class Table:
     def __len__(self) -> int:
         return self.rows
 
-    def kind(self, position: int) -> Kind:
-        """Return the kind of the column at a position."""
-        return self._kinds[position]
+    @property
+    def continuous(self) -> tuple[int, ...]:
+        """The positions of continuous columns."""
+        return tuple(self._values)
 
     def levels(self, position: int) -> int:
         """Return how many levels the column at a position has; 0 if it is continuous."""

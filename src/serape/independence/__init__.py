@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from serape.data.table import Table, as_table
-from serape.errors import OptionError, suggestion
+from serape.errors import OptionError
 from serape.independence.base import Association, IndependenceTest, Outcome, Screen, Tally
 from serape.independence.contingency import ContingencyTest, DofRule, ReliabilityRule
 from serape.independence.d_separation import DSeparation
@@ -22,7 +22,7 @@ def make_test(
     if isinstance(data, IndependenceTest):
         return data
     if test != "auto" and test not in TESTS:
-        raise OptionError(f"test={test!r} is not known.{suggestion(test, TESTS)} Tests are 'auto', {', '.join(map(repr, TESTS))}.")
+        raise OptionError(f"test={test!r} is not known; tests are 'auto', {', '.join(map(repr, TESTS))}")
     return TESTS["g2" if test == "auto" else test](as_table(data), dof, reliability, minimum)
 
 

@@ -76,11 +76,15 @@ class Screen:
     @cached_property
     def log_p(self) -> Floats:
         """The logarithms of the p-values, computed when first asked for."""
-        if callable(self._log_p):
-            log_p = self._log_p(self.statistic, self.dof)
-            log_p[~self.reliable] = math.nan
-            return log_p
-        return self._log_p
+        return self.log_p_of(np.arange(len(self)))
+
+    def log_p_of(self, places: NDArray[np.intp]) -> Floats:
+        """Return the logarithms of the p-values at some places only."""
+        if not callable(self._log_p):
+            return self._log_p[places]
+        log_p = self._log_p(self.statistic[places], self.dof[places])
+        log_p[~self.reliable[places]] = math.nan
+        return log_p
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
@@ -94,16 +98,8 @@ class Screen:
 
     def outcome(self, place: int) -> Outcome:
         """Return one answer."""
-        return Outcome(
-            float(self.statistic[place]), float(self.dof[place]), self._one_log_p(place), bool(self.reliable[place])
-        )
-
-    def _one_log_p(self, place: int) -> float:
-        if not self.reliable[place]:
-            return math.nan
-        if callable(self._log_p) and "log_p" not in self.__dict__:
-            return float(self._log_p(self.statistic[place : place + 1], self.dof[place : place + 1])[0])
-        return float(self.log_p[place])
+        log_p = float(self.log_p_of(np.array([place]))[0])
+        return Outcome(float(self.statistic[place]), float(self.dof[place]), log_p, bool(self.reliable[place]))
 
 
 @dataclass(frozen=True, slots=True)

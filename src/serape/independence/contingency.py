@@ -1,8 +1,8 @@
 """Tests in contingency tables, answered by the native core.
 
 Degrees of freedom: `"full"` is (r_x − 1)(r_y − 1)·∏ r_z over all levels; `"adjusted"` sums (non-empty rows − 1)(non-empty
-columns − 1) over the strata that occur. `"auto"` is `"adjusted"`, which on samples of known networks finds
-blankets nearer to the truth (`docs/degrees-of-freedom.md`).
+columns − 1) over the strata that occur. `"auto"` is `"full"`, with which `gs` and `iamb` find blankets nearer to the
+truth (`docs/degrees-of-freedom.md`).
 
 Reliability: `"dof"` asks for at least `minimum` (5) rows for each *full* degree of freedom, `"cells"` for as many in the
 mean cell of the table, `None` for nothing. A test of 0 degrees of freedom says nothing and is never reliable.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -44,13 +44,13 @@ class ContingencyTest(IndependenceTest):
         self.table = table
         self.variables = table.names
         self.rows = table.rows
-        self.dof = "adjusted" if dof == "auto" else dof
+        self.dof = "full" if dof == "auto" else dof
         self.reliability = reliability
         self._native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
 
-    def check(self, variables: Iterable[int]) -> None:
+    def check(self, variables: Container[int]) -> None:
         """Refuse continuous columns."""
-        stuck = [self.table.names[k] for k in variables if self.table.kind(k) == "continuous"]
+        stuck = [self.table.names[k] for k in self.table.continuous if k in variables]
         if stuck:
             why = self.table.variables[stuck[0]].reason
             raise DataError(

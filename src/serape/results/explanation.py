@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,9 @@ from serape.results.records import Records
 if TYPE_CHECKING:
     from serape.results.result import Result
     from serape.search.search import Search
+
+
+COLUMNS = ("statistic", "dof", "log_p", "reliable", "which")
 
 
 @dataclass(frozen=True)
@@ -49,28 +52,48 @@ class Explanation:
         return self.text
 
 
+Columns = Mapping[str, Sequence[Any]]
+"""By variable: statistic, dof, log_p, reliable, and which conditioning set (a place in a list, or −1 for none)."""
+
+
 class Evidence:
-    """For every variable but the target, the latest test against it; a table of columns linear in the variables."""
+    """For every variable, the latest test against the target; a table of columns linear in the variables.
+
+    `gather` gives the columns and the list of conditioning sets; it is called when they are first looked at.
+    """
 
     def __init__(
         self,
         names: Sequence[str],
-        columns: Mapping[str, Any],
-        given: Sequence[tuple[int, ...]] = (),
+        gather: Callable[[], tuple[Columns, Sequence[tuple[int, ...]]]],
         events: Sequence[tuple[int, str]] = (),
     ) -> None:
         self.names = tuple(names)
-        self._columns = dict(columns)
-        self._given = list(given)
-        self._events = [tuple(e) for e in events]
+        self._gather = gather
+        self._events = list(events)
 
     @classmethod
     def of(cls, search: Search, target: int) -> Evidence:
-        """Gather the evidence of a search."""
+        """Return the evidence of a search."""
         trail = search.trail(target)
-        statistic, dof, log_p, reliable, which, given = trail.columns()
-        columns = {"statistic": statistic, "dof": dof, "log_p": log_p, "reliable": reliable, "which": which}
-        return cls(search.test.variables, columns, given, [(e.variable, e.what) for e in trail.events])
+
+        def gather() -> tuple[Columns, Sequence[tuple[int, ...]]]:
+            *columns, given = trail.columns()
+            return dict(zip(COLUMNS, columns, strict=True)), given
+
+        return cls(search.test.variables, gather, [(e.variable, e.what) for e in trail.events])
+
+    @cached_property
+    def _gathered(self) -> tuple[Columns, Sequence[tuple[int, ...]]]:
+        return self._gather()
+
+    @property
+    def _columns(self) -> Columns:
+        return self._gathered[0]
+
+    @property
+    def _given(self) -> Sequence[tuple[int, ...]]:
+        return self._gathered[1]
 
     @cached_property
     def position(self) -> dict[str, int]:
@@ -130,7 +153,7 @@ class Evidence:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Evidence:
         """Return the evidence that `to_dict` wrote."""
-        columns = {name: list(content[name]) for name in ("statistic", "dof", "log_p", "reliable", "which")}
+        columns = {name: list(content[name]) for name in COLUMNS}
         names = [str(name) for name in content["variable"]]
         given = [tuple(int(z) for z in g) for g in content["given"]]
         events = [(int(x), str(what)) for x, what in content["events"]]
@@ -138,7 +161,7 @@ class Evidence:
             raise ValueError("columns of different lengths")
         if any(not 0 <= z < len(names) for g in given for z in g) or any(not -1 <= w < len(given) for w in columns["which"]):
             raise ValueError("a position out of range")
-        return cls(names, columns, given, events)
+        return cls(names, lambda: (columns, given), events)
 
 
 def _in_words(
@@ -159,7 +182,7 @@ def _in_words(
             f"{verdict}. Its last test, {condition}, was skipped: the data are too few, or do not vary enough, for a "
             f"reliable answer.{entered}"
         )
-    numbers = f"{result.test} = {outcome.statistic:.4g}, {outcome.dof:g} degrees of freedom, {_p_text(outcome.log_p)}"
+    numbers = f"{result.test} = {outcome.statistic:.4g}, {outcome.dof:g} degrees of freedom, p = {p_text(outcome.log_p)}"
     if outcome.log_p > math.log(result.alpha):
         return f"{verdict}: {condition}, it tells nothing more about {result.target} ({numbers}, above alpha = {result.alpha:g}).{entered}"
     return f"{verdict}: {condition}, it is still associated with {result.target} ({numbers}, at most alpha = {result.alpha:g}).{entered}"
@@ -171,10 +194,13 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _p_text(log_p: float) -> str:
+def p_text(log_p: float) -> str:
+    """Write a p-value given by its logarithm, however small."""
+    if math.isnan(log_p):
+        return "–"
     if log_p == -math.inf:
-        return "p = 0"
+        return "0"
     if log_p > math.log(1e-4):
-        return f"p = {math.exp(log_p):.3g}"
+        return f"{math.exp(log_p):.3g}"
     exponent = math.floor(log_p / math.log(10))
-    return f"p = {math.exp(log_p - exponent * math.log(10)):.1f}e{exponent}"
+    return f"{math.exp(log_p - exponent * math.log(10)):.1f}e{exponent}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
+import narwhals.stable.v2 as nw
 
 if TYPE_CHECKING:
     import pandas as pd

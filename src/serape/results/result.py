@@ -41,13 +41,13 @@ class Result:
     skipped: int
     """Questions without a verdict: too few rows, or nothing to test."""
     seconds: float
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any]
     """The other settings of the call."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
     """What was treated specially or decided along the way."""
-    complete: bool = True
+    complete: bool
     """False if the search was interrupted."""
-    trace: Evidence = field(default_factory=lambda: Evidence((), {}), repr=False, compare=False)
+    trace: Evidence = field(repr=False, compare=False)
     """What is behind `evidence` and `explain`."""
 
     @property
@@ -113,7 +113,7 @@ class Result:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result as JSON; the file appears whole or not at all."""
-        write_whole(Path(path), json.dumps(_finite(self.to_dict()), indent=1, allow_nan=False) + "\n")
+        write_whole(Path(path), json_text(self))
 
     def __str__(self) -> str:
         found = ", ".join(self.blanket) or "nothing"
@@ -129,6 +129,11 @@ class Result:
         if not self.complete:
             lines.append("  interrupted: this is what had been found by then")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def json_text(result: Result) -> str:
+    """Return a result as JSON."""
+    return json.dumps(_finite(result.to_dict()), indent=1, allow_nan=False) + "\n"
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:

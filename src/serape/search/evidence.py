@@ -116,12 +116,15 @@ class Trail:
             self._reliable = np.zeros(self._variables, bool)
             self._which = np.full(self._variables, -1, np.int64)
             self._serials = np.zeros(self._variables, np.int64)
-        for serial, screen in self._screens:
-            at = screen.candidates
-            self._statistic[at] = screen.statistic
-            self._dof[at] = screen.dof
-            self._log_p[at] = screen.log_p
-            self._reliable[at] = screen.reliable
+        pending = np.ones(self._variables, bool)
+        for serial, screen in reversed(self._screens):  # newest first: what is newer stays
+            places = np.flatnonzero(pending[screen.candidates])
+            at = screen.candidates[places]
+            pending[at] = False
+            self._statistic[at] = screen.statistic[places]
+            self._dof[at] = screen.dof[places]
+            self._log_p[at] = screen.log_p_of(places)
+            self._reliable[at] = screen.reliable[places]
             self._which[at] = self._place_of(screen.given)
             self._serials[at] = serial
         self._screens = []

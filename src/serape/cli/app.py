@@ -1,0 +1,194 @@
+"""`serape blanket`, `serape algorithms`, `serape demo`.
+
+Results go to standard output, progress and errors to standard error. Exit codes: 0 done, 1 bad data, 2 bad use, 130
+interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+import serape
+from serape.data.example import clinic, clinic_graph
+from serape.errors import Interrupted, OptionError, SerapeError
+from serape.independence import TESTS
+from serape.local.registry import ALGORITHMS
+from serape.results.explanation import p_text
+from serape.results.result import Result, json_text, write_whole
+
+app = typer.Typer(
+    name="serape",
+    help="Find the Markov blanket of a variable: the smallest set of columns that tells all there is to know about it.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+)
+BAD_DATA, BAD_USE, INTERRUPTED = 1, 2, 130
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit."""
+    try:
+        app(args=arguments)
+    except OptionError as error:
+        _fail(str(error), BAD_USE)
+    except SerapeError as error:
+        _fail(str(error), BAD_DATA)
+    except KeyboardInterrupt:
+        _fail("interrupted", INTERRUPTED)
+    sys.exit(0)
+
+
+def _fail(sentence: str, code: int) -> NoReturn:
+    print(f"serape: {sentence}", file=sys.stderr)  # noqa: T201
+    sys.exit(code)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"serape {serape.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    del version
+
+
+@app.command(
+    epilog="Example: serape blanket patients.csv --target HeartDisease --alpha 0.01 --explain Weight",
+)
+def blanket(
+    data: Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .csv.xz or .parquet file whose first line names the columns.")],
+    target: Annotated[str, typer.Option("--target", "-t", help="The column whose blanket is wanted.")],
+    algorithm: Annotated[str, typer.Option(help=f"One of auto, {', '.join(ALGORITHMS)}.")] = "auto",
+    test: Annotated[str, typer.Option(help=f"Independence test: auto, {', '.join(TESTS)}.")] = "auto",
+    alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
+    max_conditioning: Annotated[int | None, typer.Option(help="Largest conditioning set.")] = None,
+    reliability: Annotated[
+        Literal["dof", "cells", "none"], typer.Option(help="Trust a test with 5 rows a degree of freedom, 5 rows a cell, or always.")
+    ] = "dof",
+    dof: Annotated[Literal["auto", "full", "adjusted"], typer.Option(help="Degrees of freedom.")] = "auto",
+    missing: Annotated[
+        Literal["error", "drop", "level"], typer.Option(help="Missing values: refuse, drop such rows, or make them a level.")
+    ] = "error",
+    kind: Annotated[
+        list[str] | None, typer.Option(help="Kind of a column, as NAME=categorical or NAME=continuous; repeatable.")
+    ] = None,
+    explain: Annotated[list[str] | None, typer.Option(help="Tell why this column is in or out; repeatable.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Break exact ties at random with this seed.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all.")] = 1,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Also save the result as JSON to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Find the Markov blanket of a column."""
+    kinds = dict(_kind(entry) for entry in kind or ())
+    table = serape.Table(data, kinds=kinds or None, missing=missing)
+    interrupted = False
+    try:
+        found = serape.markov_blanket(
+            table,
+            target,
+            algorithm=algorithm,
+            test=test,
+            alpha=alpha,
+            max_conditioning=max_conditioning,
+            reliability=None if reliability == "none" else reliability,
+            dof=dof,
+            random_state=seed,
+            n_jobs=jobs,
+            progress=False if quiet else None,
+        )
+    except Interrupted as stop:
+        found, interrupted = stop.found, True
+    _show(found, explain or [], as_json)
+    if output is not None:
+        write_whole(output, json_text(found))
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _kind(entry: str) -> tuple[str, str]:
+    name, equals, value = entry.rpartition("=")
+    if not equals:
+        raise OptionError(f"--kind {entry!r} must be NAME=categorical or NAME=continuous")
+    return name, value
+
+
+def _show(found: Result, explain: list[str], as_json: bool) -> None:
+    explanations = [found.explain(name) for name in explain]
+    if as_json:
+        typer.echo(json_text(found), nl=False)
+        return
+    console = Console(highlight=False)
+    count = len(found.blanket)
+    console.print(
+        Text.assemble("Markov blanket of ", (found.target, "bold"), f": {count} {'variable' if count == 1 else 'variables'}")
+    )
+    if found.blanket:
+        grid = Grid("variable", "statistic", "dof", "p", "given")
+        for name in found.blanket:
+            why = found.explain(name)
+            given = ", ".join(why.given) if why.given else "nothing" if why.given == () else "not tested"
+            grid.add_row(Text(name), f"{why.statistic:.5g}", f"{why.dof:g}", p_text(why.log_p), Text(given))
+        console.print(grid)
+    for line in str(found).splitlines()[1:]:
+        console.print(Text(line.strip()))
+    for explanation in explanations:
+        console.print(Text(f"\n{explanation}"))
+
+
+@app.command()
+def algorithms(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+) -> None:
+    """List the algorithms: what each finds, and whether it is provably right given perfect tests."""
+    table = serape.algorithms()
+    if as_json:
+        typer.echo(json.dumps(list(table), indent=1))
+        return
+    grid = Grid(*table.columns)
+    for row in table:
+        grid.add_row(*("yes" if v is True else "no" if v is False else str(v) for v in row.values()))
+    Console(highlight=False).print(grid)
+
+
+@app.command()
+def demo(
+    rows: Annotated[int, typer.Option(help="Number of patients to draw.", min=2)] = 5000,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+) -> None:
+    """Draw data with a known answer and find it again."""
+    target = "HeartDisease"
+    patients = serape.Table(clinic(rows, seed))
+    truth = serape.markov_blanket(serape.DSeparation(clinic_graph()), target).blanket
+    console = Console(highlight=False)
+    console.print(
+        f"{rows:,} patients of an imaginary heart clinic, {len(patients.names)} columns: {', '.join(patients.names)}.\n"
+        f"Which columns tell all there is to know about {target}?\n"
+    )
+    found = serape.markov_blanket(patients, target, alpha=0.01)
+    _show(found, [], as_json=False)
+    outside = next((name for name in ("Weight", "Diabetes") if name not in found.blanket), None)
+    inside = next((name for name in ("Anxiety", "Smoking") if name in found.blanket), None)
+    for name in (inside, outside):
+        if name is not None:
+            console.print(Text(f"\n{found.explain(name)}"))
+    missed, extra = sorted(set(truth) - set(found.blanket)), sorted(set(found.blanket) - set(truth))
+    if missed or extra:
+        console.print(f"\nThe graph the data were drawn from says {', '.join(truth)}: missed {missed or 'none'}, extra {extra or 'none'}.")
+    else:
+        console.print(f"\nThis is exactly the blanket in the graph the data were drawn from: {', '.join(truth)}.")
+    console.print("Try it on your own file: serape blanket FILE.csv --target COLUMN")
+

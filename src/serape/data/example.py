@@ -1,0 +1,73 @@
+"""A small made-up data set with a known answer, for the demonstration and the documentation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+ARCS = (
+    ("Age", "BloodPressure"),
+    ("Age", "HeartDisease"),
+    ("Age", "Exercise"),
+    ("Exercise", "Weight"),
+    ("Weight", "BloodPressure"),
+    ("Weight", "Diabetes"),
+    ("Smoking", "HeartDisease"),
+    ("BloodPressure", "HeartDisease"),
+    ("BloodPressure", "Medication"),
+    ("HeartDisease", "ECG"),
+    ("HeartDisease", "ChestPain"),
+    ("Anxiety", "ChestPain"),
+)
+UNRELATED = ("Ward", "Weekday", "Parking")
+
+
+def clinic_graph() -> nx.DiGraph[Any]:
+    """Return the graph the data are drawn from."""
+    graph: nx.DiGraph[Any] = nx.DiGraph(ARCS)
+    graph.add_nodes_from(UNRELATED)
+    return graph
+
+
+def clinic(rows: int = 5000, seed: int = 0) -> dict[str, NDArray[np.str_]]:
+    """Draw patients of an imaginary heart clinic: 14 columns, of which six shield HeartDisease from the rest."""
+    random = np.random.default_rng(seed)
+
+    def yes(log_odds: NDArray[np.float64] | float) -> NDArray[np.bool_]:
+        return random.random(rows) < 1 / (1 + np.exp(-np.broadcast_to(log_odds, rows)))
+
+    def graded(score: NDArray[np.float64] | float) -> NDArray[np.int64]:
+        """Three grades, higher for a higher score."""
+        return yes(np.asarray(score)).astype(np.int64) + yes(np.asarray(score) - 0.5)
+
+    age = random.choice(3, rows, p=[0.35, 0.4, 0.25])
+    smoking = yes(-0.9)
+    anxiety = yes(-0.7)
+    exercise = yes(0.9 - 0.8 * age)
+    weight = graded(0.8 - 1.6 * exercise)
+    pressure = graded(-2.0 + 0.9 * age + 0.9 * weight)
+    disease = yes(-4.2 + 1.0 * age + 1.6 * smoking + 1.2 * pressure)
+    columns = {
+        "Age": np.array(["under 40", "40 to 60", "over 60"])[age],
+        "Smoking": _words(smoking),
+        "Exercise": _words(exercise),
+        "Weight": np.array(["normal", "over", "obese"])[weight],
+        "Diabetes": _words(yes(-2.6 + 1.2 * weight)),
+        "BloodPressure": np.array(["normal", "raised", "high"])[pressure],
+        "Medication": _words(yes(-2.5 + 1.8 * pressure)),
+        "Anxiety": _words(anxiety),
+        "HeartDisease": _words(disease),
+        "ECG": np.array(["normal", "abnormal"])[yes(-2.2 + 3.2 * disease).astype(int)],
+        "ChestPain": _words(yes(-2.4 + 2.4 * disease + 2.0 * anxiety)),
+        "Ward": np.array(["A", "B", "C", "D"])[random.integers(4, size=rows)],
+        "Weekday": np.array(["Mon", "Tue", "Wed", "Thu", "Fri"])[random.integers(5, size=rows)],
+        "Parking": _words(yes(0.2)),
+    }
+    return {name: columns[name] for name in columns}
+
+
+def _words(truth: NDArray[np.bool_]) -> NDArray[np.str_]:
+    return np.array(["no", "yes"])[truth.astype(int)]

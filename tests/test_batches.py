@@ -1,0 +1,227 @@
+"""Batch questions: native against plain, every way of counting, every instruction set, one thread or two."""
+
+import math
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import serape
+from plain import PlainContingency, random_table
+from serape import _core
+from serape.independence import G2, X2
+from serape.independence.base import Association, Screen
+
+TESTS = {"g2": G2, "x2": X2}
+WAYS = ("automatic", "panels", "planes", "scatter", "sparse", "ones")
+RULES = st.fixed_dictionaries(
+    {"dof": st.sampled_from(["full", "adjusted"]), "reliability": st.sampled_from(["dof", "cells", None])}
+)
+
+
+@pytest.fixture(params=_core.instruction_sets())
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = _core.instruction_set()
+    assert _core.use_instruction_set(request.param)
+    yield request.param
+    _core.use_instruction_set(before)
+
+
+def bits(screen: Screen) -> tuple[bytes, bytes, bytes]:
+    return screen.statistic.tobytes(), screen.dof.tobytes(), screen.reliable.tobytes()
+
+
+def same(native: Screen, plain: Screen) -> None:
+    assert native.reliable.tolist() == plain.reliable.tolist()
+    ok = native.reliable
+    np.testing.assert_allclose(native.statistic[ok], plain.statistic[ok], rtol=1e-9, atol=1e-8)
+    np.testing.assert_array_equal(native.dof[ok], plain.dof[ok])
+    finite = ok & np.isfinite(plain.log_p)
+    np.testing.assert_allclose(native.log_p[finite], plain.log_p[finite], rtol=1e-7, atol=1e-6)  # log p ≈ √G² near 1
+    assert np.isnan(native.statistic[~ok]).all()
+    assert np.isnan(native.log_p[~ok]).all()
+
+
+def mixed_table(seed: int, rows: int, columns: int) -> serape.Table:
+    random = np.random.default_rng(seed)
+    levels = random.choice([1, 2, 2, 2, 3, 4, 8, 9, 12, 300], columns, p=[0.03, 0.3, 0.2, 0.1, 0.12, 0.1, 0.05, 0.05, 0.03, 0.02])
+    return random_table(random, rows, levels.tolist())
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@given(seed=st.integers(0, 10**6), rows=st.sampled_from([2, 40, 511, 513, 2000]), size=st.integers(0, 3), rules=RULES)
+@settings(max_examples=40, deadline=None)
+def test_screen_against_plain(name: str, seed: int, rows: int, size: int, rules: dict[str, str]) -> None:
+    table = mixed_table(seed, rows, 20)
+    native, plain = TESTS[name](table, **rules), PlainContingency(table, name, **rules)  # type: ignore[arg-type]
+    columns = np.random.default_rng(seed).permutation(20).tolist()
+    target, given_set, candidates = columns[0], columns[1 : 1 + size], columns[1 + size :]
+    same(native.screen(target, candidates, given_set), plain.screen(target, candidates, given_set))
+
+
+@cache
+def crowded_table(rows: int) -> serape.Table:
+    levels = [2] * 700 + [3] * 30 + [4, 5, 6, 7, 8, 9, 20] + [2] * 40
+    return random_table(np.random.default_rng(rows), rows, levels[500:] if rows > 10_000 else levels, 0.4)
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@pytest.mark.parametrize("dof", ["full", "adjusted"])
+@pytest.mark.parametrize("rows", [65, 1909, 66_000])
+def test_every_way_gives_the_same_bits(name: str, dof: str, rows: int, instruction_set: str) -> None:
+    del instruction_set
+    table = crowded_table(rows)
+    test = TESTS[name](table, dof=dof, reliability=None)  # type: ignore[arg-type]
+    everything = np.arange(len(table.names), dtype=np.uint32)
+    for given_set in ((), (3,), (3, len(everything) - 50), (1, 2, 3, 4, 5)):
+        target = 7
+        candidates = np.setdiff1d(everything, [target, *given_set]).astype(np.uint32)
+        reference = bits(test.screen(target, candidates, given_set, way="sparse"))
+        for way in WAYS:
+            assert bits(test.screen(target, candidates, given_set, way=way)) == reference, way
+
+
+def test_instruction_sets_agree() -> None:
+    table = random_table(np.random.default_rng(0), 3000, [2] * 1100 + [3] * 300)
+    test = G2(table, dof="adjusted")
+    found = set()
+    before = _core.instruction_set()
+    for name in _core.instruction_sets():
+        assert _core.use_instruction_set(name)
+        found.add(bits(test.screen(0, np.arange(1, 1400, dtype=np.uint32), (5, 6))))
+    _core.use_instruction_set(before)
+    assert len(found) == 1
+    assert not _core.use_instruction_set("abacus")
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+def test_threads_give_the_same_bits(name: str) -> None:
+    table = random_table(np.random.default_rng(1), 2500, [2] * 3000 + [3] * 200 + [9, 12, 40])
+    test = TESTS[name](table)
+    candidates = np.arange(1, 3203, dtype=np.uint32)
+    for given_set in ((), (0, 4)):
+        wanted = candidates[~np.isin(candidates, (*given_set, 3100))]
+        one, two, five = (bits(test.screen(3100, wanted, given_set, threads=n)) for n in (1, 2, 5))
+        assert one == two == five
+    xs, pool = list(range(10, 60)), list(range(60, 67))
+    one_by_one = test.search_subsets(xs, 3100, pool, range(4))
+    at_once = test.search_subsets(xs, 3100, pool, range(4), threads=3)
+    assert one_by_one == at_once
+
+
+def test_order_of_candidates_does_not_matter() -> None:
+    table = random_table(np.random.default_rng(2), 800, [2] * 1500)
+    test = G2(table)
+    forward = test.screen(0, np.arange(1, 1500, dtype=np.uint32), (1,))
+    backward = test.screen(0, np.arange(1499, 0, -1).astype(np.uint32), (1,))
+    assert forward.statistic[::-1].tobytes() == backward.statistic.tobytes()
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@given(seed=st.integers(0, 10**6), rules=RULES, alpha=st.sampled_from([0.01, 0.2]))
+@settings(max_examples=25, deadline=None)
+def test_first_dependent_against_plain(name: str, seed: int, rules: dict[str, str], alpha: float) -> None:
+    table = mixed_table(seed, 300, 15)
+    native, plain = TESTS[name](table, **rules), PlainContingency(table, name, **rules)  # type: ignore[arg-type]
+    order = np.random.default_rng(seed).permutation(15).tolist()
+    found, expected = (t.first_dependent(order[0], order[3:], order[1:3], math.log(alpha)) for t in (native, plain))
+    assert found.candidates.tolist() == expected.candidates.tolist()
+    same(found, expected)
+
+
+def agree(native: Association, plain: Association) -> None:
+    assert native.outcome.reliable == plain.outcome.reliable
+    assert native.separated == plain.separated
+    if not plain.outcome.reliable:
+        return
+    assert native.outcome.log_p == pytest.approx(plain.outcome.log_p, rel=1e-7, abs=1e-6)
+    if native.given != plain.given:  # two sets whose p-values differ by less than rounding
+        assert native.outcome.statistic == pytest.approx(plain.outcome.statistic, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@given(
+    seed=st.integers(0, 10**6),
+    rules=RULES,
+    stop=st.sampled_from([None, math.log(0.05)]),
+    must=st.booleans(),
+    sizes=st.sampled_from([range(4), range(1, 3), range(2, 3), range(5)]),
+)
+@settings(max_examples=40, deadline=None)
+def test_subsets_against_plain(name: str, seed: int, rules: dict[str, str], stop: float | None, must: bool, sizes: range) -> None:
+    table = mixed_table(seed, 250, 10)
+    native, plain = TESTS[name](table, **rules), PlainContingency(table, name, **rules)  # type: ignore[arg-type]
+    order = np.random.default_rng(seed).permutation(10).tolist()
+    target, xs, pool = order[0], order[1:5], order[3:9]  # some x are in the pool themselves
+    include = pool[-1] if must else None
+    found, tally = native.search_subsets(xs, target, pool, sizes, must_include=include, stop_above=stop)
+    expected, plain_tally = plain.search_subsets(xs, target, pool, sizes, must_include=include, stop_above=stop)
+    assert tally.tests == plain_tally.tests
+    assert tally.skipped == plain_tally.skipped
+    for a, b in zip(found, expected, strict=True):
+        agree(a, b)
+
+
+def test_hopeless_sizes_are_not_gone_through() -> None:
+    """2^60 subsets, of which all but the small ones are unreliable: counted, not visited."""
+    table = serape.Table(np.random.default_rng(3).integers(2, size=(100, 62)))
+    found, tally = G2(table).search_subsets([0], 1, range(2, 62), range(61))
+    assert tally.tests.total() + tally.skipped.total() == 2**60
+    assert tally.tests == {0: 1, 1: 60, 2: 1770, 3: 34220, 4: 487635}
+    assert len(found[0].given) <= 4
+
+
+def test_everyday_forms() -> None:
+    table = random_table(np.random.default_rng(4), 500, [2, 2, 2, 3, 2])
+    test, plain = G2(table), PlainContingency(table)
+    agree(test.weakest(0, 1, [2, 3, 4], 2), plain.weakest(0, 1, [2, 3, 4], 2))
+    agree(test.separate(0, 1, [2, 3, 4], range(3)), plain.separate(0, 1, [2, 3, 4], range(3)))
+    several = test.weakest([0, 2], 1, [3, 4], 1, must_include=3)
+    assert [a.given[0] for a in several] == [3, 3]
+
+
+def test_strongest_ranks_as_log_p_does() -> None:
+    table = mixed_table(5, 600, 40)
+    for name, test in (("g2", G2(table, dof="adjusted")), ("x2", X2(table, reliability="cells"))):
+        screen = test.screen(0, list(range(2, 40)), (1,))
+        plain = Screen(screen.candidates, screen.given, screen.statistic, screen.dof, screen.reliable, screen.log_p)
+        assert screen.strongest() == plain.strongest(), name
+
+
+def test_exact_ties_are_all_told() -> None:
+    column = np.random.default_rng(6).integers(2, size=200)
+    other = np.where(np.random.default_rng(7).random(200) < 0.2, 1 - column, column)
+    data = np.stack([column, other, 1 - other, other], axis=1)
+    places, _ = G2(serape.Table(data)).screen(0, [1, 2, 3]).strongest()
+    assert places == [0, 1, 2]
+
+
+def test_nothing_to_ask() -> None:
+    table = random_table(np.random.default_rng(8), 50, [2, 2, 2])
+    assert len(G2(table).screen(0, [])) == 0
+    assert G2(table).screen(0, []).strongest()[0] == []
+    assert len(G2(table).first_dependent(0, [], (), -3.0)) == 0
+    assert G2(table).search_subsets([], 0, [1], range(2))[0] == []
+
+
+def test_cancellation_stops_a_native_call() -> None:
+    class StopError(Exception):
+        pass
+
+    calls = 0
+
+    def poll() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise StopError
+
+    table = serape.Table(np.random.default_rng(9).integers(2, size=(5000, 60)))
+    for threads in (1, 2):
+        calls = 0
+        with pytest.raises(StopError):  # would take hours
+            G2(table, reliability=None).search_subsets([0, 1, 2], 3, range(4, 60), range(50), threads=threads, poll=poll)
+        assert calls == 2
