@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -50,19 +50,22 @@ class Encoded:
     codes: Codes | None = None
     values: NDArray[np.float64] | None = None
     missing: NDArray[np.bool_] | None = None
+    declared: bool = False
+    """Whether the levels were declared, and so count even where they do not occur."""
 
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else 0 if self.values is None else len(self.values)
 
     def take(self, keep: NDArray[np.bool_]) -> Encoded:
         """Return the column with only the rows to keep, none of which may be missing."""
-        return Encoded(
-            self.kind,
-            self.reason,
-            self.levels,
-            None if self.codes is None else self.codes[keep],
-            None if self.values is None else self.values[keep],
-        )
+        if self.codes is None:
+            return replace(self, values=None if self.values is None else self.values[keep], missing=None)
+        codes, levels = self.codes[keep], self.levels
+        if not self.declared:  # levels that are gone are no levels any more
+            present = np.unique(codes)
+            codes = np.searchsorted(present, codes).astype(code_type(len(present)))
+            levels = tuple(self.levels[k] for k in present)
+        return replace(self, codes=codes, levels=levels, missing=None)
 
     def missing_as_level(self) -> Encoded:
         """Return the column with one more level, `None`, for what is missing."""
@@ -70,7 +73,7 @@ class Encoded:
             return self
         codes = self.codes.astype(code_type(len(self.levels) + 1))
         codes[self.missing] = len(self.levels)
-        return Encoded(self.kind, self.reason, (*self.levels, None), codes)
+        return replace(self, levels=(*self.levels, None), codes=codes, missing=None)
 
 
 def code_type(levels: int) -> type[np.uint8] | type[np.uint16]:
@@ -232,6 +235,7 @@ def encode_distinct(
         tuple(labels[k] for k in kept),
         rank[codes].astype(code_type(len(kept))),
         missing=missing,
+        declared=declared is not None,
     )
 
 

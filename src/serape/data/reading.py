@@ -277,27 +277,33 @@ def _read_records(data: Sequence[Any], kinds: Kinds) -> Columns:
 
 
 def _read_frame(data: Any, kinds: Kinds) -> Columns:
-    columns = getattr(data, "columns", None)
-    if type(data).__module__.startswith("pandas") and columns is not None:
-        data = data.set_axis([str(c) for c in columns], axis=1)
+    if type(data).__module__.startswith("pandas") and hasattr(data, "columns"):
+        data = data.set_axis([str(c) for c in data.columns], axis=1)
         twice = data.columns[data.columns.duplicated()].unique()
         if len(twice):
             raise DataError(f"the name {str(twice[0])!r} occurs more than once; give every column a name of its own")
     try:
-        frame = nw.from_native(data)
+        frame = nw.from_native(data, allow_series=True)
     except TypeError:
-        if hasattr(data, "__arrow_c_stream__"):
-            frame = nw.from_arrow(data, backend=_arrow_backend("reading an Arrow stream"))
-        else:
-            raise InputTypeError(
-                f"data of type {type(data).__name__} cannot be read; pass a frame (pandas, polars, pyarrow, …), a "
-                f"two-dimensional NumPy array, a sparse matrix, a list of dicts, a dict of columns or a path"
-            ) from None
+        frame = _read_stream(data)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect(backend=_arrow_backend("collecting a lazy frame"))
     if not isinstance(frame, nw.DataFrame):
         raise InputTypeError(f"a {type(data).__name__} is one column; pass a frame of several")
     return _read_narwhals(frame, kinds)
+
+
+def _read_stream(data: Any) -> nw.DataFrame[Any]:
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise InputTypeError(
+            f"data of type {type(data).__name__} cannot be read; pass a frame (pandas, polars, pyarrow, …), a "
+            f"two-dimensional NumPy array, a sparse matrix, a list of dicts, a dict of columns or a path"
+        )
+    backend = _arrow_backend("reading an Arrow stream")
+    try:
+        return nw.from_arrow(data, backend=backend)
+    except Exception as error:  # the backends' own errors have no common class
+        raise DataError(f"the Arrow stream of a {type(data).__name__} cannot be read: {error}") from None
 
 
 def _read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds) -> Columns:

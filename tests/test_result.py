@@ -1,0 +1,171 @@
+"""Results: explanation, evidence, graph, saving."""
+
+import json
+import math
+from pathlib import Path
+
+import networkx as nx
+import pandas as pd
+import polars as pl
+import pytest
+
+import serape
+from serape.data.example import clinic
+from serape.results.result import json_text
+
+
+@pytest.fixture(scope="module")
+def found() -> serape.Result:
+    return serape.markov_blanket(clinic(5000), "HeartDisease", alpha=0.01)
+
+
+def test_fields(found: serape.Result) -> None:
+    assert found.target == "HeartDisease"
+    assert found.blanket == ("Age", "Smoking", "BloodPressure", "Anxiety", "ECG", "ChestPain")
+    assert found.parents_children is None
+    assert found.spouses is None
+    assert found.tests == sum(found.tests_by_size.values()) > 0
+    assert found.alpha == 0.01
+    assert found.algorithm == "iamb"
+    assert found.test == "g2"
+    assert found.seconds > 0
+    assert found.complete
+    assert found.options["dof"] == "full"
+
+
+def test_explain_a_member(found: serape.Result) -> None:
+    why = found.explain("Smoking")
+    assert why.included
+    assert why.separating_set is None
+    assert why.given is not None
+    data = clinic(5000)
+    again = serape.ci_test(data, "Smoking", "HeartDisease", list(why.given))
+    assert (why.statistic, why.dof, why.log_p) == (again.statistic, again.dof, again.log_p)
+    assert why.p <= 0.01
+    assert str(why).startswith("Smoking is in the Markov blanket of HeartDisease: given ")
+    assert repr(why) == str(why)
+    assert "\n" not in str(why)
+
+
+def test_explain_an_outsider(found: serape.Result) -> None:
+    why = found.explain("Weight")
+    assert not why.included
+    assert why.separating_set == why.given
+    assert set(why.given or ()) == set(found.blanket)
+    assert why.p > 0.01
+    assert "tells nothing more about HeartDisease" in str(why)
+
+
+def test_explain_what_could_not_be_tested() -> None:
+    data = {"t": [0, 1] * 10, "x": [str(k) for k in range(20)]}
+    why = serape.markov_blanket(data, "t").explain("x")
+    assert not why.reliable
+    assert "skipped" in str(why)
+
+
+def test_explain_what_came_and_went() -> None:
+    """A grandparent can enter IAMB first and has to leave."""
+    graph = nx.DiGraph([("a", "p"), ("a", "q"), ("p", "t"), ("q", "t")])
+    found = serape.markov_blanket(serape.DSeparation(graph), "t")
+    assert found.blanket == ("p", "q")
+    why = found.explain("a")
+    assert why.history == ("entered", "left")
+    assert "It entered and left along the way." in str(why)
+
+
+def test_explain_nonsense(found: serape.Result) -> None:
+    with pytest.raises(serape.OptionError, match="is the target itself"):
+        found.explain("HeartDisease")
+    with pytest.raises(serape.OptionError, match="no variable 'Wieght'. Did you mean 'Weight'"):
+        found.explain("Wieght")
+
+
+def test_evidence_is_a_table(found: serape.Result) -> None:
+    evidence = found.evidence
+    assert len(evidence) == 13
+    assert evidence.columns == ("variable", "included", "statistic", "dof", "log_p", "reliable", "given")
+    frame = evidence.to_pandas()
+    assert isinstance(frame, pd.DataFrame)
+    assert set(frame.loc[frame.included, "variable"]) == set(found.blanket)
+    assert isinstance(evidence.to_polars(), pl.DataFrame)
+    assert evidence.to_frame("pyarrow").num_rows == 13
+    assert "Weight" in repr(evidence)
+
+
+def test_graph(found: serape.Result) -> None:
+    graph = found.graph
+    assert set(graph) == {found.target, *found.blanket}
+    assert graph.nodes["HeartDisease"]["role"] == "target"
+    assert all(graph.edges["HeartDisease", name]["relation"] == "member" for name in found.blanket)
+
+
+def test_text(found: serape.Result) -> None:
+    assert str(found).startswith("Markov blanket of HeartDisease: Age, Smoking")
+    assert "skipped as unreliable" in str(found)
+    assert "nothing" in str(serape.markov_blanket(clinic(200), "Ward", alpha=1e-9))
+
+
+class TestSaving:
+    def test_round_trip(self, found: serape.Result, tmp_path: Path) -> None:
+        path = tmp_path / "found.json"
+        found.save(path)
+        again = serape.load_result(path)
+        assert again == found
+        assert json_text(again) == json_text(found)
+        assert str(again.explain("Weight")) == str(found.explain("Weight"))
+        json.loads(path.read_text(), parse_constant=pytest.fail)  # no NaN, which JSON does not have
+
+    def test_infinities_survive(self, tmp_path: Path) -> None:
+        found = serape.markov_blanket(serape.DSeparation(nx.DiGraph([("a", "t")])), "t")
+        found.save(tmp_path / "f.json")
+        assert serape.load_result(tmp_path / "f.json").explain("a").log_p == -math.inf
+
+    def test_nothing_is_left_of_a_failed_save(self, found: serape.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = tmp_path / "found.json"
+        path.write_text("before")
+
+        def fail(*_: object) -> None:
+            raise OSError("disk full")
+
+        monkeypatch.setattr("os.replace", fail)
+        with pytest.raises(OSError, match="disk full"):
+            found.save(path)
+        assert [p.name for p in tmp_path.iterdir()] == ["found.json"]
+        assert path.read_text() == "before"
+
+    def test_a_folder_that_is_not_there(self, found: serape.Result, tmp_path: Path) -> None:
+        with pytest.raises(serape.DataError, match="cannot be written"):
+            found.save(tmp_path / "none" / "found.json")
+
+    @pytest.mark.parametrize("content", ["", "{", "[]", "3", '{"format": "other"}', '{"format": "serape-result-1"}', "[" * 5000])
+    def test_damaged_files(self, content: str, tmp_path: Path) -> None:
+        path = tmp_path / "bad.json"
+        path.write_text(content)
+        with pytest.raises(serape.DataError):
+            serape.load_result(path)
+
+    def test_every_missing_or_wrong_part_is_noticed(self, found: serape.Result, tmp_path: Path) -> None:
+        path = tmp_path / "bad.json"
+        found.save(path)
+        whole = json.loads(path.read_text())
+        for key in whole:
+            for damage in ("gone", 7, "text", {"a": 1}):
+                content = {k: v for k, v in whole.items() if k != key} if damage == "gone" else {**whole, key: damage}
+                path.write_text(json.dumps(content))
+                try:
+                    serape.load_result(path)
+                except serape.DataError:
+                    continue
+                assert damage != "gone"
+
+    def test_no_such_file(self, tmp_path: Path) -> None:
+        with pytest.raises(serape.DataError, match="there is no file"):
+            serape.load_result(tmp_path / "none.json")
+
+
+def test_algorithms_table() -> None:
+    table = serape.algorithms()
+    assert table.columns == ("name", "finds", "family", "sound", "paper")
+    assert {"gs", "iamb"} <= set(table["name"])
+    assert table.to_pandas().shape == (len(table), 5)
+    assert table[0]["name"] == "gs"
