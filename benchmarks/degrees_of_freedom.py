@@ -11,14 +11,22 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterable
+from itertools import product
+from typing import Literal
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 import serape
 
+Dof = Literal["full", "adjusted"]
+DOFS: tuple[Dof, ...] = ("full", "adjusted")
 
-def random_network(random: np.random.Generator, nodes: int, levels: tuple[int, ...]) -> tuple[nx.DiGraph[str], dict[str, int]]:
+
+def random_network(
+    random: np.random.Generator, nodes: int, levels: tuple[int, ...]
+) -> tuple[nx.DiGraph[str], dict[str, int]]:
     """Draw a DAG in which a node has 0 to 3 parents among the ten before it, and numbers of levels."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     names = [f"v{k}" for k in range(nodes)]
@@ -30,9 +38,11 @@ def random_network(random: np.random.Generator, nodes: int, levels: tuple[int, .
     return graph, {name: int(random.choice(levels)) for name in names}
 
 
-def sample(random: np.random.Generator, graph: nx.DiGraph[str], levels: dict[str, int], rows: int) -> dict[str, np.ndarray]:
+def sample(
+    random: np.random.Generator, graph: nx.DiGraph[str], levels: dict[str, int], rows: int
+) -> dict[str, NDArray[np.int64]]:
     """Sample a network whose conditional distributions are Dirichlet draws."""
-    columns: dict[str, np.ndarray] = {}
+    columns: dict[str, NDArray[np.int64]] = {}
     for name in nx.topological_sort(graph):
         stratum = np.zeros(rows, np.int64)
         strata = 1
@@ -45,7 +55,7 @@ def sample(random: np.random.Generator, graph: nx.DiGraph[str], levels: dict[str
 
 
 def distance(found: Iterable[str], truth: Iterable[str]) -> float:
-    """Return the Euclidean distance to perfect precision and recall; empty output has precision 1, empty truth recall 1."""
+    """Return the distance to perfect precision and recall; empty output has precision 1, empty truth recall 1."""
     found, truth = set(found), set(truth)
     precision = len(found & truth) / len(found) if found else 1.0
     recall = len(found & truth) / len(truth) if truth else 1.0
@@ -61,7 +71,7 @@ def main() -> None:
     print(f"{'levels':8} {'rows':>6}  {'gs full':>8} {'gs adj.':>8}  {'iamb full':>9} {'iamb adj.':>9}")
     for levels in ((2,), (2, 3, 4)):
         for rows in (500, 2000, 5000, 20000):
-            totals = dict.fromkeys([("gs", "full"), ("gs", "adjusted"), ("iamb", "full"), ("iamb", "adjusted")], 0.0)
+            totals: dict[tuple[str, Dof], float] = dict.fromkeys(product(("gs", "iamb"), DOFS), 0.0)
             for network in range(networks):
                 random = np.random.default_rng([network, rows, len(levels)])
                 graph, counts = random_network(random, 30, levels)

@@ -21,7 +21,12 @@ class PlainContingency(IndependenceTest):
     name = "plain"
 
     def __init__(
-        self, table: Table, statistic: str = "g2", dof: str = "full", reliability: str | None = "dof", minimum: float = 5.0
+        self,
+        table: Table,
+        statistic: str = "g2",
+        dof: str = "full",
+        reliability: str | None = "dof",
+        minimum: float = 5.0,
     ) -> None:
         self.table = table
         self.variables = table.names

@@ -47,7 +47,9 @@ def same(native: Screen, plain: Screen) -> None:
 
 def mixed_table(seed: int, rows: int, columns: int) -> serape.Table:
     random = np.random.default_rng(seed)
-    levels = random.choice([1, 2, 2, 2, 3, 4, 8, 9, 12, 300], columns, p=[0.03, 0.3, 0.2, 0.1, 0.12, 0.1, 0.05, 0.05, 0.03, 0.02])
+    levels = random.choice(
+        [1, 2, 2, 2, 3, 4, 8, 9, 12, 300], columns, p=[0.03, 0.3, 0.2, 0.1, 0.12, 0.1, 0.05, 0.05, 0.03, 0.02]
+    )
     return random_table(random, rows, levels.tolist())
 
 
@@ -151,7 +153,9 @@ def agree(native: Association, plain: Association) -> None:
     sizes=st.sampled_from([range(4), range(1, 3), range(2, 3), range(5)]),
 )
 @settings(max_examples=40, deadline=None)
-def test_subsets_against_plain(name: str, seed: int, rules: dict[str, str], stop: float | None, must: bool, sizes: range) -> None:
+def test_subsets_against_plain(
+    name: str, seed: int, rules: dict[str, str], stop: float | None, must: bool, sizes: range
+) -> None:
     table = mixed_table(seed, 250, 10)
     native, plain = TESTS[name](table, **rules), PlainContingency(table, name, **rules)  # type: ignore[arg-type]
     order = np.random.default_rng(seed).permutation(10).tolist()
@@ -223,5 +227,7 @@ def test_cancellation_stops_a_native_call() -> None:
     for threads in (1, 2):
         calls = 0
         with pytest.raises(StopError):  # would take hours
-            G2(table, reliability=None).search_subsets([0, 1, 2], 3, range(4, 60), range(50), threads=threads, poll=poll)
+            G2(table, reliability=None).search_subsets(
+                [0, 1, 2], 3, range(4, 60), range(50), threads=threads, poll=poll
+            )
         assert calls == 2

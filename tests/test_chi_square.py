@@ -64,7 +64,13 @@ def test_edges() -> None:
 
 def test_published_critical_values() -> None:
     """Upper 5 % and 1 % points as printed in every statistics textbook."""
-    for dof, five, one in [(1, 3.841, 6.635), (2, 5.991, 9.210), (5, 11.070, 15.086), (10, 18.307, 23.209), (30, 43.773, 50.892)]:
+    for dof, five, one in [
+        (1, 3.841, 6.635),
+        (2, 5.991, 9.210),
+        (5, 11.070, 15.086),
+        (10, 18.307, 23.209),
+        (30, 43.773, 50.892),
+    ]:
         assert math.exp(chi_square_log_sf(five, dof)) == pytest.approx(0.05, abs=2e-5)
         assert math.exp(chi_square_log_sf(one, dof)) == pytest.approx(0.01, abs=5e-6)
 

@@ -36,7 +36,9 @@ def patients(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_blanket(capsys: pytest.CaptureFixture[str], patients: str) -> None:
-    code, out, err = run(capsys, "blanket", patients, "--target", "HeartDisease", "--alpha", "0.01", "--explain", "Weight")
+    code, out, err = run(
+        capsys, "blanket", patients, "--target", "HeartDisease", "--alpha", "0.01", "--explain", "Weight"
+    )
     assert code == 0
     assert err == ""
     assert "Markov blanket of HeartDisease: 6 variables" in out
@@ -54,7 +56,14 @@ def test_json(capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path)
     assert (code, err) == (0, "")
     printed = json.loads(out)
     expected = serape.markov_blanket(
-        patients, "HeartDisease", algorithm="gs", test="x2", alpha=0.01, dof="adjusted", reliability="cells", random_state=1
+        patients,
+        "HeartDisease",
+        algorithm="gs",
+        test="x2",
+        alpha=0.01,
+        dof="adjusted",
+        reliability="cells",
+        random_state=1,
     )
     assert printed["blanket"] == list(expected.blanket)
     assert printed["tests"] == expected.tests
@@ -91,7 +100,9 @@ def test_kinds_and_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
         (["nonsense"], 2, "nonsense"),
     ],
 )
-def test_errors(capsys: pytest.CaptureFixture[str], patients: str, arguments: list[str], code: int, sentence: str) -> None:
+def test_errors(
+    capsys: pytest.CaptureFixture[str], patients: str, arguments: list[str], code: int, sentence: str
+) -> None:
     found, _, err = run(capsys, *(patients if a == "PATIENTS" else a for a in arguments))
     assert found == code
     assert sentence in err
@@ -148,7 +159,9 @@ def test_control_c_prints_what_was_found(tmp_path: Path) -> None:
     data = tmp_path / "d.csv"
     values = np.random.default_rng(0).integers(2, size=(2000, 60))
     np.savetxt(data, values, fmt="%d", delimiter=",", header=",".join(f"x{k}" for k in range(60)), comments="")
-    process = subprocess.Popen([sys.executable, str(script), str(data)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(data)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stderr is not None
     assert process.stderr.readline() == "ready\n"
     time.sleep(0.2)

@@ -2,6 +2,7 @@
 
 import math
 import tracemalloc
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,8 @@ import serape
 from plain import PlainContingency, random_table
 from serape.independence import G2, X2
 
-LAMBDA = {"g2": "log-likelihood", "x2": "pearson"}
+Power = Literal["log-likelihood", "pearson"]
+LAMBDA: dict[str, Power] = {"g2": "log-likelihood", "x2": "pearson"}
 
 
 def scipy_sum(frame: pd.DataFrame, x: str, y: str, z: list[str], test: str) -> tuple[float, int]:
@@ -64,8 +66,16 @@ def test_against_scipy(test: str, seed: int, rows: int, levels: list[int], size:
 
 def test_published_value() -> None:
     """Snedecor and Cochran's and every textbook's two-by-two: Berkeley admissions 1973, all departments."""
-    counts = {("man", "admitted"): 1198, ("man", "rejected"): 1493, ("woman", "admitted"): 557, ("woman", "rejected"): 1278}
-    data = {"sex": [s for (s, _), n in counts.items() for _ in range(n)], "outcome": [o for (_, o), n in counts.items() for _ in range(n)]}
+    counts = {
+        ("man", "admitted"): 1198,
+        ("man", "rejected"): 1493,
+        ("woman", "admitted"): 557,
+        ("woman", "rejected"): 1278,
+    }
+    data = {
+        "sex": [s for (s, _), n in counts.items() for _ in range(n)],
+        "outcome": [o for (_, o), n in counts.items() for _ in range(n)],
+    }
     assert serape.ci_test(data, "sex", "outcome", test="x2").statistic == pytest.approx(92.2053, abs=1e-4)
 
 
@@ -113,7 +123,9 @@ class TestLessonsOfOthers:
 
     def test_no_continuity_correction(self) -> None:
         data = {"x": [0] * 10 + [1] * 10, "y": [0] * 8 + [1] * 2 + [0] * 3 + [1] * 7}
-        assert serape.ci_test(data, "x", "y", test="x2").statistic == pytest.approx(20 * (8 * 7 - 2 * 3) ** 2 / (10 * 10 * 11 * 9))
+        assert serape.ci_test(data, "x", "y", test="x2").statistic == pytest.approx(
+            20 * (8 * 7 - 2 * 3) ** 2 / (10 * 10 * 11 * 9)
+        )
 
     def test_strong_ties_do_not_underflow(self) -> None:
         """Both p-values are 0 as floats; the stronger association is still told from the weaker."""
@@ -218,6 +230,6 @@ def test_plain_twin_agrees() -> None:
     for statistic in ("g2", "x2"):
         for dof in ("full", "adjusted"):
             plain = PlainContingency(table, statistic, dof).test(0, 1, (2, 3))
-            native = serape.ci_test(table, 0, 1, (2, 3), test=statistic, dof=dof)  # type: ignore[arg-type]
+            native = serape.ci_test(table, 0, 1, (2, 3), test=statistic, dof=dof)
             assert native.statistic == pytest.approx(plain.statistic, rel=1e-9)
             assert (native.dof, native.reliable) == (plain.dof, plain.reliable)

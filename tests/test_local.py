@@ -59,7 +59,10 @@ class TestOnData:
 
     def test_renamed_levels_do_not_matter(self, algorithm: str) -> None:
         data = clinic(3000, seed=2)
-        renamed = {name: np.char.add(np.array(["z", "a", "m"])[np.char.str_len(column) % 3], column) for name, column in data.items()}
+        renamed = {
+            name: np.char.add(np.array(["z", "a", "m"])[np.char.str_len(column) % 3], column)
+            for name, column in data.items()
+        }
         one, other = (serape.markov_blanket(d, "HeartDisease", algorithm=algorithm) for d in (data, renamed))
         assert one.blanket == other.blanket
         assert one.tests == other.tests
@@ -111,7 +114,7 @@ def test_counts_of_iamb_by_hand() -> None:
 
 
 def test_counts_of_gs_by_hand() -> None:
-    """The order (3 tests), a sweep that tests A given nothing then B and C given A, a sweep of B and C, one shrink test."""
+    """The order (3 tests), a sweep (A given nothing, B and C given A), another (B and C), one shrink test."""
     graph = nx.DiGraph([("T", "A")])
     graph.add_nodes_from("BC")
     found = serape.markov_blanket(serape.DSeparation(graph), "T", algorithm="gs")

@@ -120,7 +120,9 @@ class TestSaving:
         found.save(tmp_path / "f.json")
         assert serape.load_result(tmp_path / "f.json").explain("a").log_p == -math.inf
 
-    def test_nothing_is_left_of_a_failed_save(self, found: serape.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_nothing_is_left_of_a_failed_save(
+        self, found: serape.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         path = tmp_path / "found.json"
         path.write_text("before")
 
@@ -137,7 +139,9 @@ class TestSaving:
         with pytest.raises(serape.DataError, match="cannot be written"):
             found.save(tmp_path / "none" / "found.json")
 
-    @pytest.mark.parametrize("content", ["", "{", "[]", "3", '{"format": "other"}', '{"format": "serape-result-1"}', "[" * 5000])
+    @pytest.mark.parametrize(
+        "content", ["", "{", "[]", "3", '{"format": "other"}', '{"format": "serape-result-1"}', "[" * 5000]
+    )
     def test_damaged_files(self, content: str, tmp_path: Path) -> None:
         path = tmp_path / "bad.json"
         path.write_text(content)

@@ -187,7 +187,9 @@ def test_a_test_of_ones_own() -> None:
 
         def test(self, x: int, y: int, given: object = ()) -> serape.Outcome:
             columns = np.column_stack([np.ones(len(self.data)), *(self.data[:, z] for z in given)])  # type: ignore[attr-defined]
-            rest = [self.data[:, v] - columns @ np.linalg.lstsq(columns, self.data[:, v], rcond=None)[0] for v in (x, y)]
+            rest = [
+                self.data[:, v] - columns @ np.linalg.lstsq(columns, self.data[:, v], rcond=None)[0] for v in (x, y)
+            ]
             r = float(np.corrcoef(*rest)[0, 1])
             statistic = (len(self.data) - columns.shape[1] - 2) * r * r
             return serape.Outcome(statistic, 1, math.log(max(math.erfc(math.sqrt(statistic / 2)), 1e-300)), True)

@@ -88,7 +88,13 @@ def test_sources(source: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("opener", "suffix", "separator"),
-    [(open, ".csv", ","), (gzip.open, ".csv.gz", ","), (lzma.open, ".csv.xz", ";"), (open, ".tsv", "\t"), (open, ".txt", "|")],
+    [
+        (open, ".csv", ","),
+        (gzip.open, ".csv.gz", ","),
+        (lzma.open, ".csv.xz", ";"),
+        (open, ".tsv", "\t"),
+        (open, ".txt", "|"),
+    ],
 )
 @pytest.mark.parametrize("as_text", [True, False])
 def test_csv(opener: Callable[..., Any], suffix: str, separator: str, as_text: bool, tmp_path: Path) -> None:
@@ -112,7 +118,9 @@ class TestArrays:
             assert table.variables[f"x{k}"].kind == "categorical"
 
     @given(
-        st.lists(st.tuples(st.integers(-300, 300), st.integers(1, 25), st.sampled_from([1, 2, 100])), min_size=1, max_size=70),
+        st.lists(
+            st.tuples(st.integers(-300, 300), st.integers(1, 25), st.sampled_from([1, 2, 100])), min_size=1, max_size=70
+        ),
         st.integers(2, 90),
     )
     @settings(max_examples=60, deadline=None)
@@ -160,7 +168,9 @@ class TestSparse:
         assert all((table.column(k) == dense[:, k]).all() for k in range(5))
 
     def test_explicit_zeros_and_duplicates(self) -> None:
-        matrix = scipy.sparse.coo_matrix(([1, 0, 1, 1], ([0, 1, 2, 2], [0, 0, 1, 1])), shape=(4, 2))
+        matrix = scipy.sparse.coo_matrix(
+            (np.array([1, 0, 1, 1]), (np.array([0, 1, 2, 2]), np.array([0, 0, 1, 1]))), shape=(4, 2)
+        )
         table = Table(matrix)
         assert table.column(0).tolist() == [1, 0, 0, 0]
         assert table.column(1).tolist() == [0, 0, 2, 0]
@@ -273,7 +283,9 @@ class TestMissing:
         assert Table(frame, missing="drop").rows == 3
 
     def test_level_of_a_continuous_column(self) -> None:
-        with pytest.raises(serape.DataError, match="needs categorical columns, but values are missing in the continuous 'a'"):
+        with pytest.raises(
+            serape.DataError, match="needs categorical columns, but values are missing in the continuous 'a'"
+        ):
             Table({"a": [0.5, None], "b": [1, 2]}, missing="level")
 
     def test_nothing_left(self) -> None:
@@ -408,7 +420,9 @@ class TestFiles:
 
     @given(st.binary(max_size=300))
     @settings(max_examples=150, deadline=None)
-    def test_any_bytes_give_a_table_or_a_sentence(self, tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    def test_any_bytes_give_a_table_or_a_sentence(
+        self, tmp_path_factory: pytest.TempPathFactory, content: bytes
+    ) -> None:
         path = tmp_path_factory.mktemp("fuzz") / "f.csv"
         path.write_bytes(content)
         try:

@@ -3,7 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
@@ -86,7 +86,8 @@ void without_gil(const Work& work) {
 
 void check(const PackedTable& table, std::size_t column) {
     if (column >= table.columns()) {
-        throw nb::index_error(("column " + std::to_string(column) + " of a table of " + std::to_string(table.columns())).c_str());
+        throw nb::index_error(
+            ("column " + std::to_string(column) + " of a table of " + std::to_string(table.columns())).c_str());
     }
 }
 
@@ -126,40 +127,50 @@ void bind_table(nb::module_& m) {
         .def_prop_ro("columns", &PackedTable::columns)
         .def_prop_ro("nbytes", &PackedTable::bytes, "Bytes held, derived layouts included.")
         .def("reserve_planes", &PackedTable::reserve_planes, nb::arg("planes"))
-        .def("append",
-             [](PackedTable& table, const Array<std::uint8_t>& codes, std::uint32_t levels) { table.append(span(codes), levels); },
-             nb::arg("codes"), nb::arg("levels"))
-        .def("append",
-             [](PackedTable& table, const Array<std::uint16_t>& codes, std::uint32_t levels) { table.append(span(codes), levels); },
-             nb::arg("codes"), nb::arg("levels"))
+        .def(
+            "append",
+            [](PackedTable& table, const Array<std::uint8_t>& codes, std::uint32_t levels) {
+                table.append(span(codes), levels);
+            },
+            nb::arg("codes"), nb::arg("levels"))
+        .def(
+            "append",
+            [](PackedTable& table, const Array<std::uint16_t>& codes, std::uint32_t levels) {
+                table.append(span(codes), levels);
+            },
+            nb::arg("codes"), nb::arg("levels"))
         .def(
             "append_block",
-            [](PackedTable& table, const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::device::cpu>& codes, const Positions& levels) {
-                if (codes.shape(0) != table.rows() || codes.shape(1) != levels.size() || (codes.shape(1) > 1 && codes.stride(1) != 1)) {
+            [](PackedTable& table, const nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::device::cpu>& codes,
+               const Positions& levels) {
+                if (codes.shape(0) != table.rows() || codes.shape(1) != levels.size() ||
+                    (codes.shape(1) > 1 && codes.stride(1) != 1)) {
                     throw nb::value_error("codes must be rows × columns, row by row");
                 }
                 const nb::gil_scoped_release release;
                 table.append_block(codes.data(), static_cast<std::size_t>(codes.stride(0)), span(levels));
             },
             nb::arg("codes"), nb::arg("levels"))
-        .def("append_ones", [](PackedTable& table, const Array<std::int64_t>& ones) { table.append_ones(span(ones)); }, nb::arg("ones"))
-        .def("levels",
-             [](const PackedTable& table, std::size_t column) {
-                 check(table, column);
-                 return table.levels(column);
-             },
-             nb::arg("column"))
-        .def("codes",
-             [](const PackedTable& table, std::size_t column) {
-                 check(table, column);
-                 std::vector<std::uint16_t> codes(table.rows());
-                 table.unpack(column, codes);
-                 return to_numpy(std::move(codes));
-             },
-             nb::arg("column"));
+        .def(
+            "append_ones", [](PackedTable& table, const Array<std::int64_t>& ones) { table.append_ones(span(ones)); },
+            nb::arg("ones"))
+        .def(
+            "levels",
+            [](const PackedTable& table, std::size_t column) {
+                check(table, column);
+                return table.levels(column);
+            },
+            nb::arg("column"))
+        .def(
+            "codes",
+            [](const PackedTable& table, std::size_t column) {
+                check(table, column);
+                std::vector<std::uint16_t> codes(table.rows());
+                table.unpack(column, codes);
+                return to_numpy(std::move(codes));
+            },
+            nb::arg("column"));
 }
-
-using Arrays = std::tuple<NumPy<double>, NumPy<double>, NumPy<bool>>;
 
 void bind_test(nb::module_& m) {
     nb::class_<ContingencyTest>(m, "ContingencyTest", "G² and X² tests on a packed table.")
@@ -170,11 +181,13 @@ void bind_test(nb::module_& m) {
                 new (self) ContingencyTest(
                     table, {parse<StatisticKind>(statistic, {{"g2", StatisticKind::g2}, {"x2", StatisticKind::x2}}),
                             parse<DofRule>(dof, {{"full", DofRule::full}, {"adjusted", DofRule::adjusted}}),
-                            parse<Reliability>(reliability,
-                                               {{"none", Reliability::none}, {"dof", Reliability::dof}, {"cells", Reliability::cells}}),
+                            parse<Reliability>(reliability, {{"none", Reliability::none},
+                                                             {"dof", Reliability::dof},
+                                                             {"cells", Reliability::cells}}),
                             minimum});
             },
-            nb::arg("table"), nb::arg("statistic"), nb::arg("dof"), nb::arg("reliability"), nb::arg("minimum"), nb::keep_alive<1, 2>())
+            nb::arg("table"), nb::arg("statistic"), nb::arg("dof"), nb::arg("reliability"), nb::arg("minimum"),
+            nb::keep_alive<1, 2>())
         .def(
             "test",
             [](const ContingencyTest& test, std::uint32_t x, std::uint32_t y, const std::vector<std::uint32_t>& given) {
@@ -183,13 +196,14 @@ void bind_test(nb::module_& m) {
                 check(test.table(), given);
                 Outcome out{};
                 without_gil([&] { out = test.test(x, y, given); });
-                return nb::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
+                return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
             },
             nb::arg("x"), nb::arg("y"), nb::arg("given"))
         .def(
             "screen",
-            [](const ContingencyTest& test, std::uint32_t target, const Positions& candidates, const std::vector<std::uint32_t>& given,
-               std::size_t threads, const nb::object& poll, const std::string& way) {
+            [](const ContingencyTest& test, std::uint32_t target, const Positions& candidates,
+               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll,
+               const std::string& way) {
                 check(test.table(), target);
                 check(test.table(), span(candidates));
                 check(test.table(), given);
@@ -199,16 +213,18 @@ void bind_test(nb::module_& m) {
                 const Answers out{statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())};
                 Control control = control_for(poll);
                 without_gil([&] {
-                    test.screen(target, span(candidates), given, threads, control, out, parse_way(way), way == "panels");
+                    test.screen(target, span(candidates), given, threads, control, out, parse_way(way),
+                                way == "panels");
                 });
-                return nb::make_tuple(statistic, dof, reliable);
+                return std::make_tuple(statistic, dof, reliable);
             },
-            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
-            nb::arg("way") = "automatic", "Statistic, dof and reliability of many candidates given one set.")
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
+            "Statistic, dof and reliability of many candidates given one set.")
         .def(
             "first_dependent",
-            [](const ContingencyTest& test, std::uint32_t target, const Positions& candidates, const std::vector<std::uint32_t>& given,
-               double log_alpha, const nb::object& poll) {
+            [](const ContingencyTest& test, std::uint32_t target, const Positions& candidates,
+               const std::vector<std::uint32_t>& given, double log_alpha, const nb::object& poll) {
                 check(test.table(), target);
                 check(test.table(), span(candidates));
                 check(test.table(), given);
@@ -218,15 +234,18 @@ void bind_test(nb::module_& m) {
                 const Answers out{statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())};
                 Control control = control_for(poll);
                 std::size_t asked = 0;
-                without_gil([&] { asked = test.first_dependent(target, span(candidates), given, log_alpha, control, out); });
-                return nb::make_tuple(asked, statistic, dof, reliable);
+                without_gil(
+                    [&] { asked = test.first_dependent(target, span(candidates), given, log_alpha, control, out); });
+                return std::make_tuple(asked, statistic, dof, reliable);
             },
-            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("log_alpha"), nb::arg("poll") = nb::none())
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("log_alpha"),
+            nb::arg("poll") = nb::none())
         .def(
             "search_subsets",
-            [](const ContingencyTest& test, const Positions& xs, std::uint32_t target, const std::vector<std::uint32_t>& pool,
-               std::size_t smallest, std::size_t largest, std::optional<std::uint32_t> must_include, std::optional<double> stop_above,
-               std::size_t threads, const nb::object& poll) {
+            [](const ContingencyTest& test, const Positions& xs, std::uint32_t target,
+               const std::vector<std::uint32_t>& pool, std::size_t smallest, std::size_t largest,
+               std::optional<std::uint32_t> must_include, std::optional<double> stop_above, std::size_t threads,
+               const nb::object& poll) {
                 check(test.table(), span(xs));
                 check(test.table(), target);
                 check(test.table(), pool);
@@ -238,20 +257,18 @@ void bind_test(nb::module_& m) {
                 Control control = control_for(poll);
                 without_gil([&] { answers = test.search_subsets(span(xs), question, threads, control); });
                 Tally tally;
-                nb::list rows;
-                for (const SubsetAnswer& answer : answers) {
+                std::vector<std::tuple<double, double, double, bool, std::vector<std::uint32_t>, bool>> rows;
+                for (SubsetAnswer& answer : answers) {
                     tally.merge(answer.tally);
-                    nb::list given;
-                    for (const std::uint32_t z : answer.given) {
-                        given.append(z);
-                    }
-                    rows.append(nb::make_tuple(answer.outcome.statistic, answer.outcome.dof, answer.outcome.log_p,
-                                               answer.outcome.reliable, nb::tuple(given), answer.separated));
+                    const Outcome& o = answer.outcome;
+                    rows.emplace_back(o.statistic, o.dof, o.log_p, o.reliable, std::move(answer.given),
+                                      answer.separated);
                 }
-                return nb::make_tuple(rows, tally.tests, tally.skipped);
+                return std::make_tuple(std::move(rows), tally.tests, tally.skipped);
             },
             nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("smallest"), nb::arg("largest"),
-            nb::arg("must_include") = nb::none(), nb::arg("stop_above") = nb::none(), nb::arg("threads") = 1, nb::arg("poll") = nb::none());
+            nb::arg("must_include") = nb::none(), nb::arg("stop_above") = nb::none(), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none());
 }
 
 }  // namespace
@@ -264,8 +281,8 @@ NB_MODULE(_core, m) {
     bind_table(m);
     bind_test(m);
     m.def(
-        "chi_square_log_sf", [](double statistic, double dof) { return chi_square_log_sf(statistic, dof); }, nb::arg("statistic"),
-        nb::arg("dof"), "Natural logarithm of the chi-square tail probability.");
+        "chi_square_log_sf", [](double statistic, double dof) { return chi_square_log_sf(statistic, dof); },
+        nb::arg("statistic"), nb::arg("dof"), "Natural logarithm of the chi-square tail probability.");
     m.def(
         "chi_square_log_sf",
         [](const Array<double>& statistic, const Array<double>& dof) {
@@ -288,18 +305,22 @@ NB_MODULE(_core, m) {
             if (statistic.size() != dof.size() || statistic.size() != reliable.size()) {
                 throw nb::value_error("statistic, dof and reliable must be of one length");
             }
-            const Strongest found = strongest(span(statistic), span(dof), {reinterpret_cast<const std::uint8_t*>(reliable.data()), reliable.size()});
-            return nb::make_tuple(found.ties, found.log_p);
+            const Strongest found = strongest(
+                span(statistic), span(dof), {reinterpret_cast<const std::uint8_t*>(reliable.data()), reliable.size()});
+            return std::make_tuple(found.ties, found.log_p);
         },
         nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"),
         "Positions of the strongest reliable answers (several if they tie exactly) and their log p.");
-    m.def("instruction_sets", [] {
-        std::vector<std::string> names;
-        for (const Kernels* set : available_kernels()) {
-            names.emplace_back(set->name);
-        }
-        return names;
-    }, "Sets of kernels this processor can run, the plainest first.");
+    m.def(
+        "instruction_sets",
+        [] {
+            std::vector<std::string> names;
+            for (const Kernels* set : available_kernels()) {
+                names.emplace_back(set->name);
+            }
+            return names;
+        },
+        "Sets of kernels this processor can run, the plainest first.");
     m.def("instruction_set", [] { return std::string(kernels().name); }, "The set of kernels in use.");
     m.def("use_instruction_set", [](const std::string& name) { return select_kernels(name); }, nb::arg("name"));
 }

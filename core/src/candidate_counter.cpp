@@ -9,7 +9,8 @@ namespace serape {
 CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic, Cells& cells,
                            std::uint32_t target_levels, std::span<const std::uint32_t> candidates, Way way)
     : table_(table), statistic_(statistic), cells_(cells), target_levels_(target_levels), forced_(way) {
-    planes_possible_ = cells.size() <= most_masks && (cells.has_masks() || candidates.size() >= 8 || way == Way::planes);
+    planes_possible_ =
+        cells.size() <= most_masks && (cells.has_masks() || candidates.size() >= 8 || way == Way::planes);
     if (planes_possible_) {
         cells.need_masks();
         for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -19,16 +20,16 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
             }
         }
     }
-    const bool all_planes = planes_possible_ && std::all_of(candidates.begin(), candidates.end(), [&](std::uint32_t x) {
-                                return table.has_planes(x);
-                            });
+    const bool all_planes = planes_possible_ && std::all_of(candidates.begin(), candidates.end(),
+                                                            [&](std::uint32_t x) { return table.has_planes(x); });
     if (!all_planes || cells.size() > 64 || (way != Way::automatic && way != Way::planes)) {
         cells.need_cell_of_row();
         cells.need_rows();
     }
     for (std::size_t z = 0; z < cells.strata(); ++z) {
         const std::size_t begin = cells.stratum_begin[z];
-        constant_ += statistic.constant(cells.count.data() + begin, cells.stratum_begin[z + 1] - begin, cells.stratum_count[z]);
+        constant_ +=
+            statistic.constant(cells.count.data() + begin, cells.stratum_begin[z + 1] - begin, cells.stratum_count[z]);
     }
     if (statistic.kind() == StatisticKind::g2 && (way == Way::ones || (candidates.size() >= 64 && cells.size() > 64))) {
         ones_ = &table.ones();
@@ -94,11 +95,11 @@ Sum CandidateCounter::add_strata(std::uint32_t levels, std::size_t stride, std::
     Sum sum{plan_.constant_, 0};
     for (std::size_t z = 0; z < cells.strata(); ++z) {
         const std::size_t begin = cells.stratum_begin[z];
-        plan_.statistic_.add(sum,
-                             Stratum<std::uint32_t>{counts_.data() + begin * stride + offset, stride,
-                                                    cells.count.data() + begin, cells.stratum_begin[z + 1] - begin,
-                                                    cells.stratum_count[z]},
-                             levels, scale);
+        plan_.statistic_.add(
+            sum,
+            Stratum<std::uint32_t>{counts_.data() + begin * stride + offset, stride, cells.count.data() + begin,
+                                   cells.stratum_begin[z + 1] - begin, cells.stratum_count[z]},
+            levels, scale);
     }
     return sum;
 }

@@ -81,8 +81,8 @@ bool Cells::divide_by_masks(std::size_t target, std::span<const std::uint32_t> g
     const auto split = [&](std::size_t column) {
         const std::uint32_t levels = table_.levels(column);
         for (std::size_t m = made; m-- > 0;) {  // from the back: a mask's parts land at or behind its own place
-            kernels().split_mask(masks_.data() + m * words_, levels, levels > 1 ? table_.plane(column, 1) : nullptr, words_,
-                                 masks_.data() + m * levels * words_);
+            kernels().split_mask(masks_.data() + m * words_, levels, levels > 1 ? table_.plane(column, 1) : nullptr,
+                                 words_, masks_.data() + m * levels * words_);
         }
         made *= levels;
     };

@@ -14,7 +14,9 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t most = std::uint64_t{1} << 63;
 
-std::uint64_t plus(std::uint64_t a, std::uint64_t b) { return a > most - std::min(b, most) ? most : a + b; }
+std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
+    return a > most - std::min(b, most) ? most : a + b;
+}
 
 // n choose k, stopping at 2^63.
 std::uint64_t choose(std::uint64_t n, std::uint64_t k) {
@@ -85,7 +87,8 @@ Outcome ContingencyTest::outcome(std::size_t x, std::size_t y, double strata, co
     const std::uint32_t y_levels = table_.levels(y);
     Outcome out{};
     out.statistic = statistic_.value(sum.value, statistic_.scale(x_levels, y_levels));
-    out.dof = rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof) : (x_levels - 1.0) * (y_levels - 1.0) * strata;
+    out.dof =
+        rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof) : (x_levels - 1.0) * (y_levels - 1.0) * strata;
     out.log_p = out.dof > 0.0 ? chi_square_log_sf(out.statistic, out.dof) : nan;
     out.reliable = out.dof > 0.0 && enough_rows(x_levels, y_levels, strata);
     return out;
@@ -142,7 +145,8 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
     Cells cells(table_, target, given);
 
     // Panels, if the candidates come in the table's order and are many.
-    bool panels = way == Way::automatic && (force_panels || total >= 128) && std::is_sorted(candidates.begin(), candidates.end());
+    bool panels =
+        way == Way::automatic && (force_panels || total >= 128) && std::is_sorted(candidates.begin(), candidates.end());
     if (panels && !force_panels) {
         const CountingPlan sample_plan(table_, statistic_, cells, table_.levels(target), candidates.first(1));
         double one_by_one = 0.0;
@@ -157,11 +161,12 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
         }
         const double share = static_cast<double>(total) / static_cast<double>(std::max<std::size_t>(sampled, 1));
         const auto span = static_cast<double>(candidates.back() - candidates.front() + 1);
-        const double touched = std::min(span * static_cast<double>(bits) / static_cast<double>(std::max<std::size_t>(sampled, 1)) / line_bits + 1.0,
-                                        static_cast<double>(total));
+        const double touched = std::min(
+            span * static_cast<double>(bits) / static_cast<double>(std::max<std::size_t>(sampled, 1)) / line_bits + 1.0,
+            static_cast<double>(total));
         panels = sampled != 0 && PanelPlan::cost(table_, cells, static_cast<std::size_t>(touched)) < one_by_one * share;
     }
-    std::vector<std::uint32_t> rest;           // candidates that panels do not serve, and where their answers go
+    std::vector<std::uint32_t> rest;  // candidates that panels do not serve, and where their answers go
     std::vector<std::size_t> rest_position;
     if (panels) {
         const Panels& layout = table_.panels();
@@ -172,8 +177,9 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
         std::vector<Part> parts;
         for (std::size_t begin = 0, panel = 0; begin < total; ++panel) {
             const auto bound = candidates.begin() + static_cast<std::ptrdiff_t>(begin);
-            const auto stop = panel < layout.count ? std::lower_bound(bound, candidates.end(), layout.first_column[panel + 1])
-                                                   : candidates.end();
+            const auto stop = panel < layout.count
+                                  ? std::lower_bound(bound, candidates.end(), layout.first_column[panel + 1])
+                                  : candidates.end();
             const auto end = static_cast<std::size_t>(stop - candidates.begin());
             if (end > begin) {
                 parts.push_back({std::min(panel, layout.count), begin, end});
@@ -199,9 +205,10 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
             for (std::size_t p = first; p < last; ++p) {
                 const Part& part = parts[p];
                 if (part.panel < layout.count && layout.binary[part.panel] != 0 && g2) {  // the common case, kept short
-                    (*worker.counter)(part.panel, candidates.subspan(part.begin, part.end - part.begin), worker.value.data(),
-                                      worker.dof.data());
-                    kernels().to_statistics(worker.value.data(), part.end - part.begin, unit, out.statistic + part.begin);
+                    (*worker.counter)(part.panel, candidates.subspan(part.begin, part.end - part.begin),
+                                      worker.value.data(), worker.dof.data());
+                    kernels().to_statistics(worker.value.data(), part.end - part.begin, unit,
+                                            out.statistic + part.begin);
                     std::fill(out.dof + part.begin, out.dof + part.end, full);
                     std::fill(out.reliable + part.begin, out.reliable + part.end, std::uint8_t{1});
                     for (std::size_t k = part.begin; adjusted && k < part.end; ++k) {
@@ -266,7 +273,8 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
         }
         for (std::size_t k = first; k < last; ++k) {
             const Sum sum = (*counters[w])(rest[k]);
-            write(rest_position[k], sum.value, sum.dof, statistic_.scale(table_.levels(rest[k]), table_.levels(target)));
+            write(rest_position[k], sum.value, sum.dof,
+                  statistic_.scale(table_.levels(rest[k]), table_.levels(target)));
         }
     });
 }
@@ -366,7 +374,8 @@ SubsetAnswer ContingencyTest::search_subsets(std::uint32_t x, const SubsetQuesti
         return false;
     };
     const double start = strata_product(chosen);
-    for (std::size_t size = std::max(question.smallest, fixed); size <= std::min(question.largest, pool.size() + fixed); ++size) {
+    for (std::size_t size = std::max(question.smallest, fixed); size <= std::min(question.largest, pool.size() + fixed);
+         ++size) {
         if (visit(visit, 0, size - fixed, start)) {
             break;
         }

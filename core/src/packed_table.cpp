@@ -39,8 +39,8 @@ PackedTable::PackedTable(std::size_t rows)
 
 std::size_t PackedTable::bytes() const {
     const std::lock_guard lock(derived_->mutex);
-    std::size_t total = planes_.size() * 8 + narrow_.size() + wide_.size() * 2 +
-                        columns_.size() * sizeof(Column) + totals_.size() * 4;
+    std::size_t total =
+        planes_.size() * 8 + narrow_.size() + wide_.size() * 2 + columns_.size() * sizeof(Column) + totals_.size() * 4;
     if (derived_->panels) {
         const Panels& p = *derived_->panels;
         total += p.lines.size() * sizeof(Line) + (p.slot.size() + p.totals.size() + p.first_column.size()) * 4;
@@ -273,7 +273,8 @@ const Ones& PackedTable::ones() const {
         const std::uint64_t* bits = plane(column, 1);
         for (std::size_t word = 0; word < words_; ++word) {
             for (std::uint64_t w = bits[word]; w != 0; w &= w - 1) {
-                made->rows.push_back(static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+                made->rows.push_back(
+                    static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(w))));
             }
         }
     }

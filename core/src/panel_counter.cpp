@@ -36,18 +36,14 @@ double PanelPlan::cost(const PackedTable& table, const Cells& cells, std::size_t
     // Beyond the caches every line waits for memory.
     const double wait = panel_bytes * static_cast<double>(panels) > 24e6 ? 1.5 : 0.0;
     const double listing = 2.0 * static_cast<double>(table.rows());
-    return static_cast<double>(panels) * (rows * (kernels().row_cost + wait) +
-                                          static_cast<double>(cells.size()) * kernels().digit_cost) +
+    return static_cast<double>(panels) *
+               (rows * (kernels().row_cost + wait) + static_cast<double>(cells.size()) * kernels().digit_cost) +
            listing;
 }
 
 PanelPlan::PanelPlan(const PackedTable& table, const Statistic& statistic, Cells& cells, std::uint32_t target_levels,
                      bool adjusted_dof)
-    : table_(table),
-      statistic_(statistic),
-      cells_(cells),
-      panels_(table.panels()),
-      adjusted_(adjusted_dof) {
+    : table_(table), statistic_(statistic), cells_(cells), panels_(table.panels()), adjusted_(adjusted_dof) {
     cells.need_rows();
     subtract_largest_ = reading(table, cells).subtract_largest;
     const LogTable& log = statistic.log();
@@ -60,14 +56,16 @@ PanelPlan::PanelPlan(const PackedTable& table, const Statistic& statistic, Cells
         }
     }
     const auto holds_largest = [&](std::uint32_t z) {
-        return subtract_largest_ && cells.stratum_begin[z] <= cells.largest && cells.largest < cells.stratum_begin[z + 1];
+        return subtract_largest_ && cells.stratum_begin[z] <= cells.largest &&
+               cells.largest < cells.stratum_begin[z + 1];
     };
     std::stable_partition(order.begin(), order.end(), [&](std::uint32_t z) { return !holds_largest(z); });
 
     if (pair_tables) {
         std::size_t entries = 0;
         for (const std::uint32_t z : order) {
-            entries += 2 * std::size_t{cells.stratum_count[z]} + 1 + cells.stratum_begin[z + 1] - cells.stratum_begin[z];
+            entries +=
+                2 * std::size_t{cells.stratum_count[z]} + 1 + cells.stratum_begin[z + 1] - cells.stratum_begin[z];
         }
         pairs_.reserve(entries);
     }
@@ -141,7 +139,8 @@ void PanelCounter::count_cell(std::size_t panel, std::size_t cell, Count* out) {
     } else {
         std::fill_n(out, line_bits, Count{0});
         for (std::size_t begin = 0; begin < listed; begin += most_rows_at_once) {
-            kernels().count_bits(lines, rows + begin, std::min(most_rows_at_once, listed - begin), ahead, block_.data());
+            kernels().count_bits(lines, rows + begin, std::min(most_rows_at_once, listed - begin), ahead,
+                                 block_.data());
             for (std::size_t b = 0; b < line_bits; ++b) {
                 out[b] += block_[b];
             }

@@ -6,7 +6,8 @@
 
 namespace serape {
 
-Strongest strongest(std::span<const double> statistic, std::span<const double> dof, std::span<const std::uint8_t> reliable) {
+Strongest strongest(std::span<const double> statistic, std::span<const double> dof,
+                    std::span<const std::uint8_t> reliable) {
     struct Group {
         double statistic = -1.0;
         std::vector<std::size_t> ties;

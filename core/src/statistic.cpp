@@ -16,7 +16,8 @@ int shift_for(long double bound) {
 }
 
 std::int64_t fixed_log(std::uint32_t n, int shift) {
-    return n < 2 ? 0 : std::llrintl(std::ldexp(static_cast<long double>(n) * std::log(static_cast<long double>(n)), shift));
+    return n < 2 ? 0
+                 : std::llrintl(std::ldexp(static_cast<long double>(n) * std::log(static_cast<long double>(n)), shift));
 }
 
 }  // namespace
@@ -31,7 +32,9 @@ LogTable::LogTable(std::size_t rows)
     }
 }
 
-std::int64_t LogTable::slow(std::uint32_t n) const { return fixed_log(n, shift_); }
+std::int64_t LogTable::slow(std::uint32_t n) const {
+    return fixed_log(n, shift_);
+}
 
 double Statistic::scale(std::uint32_t x_levels, std::uint32_t t_levels) const {
     if (kind_ == StatisticKind::g2) {
@@ -41,7 +44,8 @@ double Statistic::scale(std::uint32_t x_levels, std::uint32_t t_levels) const {
     return std::ldexp(1.0, std::min(45, shift_for(static_cast<long double>(rows_) * fewer)));
 }
 
-std::int64_t Statistic::x2_cell(std::uint32_t n_xt, std::uint32_t n_x, std::uint32_t n_t, std::uint32_t n, double scale) {
+std::int64_t Statistic::x2_cell(std::uint32_t n_xt, std::uint32_t n_x, std::uint32_t n_t, std::uint32_t n,
+                                double scale) {
     const std::int64_t difference = static_cast<std::int64_t>(n_xt) * n - static_cast<std::int64_t>(n_x) * n_t;
     const auto d = static_cast<double>(difference);
     const double expected = static_cast<double>(n_x) * static_cast<double>(n_t) * static_cast<double>(n);

@@ -1,4 +1,4 @@
-"""serape finds the Markov blanket of a variable: the smallest set of columns that tells all there is to know about it."""
+"""Find the Markov blanket of a variable: the smallest set of columns that tells all there is to know about it."""
 
 from importlib.metadata import version
 

@@ -93,7 +93,9 @@ def markov_blanket(
     try:
         found = _checked(chosen, chosen.run(search, at, **algorithm_options), search, at)
     except KeyboardInterrupt:
-        partial = _result(search, at, chosen, search.so_far(at), time.perf_counter() - started, settings, complete=False)
+        partial = _result(
+            search, at, chosen, search.so_far(at), time.perf_counter() - started, settings, complete=False
+        )
         raise Interrupted(partial) from None
     finally:
         if isinstance(watch, Watch):
@@ -104,7 +106,13 @@ def markov_blanket(
 def _threads(n_jobs: int) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or (n_jobs < 1 and n_jobs != -1):
         raise OptionError(f"n_jobs must be a positive number of threads, or -1 for all, not {n_jobs!r}")
-    return n_jobs if n_jobs > 0 else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return (
+        n_jobs
+        if n_jobs > 0
+        else len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1
+    )
 
 
 def _check_data(test: IndependenceTest, target: int) -> None:

@@ -26,7 +26,7 @@ class InputTypeError(SerapeError, TypeError):
     """An argument is of a type that serape does not take."""
 
 
-class Interrupted(KeyboardInterrupt):  # noqa: N818 - it is a KeyboardInterrupt, not an error
+class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a search. `found` is what had been found by then."""
 
     def __init__(self, found: Result) -> None:

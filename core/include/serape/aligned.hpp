@@ -9,7 +9,7 @@
 namespace serape {
 
 inline constexpr std::size_t line_bytes = 64;
-inline constexpr std::size_t line_words = 8;    // 64-bit words in a line
+inline constexpr std::size_t line_words = 8;  // 64-bit words in a line
 inline constexpr std::size_t line_bits = 512;
 
 template <class T>
@@ -18,9 +18,7 @@ struct LineAllocator {
     LineAllocator() = default;
     template <class U>
     LineAllocator(const LineAllocator<U>&) {}
-    T* allocate(std::size_t n) {
-        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{line_bytes}));
-    }
+    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{line_bytes})); }
     void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{line_bytes}); }
     template <class U>
     bool operator==(const LineAllocator<U>&) const {

@@ -41,11 +41,11 @@ class CountingPlan {
     Way forced_;
     Choice choose_by_levels(std::uint32_t levels) const;
     bool planes_possible_ = false;
-    std::int64_t constant_ = 0;              // what all strata add to every candidate's sum
+    std::int64_t constant_ = 0;  // what all strata add to every candidate's sum
     Choice by_levels_[plane_levels + 1] = {};
-    std::vector<const std::uint64_t*> masks_;       // of all cells but the largest
-    std::vector<std::uint32_t> mask_cell_;          // their numbers
-    std::vector<std::uint32_t> stratum_of_cell_;    // for `ones`
+    std::vector<const std::uint64_t*> masks_;     // of all cells but the largest
+    std::vector<std::uint32_t> mask_cell_;        // their numbers
+    std::vector<std::uint32_t> stratum_of_cell_;  // for `ones`
     const Ones* ones_ = nullptr;
 };
 

@@ -54,7 +54,7 @@ struct Answers {
 
 // One answer of a search through conditioning sets.
 struct SubsetAnswer {
-    Outcome outcome{};                // of the weakest association met, or of the separating test
+    Outcome outcome{};                 // of the weakest association met, or of the separating test
     std::vector<std::uint32_t> given;  // its conditioning set
     bool separated = false;
     Tally tally;
@@ -62,11 +62,11 @@ struct SubsetAnswer {
 
 struct SubsetQuestion {
     std::size_t target = 0;
-    std::span<const std::uint32_t> pool;         // conditioning sets are subsets of the pool without x, in its order
-    std::size_t smallest = 0;                    // sizes of the sets tried, smallest first
+    std::span<const std::uint32_t> pool;  // conditioning sets are subsets of the pool without x, in its order
+    std::size_t smallest = 0;             // sizes of the sets tried, smallest first
     std::size_t largest = 0;
-    std::optional<std::uint32_t> must_include;   // a member of the pool that every set has
-    std::optional<double> stop_above;            // stop at the first reliable test with log p above this
+    std::optional<std::uint32_t> must_include;  // a member of the pool that every set has
+    std::optional<double> stop_above;           // stop at the first reliable test with log p above this
 };
 
 class ContingencyTest {
@@ -83,7 +83,8 @@ class ContingencyTest {
     // One conditioning set, many candidates. `way` forces a way of counting (for tests); panels are used by themselves
     // where they are faster, unless a way is forced.
     void screen(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
-                std::size_t threads, Control& control, Answers out, Way way = Way::automatic, bool force_panels = false) const;
+                std::size_t threads, Control& control, Answers out, Way way = Way::automatic,
+                bool force_panels = false) const;
 
     // Tests the candidates in order until one is dependent (log p <= log_alpha); returns how many were asked.
     std::size_t first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,

@@ -15,6 +15,7 @@ struct Strongest {
 
 // Strongest by log p, then by statistic. The tail probability is computed once per number of degrees of freedom only:
 // among answers of the same dof the larger statistic is the stronger.
-Strongest strongest(std::span<const double> statistic, std::span<const double> dof, std::span<const std::uint8_t> reliable);
+Strongest strongest(std::span<const double> statistic, std::span<const double> dof,
+                    std::span<const std::uint8_t> reliable);
 
 }  // namespace serape

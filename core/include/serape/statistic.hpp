@@ -83,7 +83,8 @@ class Statistic {
     }
     // X² of one non-empty cell in fixed point, and of all empty cells of one level x together: those of the t-levels
     // that x never meets, `missed` rows in all.
-    static std::int64_t x2_cell(std::uint32_t n_xt, std::uint32_t n_x, std::uint32_t n_t, std::uint32_t n, double scale);
+    static std::int64_t x2_cell(std::uint32_t n_xt, std::uint32_t n_x, std::uint32_t n_t, std::uint32_t n,
+                                double scale);
     static std::int64_t x2_empty(std::uint32_t n_x, std::uint32_t missed, std::uint32_t n, double scale);
 
   private:

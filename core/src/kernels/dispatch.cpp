@@ -51,9 +51,13 @@ std::atomic<const Kernels*>& current() {
 
 }  // namespace
 
-const Kernels& kernels() { return *current().load(std::memory_order_relaxed); }
+const Kernels& kernels() {
+    return *current().load(std::memory_order_relaxed);
+}
 
-std::span<const Kernels* const> available_kernels() { return {available().sets.data(), available().count}; }
+std::span<const Kernels* const> available_kernels() {
+    return {available().sets.data(), available().count};
+}
 
 bool select_kernels(std::string_view name) {
     for (const Kernels* set : available_kernels()) {

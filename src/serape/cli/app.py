@@ -60,7 +60,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _top(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     del version
 
@@ -69,18 +71,22 @@ def _top(
     epilog="Example: serape blanket patients.csv --target HeartDisease --alpha 0.01 --explain Weight",
 )
 def blanket(
-    data: Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .csv.xz or .parquet file whose first line names the columns.")],
+    data: Annotated[
+        Path, typer.Argument(help="A .csv, .csv.gz, .csv.xz or .parquet file whose first line names the columns.")
+    ],
     target: Annotated[str, typer.Option("--target", "-t", help="The column whose blanket is wanted.")],
     algorithm: Annotated[str, typer.Option(help=f"One of auto, {', '.join(ALGORITHMS)}.")] = "auto",
     test: Annotated[str, typer.Option(help=f"Independence test: auto, {', '.join(TESTS)}.")] = "auto",
     alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
     max_conditioning: Annotated[int | None, typer.Option(help="Largest conditioning set.")] = None,
     reliability: Annotated[
-        Literal["dof", "cells", "none"], typer.Option(help="Trust a test with 5 rows a degree of freedom, 5 rows a cell, or always.")
+        Literal["dof", "cells", "none"],
+        typer.Option(help="Trust a test with 5 rows a degree of freedom, 5 rows a cell, or always."),
     ] = "dof",
     dof: Annotated[Literal["auto", "full", "adjusted"], typer.Option(help="Degrees of freedom.")] = "auto",
     missing: Annotated[
-        Literal["error", "drop", "level"], typer.Option(help="Missing values: refuse, drop such rows, or make them a level.")
+        Literal["error", "drop", "level"],
+        typer.Option(help="Missing values: refuse, drop such rows, or make them a level."),
     ] = "error",
     kind: Annotated[
         list[str] | None, typer.Option(help="Kind of a column, as NAME=categorical or NAME=continuous; repeatable.")
@@ -88,7 +94,9 @@ def blanket(
     explain: Annotated[list[str] | None, typer.Option(help="Tell why this column is in or out; repeatable.")] = None,
     seed: Annotated[int | None, typer.Option(help="Break exact ties at random with this seed.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all.")] = 1,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Also save the result as JSON to this file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Also save the result as JSON to this file.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
@@ -134,7 +142,9 @@ def _show(found: Result, explain: list[str], as_json: bool) -> None:
     console = Console(highlight=False)
     count = len(found.blanket)
     console.print(
-        Text.assemble("Markov blanket of ", (found.target, "bold"), f": {count} {'variable' if count == 1 else 'variables'}")
+        Text.assemble(
+            "Markov blanket of ", (found.target, "bold"), f": {count} {'variable' if count == 1 else 'variables'}"
+        )
     )
     if found.blanket:
         grid = Grid("variable", "statistic", "dof", "p", "given")
@@ -187,8 +197,8 @@ def demo(
             console.print(Text(f"\n{found.explain(name)}"))
     missed, extra = sorted(set(truth) - set(found.blanket)), sorted(set(found.blanket) - set(truth))
     if missed or extra:
-        console.print(f"\nThe graph the data were drawn from says {', '.join(truth)}: missed {missed or 'none'}, extra {extra or 'none'}.")
+        console.print(f"\nThe graph the data were drawn from says {', '.join(truth)}:")
+        console.print(f"missed {', '.join(missed) or 'none'}, extra {', '.join(extra) or 'none'}.")
     else:
         console.print(f"\nThis is exactly the blanket in the graph the data were drawn from: {', '.join(truth)}.")
     console.print("Try it on your own file: serape blanket FILE.csv --target COLUMN")
-

@@ -11,7 +11,7 @@ import csv
 import gzip
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -26,7 +26,7 @@ from serape.errors import DataError
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"})
 SUFFIXES = (".csv", ".tsv", ".txt", ".data")
 _BLOCK = 20_000
-_OPENERS = {".gz": gzip.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def is_csv(path: Path) -> bool:
@@ -66,12 +66,12 @@ def read_csv(path: Path, kinds: Kinds) -> tuple[list[str], list[Encoded]]:
         while block := list(islice(_rows(reader, len(names), path), _BLOCK)):
             for column, values in enumerate(zip(*block, strict=True)):
                 known = seen[column]
-                codes = (known.setdefault(value, len(known)) for value in values)
-                blocks[column].append(np.fromiter(codes, np.int32, len(values)))
+                places = (known.setdefault(value, len(known)) for value in values)
+                blocks[column].append(np.fromiter(places, np.int64, len(values)))
     encoded = []
     for column, name in enumerate(names):
-        codes = np.concatenate(blocks[column]) if blocks[column] else np.zeros(0, np.int32)
-        encoded.append(_encode_text(name, list(seen[column]), codes.astype(np.int64), kinds.of(name)))
+        codes = np.concatenate(blocks[column]) if blocks[column] else np.zeros(0, np.int64)
+        encoded.append(_encode_text(name, list(seen[column]), codes, kinds.of(name)))
         blocks[column] = []
     return names, encoded
 
@@ -99,7 +99,9 @@ def _encode_text(name: str, texts: list[str], codes: NDArray[np.int64], kind: Ki
             return encode(name, values[codes], gone[codes])
     distinct: dict[str | None, int] = {}  # stripping can make two values one
     position = [distinct.setdefault(None if g else label, len(distinct)) for label, g in zip(labels, gone, strict=True)]
-    return encode_distinct(name, list(distinct), np.asarray(position, np.int64)[codes] if position else codes, kind=kind)
+    return encode_distinct(
+        name, list(distinct), np.asarray(position, np.int64)[codes] if position else codes, kind=kind
+    )
 
 
 def _read_numbers(labels: list[str]) -> NDArray[Any] | None:

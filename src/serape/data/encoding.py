@@ -63,7 +63,7 @@ class Encoded:
         codes, levels = self.codes[keep], self.levels
         if not self.declared:  # levels that are gone are no levels any more
             present = np.unique(codes)
-            codes = np.searchsorted(present, codes).astype(code_type(len(present)))
+            codes = as_codes(np.searchsorted(present, codes), len(present))
             levels = tuple(self.levels[k] for k in present)
         return replace(self, codes=codes, levels=levels, missing=None)
 
@@ -71,14 +71,14 @@ class Encoded:
         """Return the column with one more level, `None`, for what is missing."""
         if self.missing is None or self.codes is None:
             return self
-        codes = self.codes.astype(code_type(len(self.levels) + 1))
+        codes = as_codes(self.codes, len(self.levels) + 1)
         codes[self.missing] = len(self.levels)
         return replace(self, levels=(*self.levels, None), codes=codes, missing=None)
 
 
-def code_type(levels: int) -> type[np.uint8] | type[np.uint16]:
-    """Return the narrowest type for codes of so many levels."""
-    return np.uint8 if levels <= 256 else np.uint16
+def as_codes(codes: NDArray[Any], levels: int) -> Codes:
+    """Return codes in the narrowest type for so many levels."""
+    return codes.astype(np.uint8) if levels <= 256 else codes.astype(np.uint16)
 
 
 class Kinds:
@@ -120,7 +120,11 @@ def _missing_or_none(missing: NDArray[np.bool_] | None) -> NDArray[np.bool_] | N
 
 
 def _categorical_numbers(
-    name: str, values: NDArray[Any], missing: NDArray[np.bool_] | None, reason: str, distinct: NDArray[Any] | None = None
+    name: str,
+    values: NDArray[Any],
+    missing: NDArray[np.bool_] | None,
+    reason: str,
+    distinct: NDArray[Any] | None = None,
 ) -> Encoded:
     if distinct is None:
         distinct = np.unique(values if missing is None else values[~missing])
@@ -129,7 +133,7 @@ def _categorical_numbers(
         codes = np.zeros(len(values), np.intp)
     else:
         codes = np.minimum(np.searchsorted(distinct, values), len(distinct) - 1)
-    return Encoded("categorical", reason, tuple(distinct.tolist()), codes.astype(code_type(len(distinct))), missing=missing)
+    return Encoded("categorical", reason, tuple(distinct.tolist()), as_codes(codes, len(distinct)), missing=missing)
 
 
 def encode_integers(
@@ -162,7 +166,8 @@ def encode_floats(
     if infinite.any():
         row = int(np.argmax(infinite))
         raise DataError(
-            f"column {name!r} has an infinite value ({values[row]}) in row {row}; replace it by a number or a missing value"
+            f"column {name!r} has an infinite value ({values[row]}) in row {row}; "
+            f"replace it by a number or a missing value"
         )
     reason = "as asked" if kind else "real numbers"
     return Encoded("continuous", reason, values=values.astype(np.float64), missing=missing)
@@ -174,8 +179,12 @@ def encode_booleans(
     """Encode truth values."""
     if kind == "continuous":
         return encode_integers(name, values.astype(np.uint8), missing, kind)
-    numbers = _categorical_numbers(name, values.astype(np.uint8), _missing_or_none(missing), "as asked" if kind else "truth values")
-    return Encoded("categorical", numbers.reason, tuple(bool(v) for v in numbers.levels), numbers.codes, missing=numbers.missing)
+    numbers = _categorical_numbers(
+        name, values.astype(np.uint8), _missing_or_none(missing), "as asked" if kind else "truth values"
+    )
+    return Encoded(
+        "categorical", numbers.reason, tuple(bool(v) for v in numbers.levels), numbers.codes, missing=numbers.missing
+    )
 
 
 def is_missing(value: object) -> bool:
@@ -204,7 +213,9 @@ def encode_labels(
         raise DataError(
             f"column {name!r} holds a {type(odd).__name__} ({odd!r:.60}); every cell must be a single value"
         ) from None
-    return encode_distinct(name, list(seen), codes, declared=None if declared is None else len(declared), kind=kind, reason=reason)
+    return encode_distinct(
+        name, list(seen), codes, declared=None if declared is None else len(declared), kind=kind, reason=reason
+    )
 
 
 def encode_distinct(
@@ -225,7 +236,9 @@ def encode_distinct(
     if declared is None:
         kept = _sorted_by_label(kept, labels)
     elif len(kept) > declared:
-        raise DataError(f"column {name!r} has the value {labels[kept[-1]]!r}, which is not one of its declared categories")
+        raise DataError(
+            f"column {name!r} has the value {labels[kept[-1]]!r}, which is not one of its declared categories"
+        )
     rank = np.zeros(len(labels) or 1, np.int64)
     rank[kept] = np.arange(len(kept))
     missing = _missing_or_none(gone[codes]) if len(labels) else None
@@ -233,7 +246,7 @@ def encode_distinct(
         "categorical",
         "as asked" if kind else reason,
         tuple(labels[k] for k in kept),
-        rank[codes].astype(code_type(len(kept))),
+        as_codes(rank[codes], len(kept)),
         missing=missing,
         declared=declared is not None,
     )
@@ -267,13 +280,17 @@ def encode_objects(name: str, values: Sequence[Any], kind: Kind | None = None) -
     if kind != "categorical" and present:
         missing = np.fromiter((is_missing(v) for v in values), bool, len(values))
         if all(isinstance(v, bool | np.bool_) for v in present):
-            truth = np.fromiter((bool(v) if not m else False for v, m in zip(values, missing, strict=True)), bool, len(values))
+            truth = np.fromiter(
+                (bool(v) if not m else False for v, m in zip(values, missing, strict=True)), bool, len(values)
+            )
             return encode_booleans(name, truth, missing, kind)
         if all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in present):
             try:
                 whole = np.array([0 if m else int(v) for v, m in zip(values, missing, strict=True)], np.int64)
             except OverflowError:
-                raise DataError(f"column {name!r} holds a whole number beyond 64 bits; pass it as text instead") from None
+                raise DataError(
+                    f"column {name!r} holds a whole number beyond 64 bits; pass it as text instead"
+                ) from None
             return encode_integers(name, whole, missing, kind)
         if all(isinstance(v, int | float | np.integer | np.floating) and not isinstance(v, bool) for v in present):
             real = np.array([math.nan if m else float(v) for v, m in zip(values, missing, strict=True)])
@@ -281,7 +298,9 @@ def encode_objects(name: str, values: Sequence[Any], kind: Kind | None = None) -
     return encode_labels(name, values, kind=kind)
 
 
-def encode_array(name: str, values: NDArray[Any], missing: NDArray[np.bool_] | None = None, kind: Kind | None = None) -> Encoded:
+def encode_array(
+    name: str, values: NDArray[Any], missing: NDArray[np.bool_] | None = None, kind: Kind | None = None
+) -> Encoded:
     """Encode a one-dimensional NumPy array by its type."""
     if values.dtype.kind == "b":
         return encode_booleans(name, values, missing, kind)

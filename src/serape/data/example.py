@@ -22,6 +22,7 @@ ARCS = (
     ("HeartDisease", "ChestPain"),
     ("Anxiety", "ChestPain"),
 )
+Score = NDArray[np.floating[Any]] | float
 UNRELATED = ("Ward", "Weekday", "Parking")
 
 
@@ -36,10 +37,12 @@ def clinic(rows: int = 5000, seed: int = 0) -> dict[str, NDArray[np.str_]]:
     """Draw patients of an imaginary heart clinic: 14 columns, of which six shield HeartDisease from the rest."""
     random = np.random.default_rng(seed)
 
-    def yes(log_odds: NDArray[np.float64] | float) -> NDArray[np.bool_]:
-        return random.random(rows) < 1 / (1 + np.exp(-np.broadcast_to(log_odds, rows)))
+    def yes(log_odds: Score) -> NDArray[np.bool_]:
+        chance = 1 / (1 + np.exp(-np.broadcast_to(np.asarray(log_odds, np.float64), rows)))
+        truth: NDArray[np.bool_] = random.random(rows) < chance
+        return truth
 
-    def graded(score: NDArray[np.float64] | float) -> NDArray[np.int64]:
+    def graded(score: Score) -> NDArray[np.int64]:
         """Three grades, higher for a higher score."""
         return yes(np.asarray(score)).astype(np.int64) + yes(np.asarray(score) - 0.5)
 
@@ -50,7 +53,7 @@ def clinic(rows: int = 5000, seed: int = 0) -> dict[str, NDArray[np.str_]]:
     weight = graded(0.8 - 1.6 * exercise)
     pressure = graded(-2.0 + 0.9 * age + 0.9 * weight)
     disease = yes(-4.2 + 1.0 * age + 1.6 * smoking + 1.2 * pressure)
-    columns = {
+    columns: dict[str, NDArray[np.str_]] = {
         "Age": np.array(["under 40", "40 to 60", "over 60"])[age],
         "Smoking": _words(smoking),
         "Exercise": _words(exercise),
@@ -66,8 +69,9 @@ def clinic(rows: int = 5000, seed: int = 0) -> dict[str, NDArray[np.str_]]:
         "Weekday": np.array(["Mon", "Tue", "Wed", "Thu", "Fri"])[random.integers(5, size=rows)],
         "Parking": _words(yes(0.2)),
     }
-    return {name: columns[name] for name in columns}
+    return columns
 
 
 def _words(truth: NDArray[np.bool_]) -> NDArray[np.str_]:
-    return np.array(["no", "yes"])[truth.astype(int)]
+    words: NDArray[np.str_] = np.array(["no", "yes"])[truth.astype(int)]
+    return words

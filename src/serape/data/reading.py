@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -136,10 +136,11 @@ def _read_path(path: Path, kinds: Kinds) -> Columns:
     raise DataError(f"{path} is of a kind that cannot be read; use .csv, .csv.gz, .csv.xz or .parquet")
 
 
-def _arrow_backend(what: str) -> str:
-    for module in ("pyarrow", "polars"):
-        if importlib.util.find_spec(module) is not None:
-            return module
+def _arrow_backend(what: str) -> Literal["pyarrow", "polars"]:
+    if importlib.util.find_spec("pyarrow") is not None:
+        return "pyarrow"
+    if importlib.util.find_spec("polars") is not None:
+        return "polars"
     raise InputTypeError(f"{what} needs pyarrow (or polars): pip install 'serape[arrow]'")
 
 
@@ -320,7 +321,9 @@ def _read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encode
     dtype = series.dtype
     if isinstance(dtype, nw.Enum) or (isinstance(dtype, nw.Categorical) and not series.implementation.is_polars()):
         declared = series.cat.get_categories().to_list()
-        return encode_labels(name, series.to_list(), declared=declared, kind=kind, reason=f"{len(declared)} declared categories")
+        return encode_labels(
+            name, series.to_list(), declared=declared, kind=kind, reason=f"{len(declared)} declared categories"
+        )
     if isinstance(dtype, nw.Categorical | nw.String | nw.Object | nw.Unknown):
         if isinstance(dtype, nw.Categorical | nw.String):
             return encode_labels(name, series.to_list(), kind=kind)
@@ -336,5 +339,6 @@ def _read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encode
         values[~gone] = present
         return encode_array(name, values, gone, kind)
     raise DataError(
-        f"column {name!r} is of type {dtype}, which is neither numbers, truth values nor text; turn it into one of these first"
+        f"column {name!r} is of type {dtype}, which is neither numbers, truth values nor text; "
+        f"turn it into one of these first"
     )

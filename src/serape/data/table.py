@@ -60,7 +60,9 @@ class Table:
             known = set(columns.names)
             for name in kinds:
                 if name not in known:
-                    raise OptionError(f"kinds names a column {name!r} that the data do not have.{suggestion(name, known)}")
+                    raise OptionError(
+                        f"kinds names a column {name!r} that the data do not have.{suggestion(name, known)}"
+                    )
         notes: list[str] = []
         columns = _treat_missing(columns, missing, notes)
 
@@ -131,8 +133,8 @@ class Table:
     def __repr__(self) -> str:
         lines = [f"Table of {self.rows:,} rows and {len(self.names):,} columns"]
         most = 20
-        for variable in map(self._variable, range(min(most, len(self.names)))):
-            lines.append(f"  {variable.name}: {variable.kind} ({variable.reason})")
+        shown = map(self._variable, range(min(most, len(self.names))))
+        lines += [f"  {variable.name}: {variable.kind} ({variable.reason})" for variable in shown]
         if len(self.names) > most:
             lines.append(f"  … and {len(self.names) - most:,} more")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
@@ -143,10 +145,16 @@ class Table:
         return Variable(self.names[k], self._kinds[k], self._levels[k], self._reasons[k])
 
     def _remarks(self) -> list[str]:
-        constant = [self.names[k] for k, levels in enumerate(self._levels) if len(levels) == 1 and self._kinds[k] == "categorical"]
+        constant = [
+            self.names[k]
+            for k, levels in enumerate(self._levels)
+            if len(levels) == 1 and self._kinds[k] == "categorical"
+        ]
         constant += [self.names[k] for k, v in self._values.items() if v.min() == v.max()]
         crowded = [
-            self.names[k] for k, levels in enumerate(self._levels) if len(levels) > max(FEW_ROWS_A_LEVEL, self.rows // FEW_ROWS_A_LEVEL)
+            self.names[k]
+            for k, levels in enumerate(self._levels)
+            if len(levels) > max(FEW_ROWS_A_LEVEL, self.rows // FEW_ROWS_A_LEVEL)
         ]
         remarks = []
         if constant:
@@ -184,7 +192,9 @@ def position_of(variable: str | int, names: Sequence[str], positions: Mapping[st
     """Return where a variable, given by name or position, stands among names."""
     if isinstance(variable, str):
         if variable not in positions:
-            raise OptionError(f"there is no column {variable!r}.{suggestion(variable, names)} The columns are {some(names)}.")
+            raise OptionError(
+                f"there is no column {variable!r}.{suggestion(variable, names)} The columns are {some(names)}."
+            )
         return positions[variable]
     if isinstance(variable, int | np.integer) and not isinstance(variable, bool):
         if not 0 <= variable < len(names):
@@ -220,7 +230,9 @@ def _treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns
     gaps = {columns.names[k]: mask for k, mask in columns.missing.items()}
     if not gaps:
         return columns
-    told = ", ".join(f"{name!r} ({int(mask.sum()):,}, first in row {int(np.argmax(mask))})" for name, mask in list(gaps.items())[:5])
+    told = ", ".join(
+        f"{name!r} ({int(mask.sum()):,}, first in row {int(np.argmax(mask))})" for name, mask in list(gaps.items())[:5]
+    )
     told += f" and {len(gaps) - 5:,} more columns" if len(gaps) > 5 else ""
     empty = [name for name, mask in gaps.items() if mask.all()]
     if empty:
@@ -233,13 +245,16 @@ def _treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns
     if rule == "level":
         stuck = [columns.names[k] for k in columns.missing if columns.kinds[k] == "continuous"]
         if stuck:
-            raise DataError(f"missing='level' needs categorical columns, but values are missing in the continuous {some(stuck)}")
+            raise DataError(
+                f"missing='level' needs categorical columns, but values are missing in the continuous {some(stuck)}"
+            )
         notes.append(f"missing values are a level of their own in {told}")
         return columns.with_columns([c.missing_as_level() for c in columns.encoded])
     keep = ~np.logical_or.reduce(list(gaps.values()))
     dropped = int((~keep).sum())
     if keep.sum() < 2:
-        raise DataError(f"leaving out rows with missing values leaves {int(keep.sum())} of {columns.rows:,}; missing: {told}")
+        raise DataError(
+            f"leaving out rows with missing values leaves {int(keep.sum())} of {columns.rows:,}; missing: {told}"
+        )
     notes.append(f"{dropped:,} of {columns.rows:,} rows left out for missing values in {told}")
     return columns.with_columns([c.take(keep) for c in columns.encoded])
-

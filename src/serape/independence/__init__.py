@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from serape.data.table import Table, as_table
+from serape.data.table import Table, as_table, position_of
 from serape.errors import OptionError
 from serape.independence.base import Association, IndependenceTest, Outcome, Screen, Tally
 from serape.independence.contingency import ContingencyTest, DofRule, ReliabilityRule
@@ -30,7 +31,7 @@ def ci_test(
     data: Any,
     x: str | int,
     y: str | int,
-    given: str | int | tuple[str | int, ...] | list[str | int] = (),
+    given: str | int | Sequence[str | int] = (),
     test: str = "g2",
     dof: DofRule = "full",
     reliability: ReliabilityRule = "dof",
@@ -42,22 +43,18 @@ def ci_test(
     """
     if isinstance(given, str | int):
         given = (given,)
-    maker = make_test(data, test, dof, reliability)
-    table = maker.table if isinstance(maker, ContingencyTest) else None
-    positions = [position(maker, v) for v in (x, y, *given)]
-    if len(set(positions)) < len(positions):
-        names = [maker.variables[k] for k in positions]
-        twice = next(n for n in names if names.count(n) > 1)
-        raise OptionError(f"{twice!r} occurs twice in the question; x, y and the given variables must all differ")
-    if isinstance(maker, ContingencyTest) and table is not None:
-        maker.check(positions)
-    return maker.test(positions[0], positions[1], tuple(positions[2:]))
+    source = make_test(data, test, dof, reliability)
+    positions = [position(source, v) for v in (x, y, *given)]
+    twice = [source.variables[k] for k in positions if positions.count(k) > 1]
+    if twice:
+        raise OptionError(f"{twice[0]!r} occurs twice in the question; x, y and the given variables must all differ")
+    if isinstance(source, ContingencyTest):
+        source.check(positions)
+    return source.test(positions[0], positions[1], tuple(positions[2:]))
 
 
 def position(test: IndependenceTest, variable: str | int) -> int:
     """Return where a variable, given by name or position, stands among a test's variables."""
-    from serape.data.table import position_of
-
     if isinstance(test, ContingencyTest):
         return test.table.position(variable)
     return position_of(variable, test.variables, {name: k for k, name in enumerate(test.variables)})
@@ -70,8 +67,10 @@ __all__ = [
     "Association",
     "ContingencyTest",
     "DSeparation",
+    "DofRule",
     "IndependenceTest",
     "Outcome",
+    "ReliabilityRule",
     "Screen",
     "Table",
     "Tally",

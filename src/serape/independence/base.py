@@ -147,14 +147,20 @@ class IndependenceTest(ABC):
         """Test X ⊥ Y | given."""
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
-        """Return the mean number of rows in a cell of the table of these variables; unlimited where there are no data."""
+        """Return the mean number of rows in a cell of the table of variables; infinite where there are no data."""
         del variables
         return math.inf
 
     # --- batch questions -----------------------------------------------------------------------------------------
 
     def screen(
-        self, target: int, candidates: Candidates, given: Sequence[int] = (), *, threads: int = 1, poll: Poll | None = None
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
     ) -> Screen:
         """Test every candidate against the target given one set."""
         del threads

@@ -1,11 +1,11 @@
 """Tests in contingency tables, answered by the native core.
 
-Degrees of freedom: `"full"` is (r_x − 1)(r_y − 1)·∏ r_z over all levels; `"adjusted"` sums (non-empty rows − 1)(non-empty
-columns − 1) over the strata that occur. `"auto"` is `"full"`, with which `gs` and `iamb` find blankets nearer to the
-truth (`docs/degrees-of-freedom.md`).
+Degrees of freedom: `"full"` is (r_x − 1)(r_y − 1)·∏ r_z over all levels; `"adjusted"` sums (non-empty rows − 1) times
+(non-empty columns − 1) over the strata that occur. `"auto"` is `"full"`, with which `gs` and `iamb` find blankets
+nearer to the truth (`docs/degrees-of-freedom.md`).
 
-Reliability: `"dof"` asks for at least `minimum` (5) rows for each *full* degree of freedom, `"cells"` for as many in the
-mean cell of the table, `None` for nothing. A test of 0 degrees of freedom says nothing and is never reliable.
+Reliability: `"dof"` asks for at least `minimum` (5) rows for each *full* degree of freedom, `"cells"` for as many in
+the mean cell of the table, `None` for nothing. A test of 0 degrees of freedom says nothing and is never reliable.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from typing import ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, some
-from serape.independence.base import Association, Candidates, IndependenceTest, Outcome, Poll, Screen, Tally, as_positions
+from serape.independence.base import (
+    NO_OUTCOME,
+    Association,
+    Candidates,
+    IndependenceTest,
+    Outcome,
+    Poll,
+    Screen,
+    Tally,
+    as_positions,
+)
 
 DofRule = Literal["auto", "full", "adjusted"]
 ReliabilityRule = Literal["dof", "cells"] | None
@@ -54,13 +61,15 @@ class ContingencyTest(IndependenceTest):
         if stuck:
             why = self.table.variables[stuck[0]].reason
             raise DataError(
-                f"test {self.name!r} needs categorical columns, but {some(stuck)} is continuous ({why}); divide it into "
-                f"classes, leave it out, or, if its values are categories, pass kinds={{{stuck[0]!r}: 'categorical'}} to Table"
+                f"test {self.name!r} needs categorical columns, but {some(stuck)} is continuous ({why}); divide it "
+                f"into classes, leave it out, or, if its values are categories, pass "
+                f"kinds={{{stuck[0]!r}: 'categorical'}} to Table"
             )
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given; performed even where it is not reliable."""
-        return Outcome(*self._native.test(x, y, list(given)), rows=self.rows)
+        statistic, dof, log_p, reliable = self._native.test(x, y, list(given))
+        return Outcome(statistic, dof, log_p, reliable, self.rows)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows in a cell of the table of these variables."""
@@ -81,17 +90,24 @@ class ContingencyTest(IndependenceTest):
         `way` forces a way of counting ("panels", "planes", "scatter", "sparse", "ones"); all give the same bits.
         """
         positions = as_positions(candidates)
-        answers = self._native.screen(target, positions, list(given), threads, poll, way)
-        return _NativeScreen(positions, tuple(given), *answers, _core.chi_square_log_sf)
+        statistic, dof, reliable = self._native.screen(target, positions, list(given), threads, poll, way)
+        return _NativeScreen(positions, tuple(given), statistic, dof, reliable, _core.chi_square_log_sf)
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
     ) -> Screen:
         """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
         positions = as_positions(candidates)
-        asked, *answers = self._native.first_dependent(target, positions, list(given), log_alpha, poll)
-        statistic, dof, reliable = (a[:asked] for a in answers)
-        return _NativeScreen(positions[:asked], tuple(given), statistic, dof, reliable, _core.chi_square_log_sf)
+        asked, statistic, dof, reliable = self._native.first_dependent(target, positions, list(given), log_alpha, poll)
+        tested = slice(asked)
+        return _NativeScreen(
+            positions[tested],
+            tuple(given),
+            statistic[tested],
+            dof[tested],
+            reliable[tested],
+            _core.chi_square_log_sf,
+        )
 
     def search_subsets(
         self,
@@ -109,11 +125,14 @@ class ContingencyTest(IndependenceTest):
         if sizes.step != 1:
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
         if len(sizes) == 0:
-            return [Association(Outcome(math.nan, math.nan, math.nan, False), (), False) for _ in xs], Tally()
+            return [Association(NO_OUTCOME, (), separated=False) for _ in xs], Tally()
         rows, tests, skipped = self._native.search_subsets(
             as_positions(xs), target, list(pool), sizes.start, sizes.stop - 1, must_include, stop_above, threads, poll
         )
-        found = [Association(Outcome(*answer, rows=self.rows), given, separated) for *answer, given, separated in rows]
+        found = [
+            Association(Outcome(statistic, dof, log_p, reliable, self.rows), tuple(given), separated)
+            for statistic, dof, log_p, reliable, given, separated in rows
+        ]
         return found, Tally(_by_size(tests), _by_size(skipped))
 
 

@@ -38,7 +38,9 @@ class DSeparation(IndependenceTest):
         except nx.NetworkXNoCycle:
             pass
         else:
-            raise DataError(f"the graph has a cycle, {' → '.join(str(a) for a, _ in cycle)} → {cycle[0][0]}; a DAG has none")
+            raise DataError(
+                f"the graph has a cycle, {' → '.join(str(a) for a, _ in cycle)} → {cycle[0][0]}; a DAG has none"
+            )
         nodes = list(graph.nodes if order is None else order)
         if len(nodes) != graph.number_of_nodes() or set(nodes) != set(graph.nodes):
             raise DataError("the order must name every node of the graph exactly once")
@@ -54,7 +56,13 @@ class DSeparation(IndependenceTest):
         return _CONNECTED if self._connected(y, given) >> x & 1 else _SEPARATED
 
     def screen(
-        self, target: int, candidates: Candidates, given: Sequence[int] = (), *, threads: int = 1, poll: Poll | None = None
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
     ) -> Screen:
         """Test every candidate against the target given one set, by one walk through the graph."""
         del threads, poll

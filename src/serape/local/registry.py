@@ -52,7 +52,8 @@ def find_algorithm(algorithm: str | LocalAlgorithm, finds: Collection[str]) -> A
         return ALGORITHMS[AUTOMATIC]
     known = [name for name, a in ALGORITHMS.items() if a.finds in finds]
     if algorithm not in known:
+        choices = ", ".join(map(repr, known))
         raise OptionError(
-            f"algorithm {algorithm!r} is not known.{suggestion(algorithm, known)} Known are 'auto', {', '.join(map(repr, known))}."
+            f"algorithm {algorithm!r} is not known.{suggestion(algorithm, known)} Known are 'auto', {choices}."
         )
     return ALGORITHMS[algorithm]

@@ -52,7 +52,7 @@ class Explanation:
         return self.text
 
 
-Columns = Mapping[str, Sequence[Any]]
+Columns = Mapping[str, Any]
 """By variable: statistic, dof, log_p, reliable, and which conditioning set (a place in a list, or −1 for none)."""
 
 
@@ -119,9 +119,8 @@ class Evidence:
     def explain(self, variable: str, result: Result) -> Explanation:
         """Put the evidence about one variable into words."""
         k = self.position[variable]
-        outcome = Outcome(
-            *(float(self._columns[c][k]) for c in ("statistic", "dof", "log_p")), reliable=bool(self._columns["reliable"][k])
-        )
+        statistic, dof, log_p = (float(self._columns[c][k]) for c in ("statistic", "dof", "log_p"))
+        outcome = Outcome(statistic, dof, log_p, bool(self._columns["reliable"][k]))
         included = variable in result.blanket
         given = self.given(variable)
         independent = outcome.reliable and outcome.log_p > math.log(result.alpha)
@@ -159,7 +158,9 @@ class Evidence:
         events = [(int(x), str(what)) for x, what in content["events"]]
         if any(len(values) != len(names) for values in columns.values()):
             raise ValueError("columns of different lengths")
-        if any(not 0 <= z < len(names) for g in given for z in g) or any(not -1 <= w < len(given) for w in columns["which"]):
+        if any(not 0 <= z < len(names) for g in given for z in g) or any(
+            not -1 <= w < len(given) for w in columns["which"]
+        ):
             raise ValueError("a position out of range")
         return cls(names, lambda: (columns, given), events)
 
@@ -182,10 +183,14 @@ def _in_words(
             f"{verdict}. Its last test, {condition}, was skipped: the data are too few, or do not vary enough, for a "
             f"reliable answer.{entered}"
         )
-    numbers = f"{result.test} = {outcome.statistic:.4g}, {outcome.dof:g} degrees of freedom, p = {p_text(outcome.log_p)}"
+    numbers = (
+        f"{result.test} = {outcome.statistic:.4g}, {outcome.dof:g} degrees of freedom, p = {p_text(outcome.log_p)}"
+    )
     if outcome.log_p > math.log(result.alpha):
-        return f"{verdict}: {condition}, it tells nothing more about {result.target} ({numbers}, above alpha = {result.alpha:g}).{entered}"
-    return f"{verdict}: {condition}, it is still associated with {result.target} ({numbers}, at most alpha = {result.alpha:g}).{entered}"
+        finding, compared = f"it tells nothing more about {result.target}", "above"
+    else:
+        finding, compared = f"it is still associated with {result.target}", "at most"
+    return f"{verdict}: {condition}, {finding} ({numbers}, {compared} alpha = {result.alpha:g}).{entered}"
 
 
 def _listed(names: Sequence[str]) -> str:

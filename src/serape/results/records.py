@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
 
@@ -34,7 +34,7 @@ class Records:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self[k] for k in range(len(self)))
 
-    def to_frame(self, library: str) -> Any:
+    def to_frame(self, library: Literal["pandas", "polars", "pyarrow", "modin", "cudf"]) -> Any:
         """Return a frame of the named library: "pandas", "polars", "pyarrow", …."""
         return nw.from_dict(self._columns, backend=library).to_native()
 
@@ -51,7 +51,9 @@ class Records:
     def __repr__(self) -> str:
         shown = [self.columns, *([_text(v) for v in row.values()] for row, _ in zip(self, range(60), strict=False))]
         widths = [max(len(str(row[k])) for row in shown) for k in range(len(self.columns))]
-        lines = ["  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown]
+        lines = [
+            "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown
+        ]
         if len(self) > 60:
             lines.append(f"… and {len(self) - 60:,} more rows")
         return "\n".join(lines)

@@ -93,7 +93,12 @@ class Trail:
         for x, decision in self._single.items():
             if decision.serial > self._serials[x]:
                 o = decision.outcome
-                self._statistic[x], self._dof[x], self._log_p[x], self._reliable[x] = o.statistic, o.dof, o.log_p, o.reliable
+                self._statistic[x], self._dof[x], self._log_p[x], self._reliable[x] = (
+                    o.statistic,
+                    o.dof,
+                    o.log_p,
+                    o.reliable,
+                )
                 self._serials[x] = decision.serial
                 self._which[x] = self._place_of(decision.given)
         return self._statistic, self._dof, self._log_p, self._reliable, self._which, self._given
@@ -107,7 +112,9 @@ class Trail:
     def _folded(self, x: int) -> Decision | None:
         if len(self._which) == 0 or self._which[x] < 0:
             return None
-        outcome = Outcome(float(self._statistic[x]), float(self._dof[x]), float(self._log_p[x]), bool(self._reliable[x]))
+        outcome = Outcome(
+            float(self._statistic[x]), float(self._dof[x]), float(self._log_p[x]), bool(self._reliable[x])
+        )
         return Decision(outcome, self._given[self._which[x]], int(self._serials[x]))
 
     def _fold(self) -> None:

@@ -39,7 +39,7 @@ class Watch:
         """Show where the search stands."""
         if now.seconds < self._patience:
             return
-        text = f"{now.target}: {len(now.members)} found, {now.tests:,} tests, {now.seconds:.0f} s (Ctrl-C keeps what is found)"
+        text = f"{now.target}: {len(now.members)} found, {now.tests:,} tests, {now.seconds:.0f} s; Ctrl-C keeps them"
         if self._status is None:
             self._status = Status(text, console=Console(stderr=True))
             self._status.start()

@@ -122,7 +122,9 @@ class Search:
         if self._too_large(given):
             self._passed_over(candidates, given)
             return None
-        screen = self._counted(target, self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._poll))
+        screen = self._counted(
+            target, self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._poll)
+        )
         last = len(screen) - 1
         if last >= 0 and screen.reliable[last] and screen.outcome(last).log_p <= self.log_alpha:
             return last
@@ -154,7 +156,14 @@ class Search:
         if self.max_conditioning is not None:
             sizes = range(sizes.start, min(sizes.stop, self.max_conditioning + 1))
         found, tally = self.test.search_subsets(
-            xs, target, pool, sizes, must_include=must_include, stop_above=stop_above, threads=self._threads, poll=self._poll
+            xs,
+            target,
+            pool,
+            sizes,
+            must_include=must_include,
+            stop_above=stop_above,
+            threads=self._threads,
+            poll=self._poll,
         )
         self.tally.merge(tally)
         trail = self.trail(target)

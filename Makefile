@@ -1,0 +1,61 @@
+# Two commands do everything: `make demo` and `make test`. Both set up what they need, inside this folder only.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_CACHE_DIR := $(CURDIR)/$(VENV)/cache
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONDONTWRITEBYTECODE :=
+
+NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
+
+.PHONY: demo test bench lint format stubs docs clean
+
+demo: $(VENV)/demo.ready
+	@$(BIN)/serape demo
+
+test: $(VENV)/test.ready
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 -q
+
+bench: $(VENV)/test.ready
+	@$(BIN)/python benchmarks/screen.py
+
+lint: $(VENV)/lint.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $$(find core -name '*.?pp' -o -name '*.inl')
+	$(BIN)/mypy
+	@$(BIN)/python -m nanobind.stubgen -q -m serape._core -o $(VENV)/_core.pyi
+	@cmp $(VENV)/_core.pyi src/serape/_core.pyi || { echo "src/serape/_core.pyi is out of date: run 'make stubs'" >&2; exit 1; }
+
+format: $(VENV)/lint.ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $$(find core -name '*.?pp' -o -name '*.inl')
+
+stubs: $(VENV)/lint.ready
+	$(BIN)/python -m nanobind.stubgen -q -m serape._core -o src/serape/_core.pyi
+
+docs: $(VENV)/docs.ready
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+clean:
+	rm -rf $(VENV) build docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# --- set-up -----------------------------------------------------------------------------------------------------
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo "serape needs Python 3.11 or newer as '$(PYTHON)'; name another with: make PYTHON=/path/to/python" >&2; exit 1; }
+	@command -v "$${CXX:-c++}" >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || command -v clang++ >/dev/null 2>&1 \
+	  || { echo "serape needs a C++20 compiler (g++ 11 or clang++ 14, or newer); none was found" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { echo "serape needs Python's venv module; on Debian and Ubuntu: apt install python3-venv" >&2; rm -rf $(VENV); exit 1; }
+
+$(VENV)/demo.ready: $(VENV)/bin/python $(NATIVE)
+	@echo "Setting up: building the native core and installing what it needs into $(VENV) …"
+	@$(BIN)/python -m pip install -q -e . && touch $@
+
+$(VENV)/%.ready: $(VENV)/demo.ready
+	@echo "Installing what 'make $*' needs into $(VENV) …"
+	@$(BIN)/python -m pip install -q -e '.[$*]' && touch $@

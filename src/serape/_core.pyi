@@ -1,0 +1,77 @@
+"""The native core: packed columns, counting, statistics."""
+
+from collections.abc import Sequence
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+MAX_LEVELS: int = 65536
+
+MAX_ROWS: int = 2147483000
+
+class PackedTable:
+    """Discrete columns, packed for counting."""
+
+    def __init__(self, rows: int) -> None: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def columns(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, derived layouts included."""
+
+    def reserve_planes(self, planes: int) -> None: ...
+
+    @overload
+    def append(self, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: int) -> None: ...
+
+    @overload
+    def append(self, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: int) -> None: ...
+
+    def append_block(self, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu', writable=False)], levels: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def append_ones(self, ones: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def levels(self, column: int) -> int: ...
+
+    def codes(self, column: int) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]: ...
+
+class ContingencyTest:
+    """G² and X² tests on a packed table."""
+
+    def __init__(self, table: PackedTable, statistic: str, dof: str, reliability: str, minimum: float) -> None: ...
+
+    def test(self, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float, bool]: ...
+
+    def screen(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
+        """Statistic, dof and reliability of many candidates given one set."""
+
+    def first_dependent(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], log_alpha: float, poll: object | None = None) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]: ...
+
+    def search_subsets(self, xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: int, pool: Sequence[int], smallest: int, largest: int, must_include: int | None = None, stop_above: float | None = None, threads: int = 1, poll: object | None = None) -> tuple[list[tuple[float, float, float, bool, list[int], bool]], list[int], list[int]]: ...
+
+@overload
+def chi_square_log_sf(statistic: float, dof: float) -> float:
+    """Natural logarithm of the chi-square tail probability."""
+
+@overload
+def chi_square_log_sf(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def strongest(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[int], float]:
+    """
+    Positions of the strongest reliable answers (several if they tie exactly) and their log p.
+    """
+
+def instruction_sets() -> list[str]:
+    """Sets of kernels this processor can run, the plainest first."""
+
+def instruction_set() -> str:
+    """The set of kernels in use."""
+
+def use_instruction_set(name: str) -> bool: ...
