@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test bench lint format stubs docs clean
+.PHONY: demo test bench fuzz lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo
@@ -18,6 +18,9 @@ test: $(VENV)/test.ready
 
 bench: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/screen.py
+
+fuzz: $(VENV)/test.ready
+	@$(BIN)/python tests/fuzz.py
 
 lint: $(VENV)/lint.ready
 	$(BIN)/ruff check .

@@ -86,6 +86,27 @@ def test_every_way_gives_the_same_bits(name: str, dof: str, rows: int, instructi
             assert bits(test.screen(target, candidates, given_set, way=way)) == reference, way
 
 
+def test_panels_beside_columns_that_have_none() -> None:
+    """Constant columns and columns of many levels before, between and after those that panels hold."""
+    for levels in ([9, 1, *[2] * 600, 1, 20], [2] * 10 + [9] * 5, [2] * 512 + [1] * 3 + [2] * 5, [9, 9, 2, 2, 1]):
+        table = random_table(np.random.default_rng(len(levels)), 300, levels)
+        test = G2(table, reliability=None)
+        target = levels.index(2)
+        candidates = np.setdiff1d(np.arange(len(levels)), [target]).astype(np.uint32)
+        assert bits(test.screen(target, candidates, way="panels")) == bits(
+            test.screen(target, candidates, way="sparse")
+        )
+
+
+def test_few_rows_and_a_target_of_many_levels() -> None:
+    """Rows so few that every way of counting looks cheap."""
+    for rows in (2, 5, 31):
+        table = random_table(np.random.default_rng(rows), rows, [12, *[2] * 20, 3])
+        test = G2(table, reliability=None)
+        candidates = np.arange(1, 22, dtype=np.uint32)
+        assert bits(test.screen(0, candidates)) == bits(test.screen(0, candidates, way="sparse"))
+
+
 def test_instruction_sets_agree() -> None:
     table = random_table(np.random.default_rng(0), 3000, [2] * 1100 + [3] * 300)
     test = G2(table, dof="adjusted")

@@ -60,7 +60,7 @@ CountingPlan::Choice CountingPlan::choose(std::size_t candidate) const {
 CountingPlan::Choice CountingPlan::choose_by_levels(std::uint32_t levels) const {
     const auto rows = static_cast<double>(table_.rows());
     const auto cells = static_cast<double>(cells_.size());
-    Choice best{Way::sparse, cells_.cell_of_row.empty() ? 1e300 : 4.0 * rows};
+    Choice best{Way::sparse, cells_.rows_begin.empty() ? 1e300 : 4.0 * rows};
     const auto consider = [&](Way way, double nanoseconds) {
         if (way == forced_ || (best.way != forced_ && nanoseconds < best.nanoseconds)) {
             best = {way, nanoseconds};

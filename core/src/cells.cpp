@@ -174,9 +174,9 @@ void Cells::need_rows() {
     }
     rows_begin.resize(size() + 1);
     for (std::size_t c = 0; c < size(); ++c) {
-        rows_begin[c + 1] = rows_begin[c] + (count[c] + 7) / 8 * 8;
+        rows_begin[c + 1] = rows_begin[c] + count[c];
     }
-    rows.assign(rows_begin.back(), static_cast<std::uint32_t>(table_.rows()));
+    rows.resize(rows_begin.back());
     if (cell_of_row.empty()) {
         for (std::size_t c = 0; c < size(); ++c) {
             std::uint32_t* out = rows.data() + rows_begin[c];

@@ -219,11 +219,8 @@ const Panels& PackedTable::panels() const {
             source.resize((source.size() / line_bits + 1) * line_bits, nullptr);
         }
         if (source.size() % line_bits == 0) {
-            made->first_column.push_back(static_cast<std::uint32_t>(column));
-            made->binary.push_back(1);
+            made->first_column.push_back(source.empty() ? 0 : static_cast<std::uint32_t>(column));
         }
-        const std::size_t neighbour = made->first_column.back() + source.size() % line_bits;
-        made->binary.back() &= static_cast<std::uint8_t>(bits == 1 && neighbour == column);
         made->slot[column] = static_cast<std::uint32_t>(source.size());
         for (std::uint32_t level = 1; level <= bits; ++level) {
             source.push_back(plane(column, level));
@@ -231,6 +228,13 @@ const Panels& PackedTable::panels() const {
     }
     made->count = (source.size() + line_bits - 1) / line_bits;
     made->first_column.push_back(static_cast<std::uint32_t>(columns()));
+    for (std::size_t p = 0; p < made->count; ++p) {
+        const auto begin = made->slot.begin() + made->first_column[p];
+        const auto end = made->slot.begin() + made->first_column[p + 1];
+        auto next = static_cast<std::uint32_t>(p * line_bits);
+        made->binary.push_back(std::all_of(begin, end, [&](std::uint32_t slot) { return slot == next++; }) &&
+                               levels(made->first_column[p + 1] - 1) == 2);
+    }
     source.resize(made->count * line_bits, nullptr);
     made->totals.assign(source.size(), 0);
     made->lines.assign(made->count * (rows_ + 1), Line{});

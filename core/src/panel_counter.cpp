@@ -1,6 +1,7 @@
 #include "serape/panel_counter.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "serape/kernels.hpp"
 
@@ -9,6 +10,11 @@ namespace {
 
 constexpr std::size_t most_rows_at_once = 65'528;  // the kernel counts in 16 bits
 constexpr std::size_t largest_pair_tables = 1u << 17;
+// Rows of a panel that fit the second-level cache beside the next ones. Longer panels are counted in blocks of them, so
+// that every line comes from memory once and in order.
+constexpr std::size_t block_rows = 4096;
+constexpr std::size_t most_rows_unblocked = 6000;
+constexpr std::size_t most_cells_blocked = 512;
 
 struct Reading {
     std::size_t rows;
@@ -44,8 +50,10 @@ double PanelPlan::cost(const PackedTable& table, const Cells& cells, std::size_t
 PanelPlan::PanelPlan(const PackedTable& table, const Statistic& statistic, Cells& cells, std::uint32_t target_levels,
                      bool adjusted_dof)
     : table_(table), statistic_(statistic), cells_(cells), panels_(table.panels()), adjusted_(adjusted_dof) {
-    cells.need_rows();
     subtract_largest_ = reading(table, cells).subtract_largest;
+    const bool blocked = table.rows() > most_rows_unblocked && cells.size() <= most_cells_blocked;
+    block_rows_ = blocked ? block_rows : table.rows();
+    list_rows(cells);
     const LogTable& log = statistic.log();
     const bool pair_tables = statistic.kind() == StatisticKind::g2 && table.rows() <= largest_pair_tables;
 
@@ -107,13 +115,57 @@ PanelPlan::PanelPlan(const PackedTable& table, const Statistic& statistic, Cells
     }
 }
 
+// Row numbers by block and cell, each list padded to a multiple of 8 with the panels' line of zeros. The largest cell
+// is not listed if it is not read.
+void PanelPlan::list_rows(Cells& cells) {
+    const std::size_t rows = table_.rows();
+    blocks_ = (rows + block_rows_ - 1) / block_rows_;
+    const auto zeros = static_cast<std::uint32_t>(rows);
+    rows_.reserve(rows + blocks_ * cells.size() * 7);
+    if (cells.has_masks()) {
+        for (std::size_t block = 0; block < blocks_; ++block) {
+            const std::size_t first = block * block_rows_ / 64;
+            const std::size_t last = std::min((rows + 63) / 64, first + (block_rows_ + 63) / 64);
+            for (std::size_t c = 0; c < cells.size(); ++c) {
+                rows_begin_.push_back(static_cast<std::uint32_t>(rows_.size()));
+                if (subtract_largest_ && c == cells.largest) {
+                    continue;
+                }
+                const std::uint64_t* mask = cells.mask(c);
+                for (std::size_t word = first; word < last; ++word) {
+                    for (std::uint64_t w = mask[word]; w != 0; w &= w - 1) {
+                        rows_.push_back(
+                            static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(w))));
+                    }
+                }
+                rows_.resize((rows_.size() + 7) / 8 * 8, zeros);
+            }
+        }
+        rows_begin_.push_back(static_cast<std::uint32_t>(rows_.size()));
+        return;
+    }
+    std::vector<std::uint32_t> sizes(blocks_ * cells.size(), 0);
+    for (std::size_t i = 0; i < rows; ++i) {
+        ++sizes[i / block_rows_ * cells.size() + cells.cell_of_row[i]];
+    }
+    rows_begin_.assign(sizes.size() + 1, 0);
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+        rows_begin_[k + 1] = rows_begin_[k] + (sizes[k] + 7) / 8 * 8;
+    }
+    rows_.assign(rows_begin_.back(), zeros);
+    std::vector<std::uint32_t> next(rows_begin_.begin(), rows_begin_.end() - 1);
+    for (std::size_t i = 0; i < rows; ++i) {
+        rows_[next[i / block_rows_ * cells.size() + cells.cell_of_row[i]]++] = static_cast<std::uint32_t>(i);
+    }
+}
+
 PanelCounter::PanelCounter(const PanelPlan& plan)
     : plan_(plan), seen_(line_bits), block_(line_bits), value_(line_bits), dof_(line_bits) {
     std::size_t widest = 0;
     for (const auto& stratum : plan.strata_) {
         widest = std::max<std::size_t>(widest, stratum.end - stratum.begin);
     }
-    counts_.resize(widest * line_bits);
+    counts_.resize((plan.blocks_ > 1 ? plan.work_.size() : widest) * line_bits);
 }
 
 void PanelCounter::operator()(std::size_t panel, std::span<const std::uint32_t> candidates, std::int64_t* value,
@@ -125,25 +177,30 @@ void PanelCounter::operator()(std::size_t panel, std::span<const std::uint32_t> 
     }
 }
 
+// Counts one cell's rows of one block.
 template <class Count>
-void PanelCounter::count_cell(std::size_t panel, std::size_t cell, Count* out) {
-    const Cells& cells = plan_.cells_;
+void PanelCounter::count_cell(std::size_t panel, std::size_t block, std::size_t cell, Count* out) {
     const Line* lines = plan_.panels_.panel(panel);
-    // The next panel is fetched meanwhile, if both fit the second-level cache.
-    const bool fetch = panel + 1 < plan_.panels_.count && plan_.table_.rows() <= 6'000;
-    const Line* ahead = fetch ? plan_.panels_.panel(panel + 1) : nullptr;
-    const std::uint32_t* rows = cells.rows.data() + cells.rows_begin[cell];
-    const std::size_t listed = cells.rows_begin[cell + 1] - cells.rows_begin[cell];
-    if constexpr (sizeof(Count) == 2) {
-        kernels().count_bits(lines, rows, listed, ahead, out);
-    } else {
-        std::fill_n(out, line_bits, Count{0});
-        for (std::size_t begin = 0; begin < listed; begin += most_rows_at_once) {
-            kernels().count_bits(lines, rows + begin, std::min(most_rows_at_once, listed - begin), ahead,
-                                 block_.data());
-            for (std::size_t b = 0; b < line_bits; ++b) {
-                out[b] += block_[b];
-            }
+    // What comes next, the following block or panel, is fetched meanwhile.
+    const Line* ahead = nullptr;
+    if (plan_.block_rows_ <= most_rows_unblocked) {
+        if (block + 1 < plan_.blocks_) {
+            ahead = lines + plan_.block_rows_;
+        } else if (panel + 1 < plan_.panels_.count) {
+            ahead = plan_.panels_.panel(panel + 1) - block * plan_.block_rows_;
+        }
+    }
+    const std::size_t list = block * plan_.cells_.size() + cell;
+    const std::uint32_t* rows = plan_.rows_.data() + plan_.rows_begin_[list];
+    const std::size_t listed = plan_.rows_begin_[list + 1] - plan_.rows_begin_[list];
+    if (sizeof(Count) == 2 && plan_.blocks_ == 1) {
+        kernels().count_bits(lines, rows, listed, ahead, reinterpret_cast<std::uint16_t*>(out));
+        return;
+    }
+    for (std::size_t begin = 0; begin < listed; begin += most_rows_at_once) {
+        kernels().count_bits(lines, rows + begin, std::min(most_rows_at_once, listed - begin), ahead, block_.data());
+        for (std::size_t b = 0; b < line_bits; ++b) {
+            out[b] = static_cast<Count>(out[b] + block_[b]);
         }
     }
 }
@@ -189,6 +246,65 @@ void PanelCounter::add_binary(const PanelPlan::StratumWork& stratum, const Count
     }
 }
 
+// Adds a stratum to candidates of one number of levels.
+template <class Count>
+void PanelCounter::add_singles(const PanelPlan::StratumWork& stratum, const Count* counts,
+                               std::span<const Single> candidates, std::int64_t* value, std::int64_t* dof) const {
+    const std::size_t cells = stratum.end - stratum.begin;
+    const std::uint32_t* sizes = plan_.sizes_.data() + stratum.begin;
+    const LogTable& log = plan_.statistic_.log();
+    if (plan_.statistic_.kind() == StatisticKind::g2 && log.covers(plan_.table_.rows())) {
+        const auto add = [&]<std::uint32_t Levels>() {
+            add_levels<Levels>(counts, cells, sizes, log.data(), candidates, value, dof);
+        };
+        switch (candidates.front().levels) {
+            case 3: add.template operator()<3>(); return;
+            case 4: add.template operator()<4>(); return;
+            case 5: add.template operator()<5>(); return;
+            case 6: add.template operator()<6>(); return;
+            default: break;
+        }
+    }
+    for (const Single& one : candidates) {
+        Sum sum{value[one.position], dof[one.position]};
+        const Stratum<Count> counted{counts + one.bit, line_bits, sizes, cells,
+                                     plan_.cells_.stratum_count[stratum.stratum]};
+        plan_.statistic_.add(sum, counted, one.levels, plan_.scale_[one.levels]);
+        value[one.position] = sum.value;
+        dof[one.position] = sum.dof;
+    }
+}
+
+// The same for G², unrolled over the levels. `log` covers all counts.
+template <std::uint32_t Levels, class Count>
+void PanelCounter::add_levels(const Count* counts, std::size_t cells, const std::uint32_t* sizes,
+                              const std::int64_t* log, std::span<const Single> candidates, std::int64_t* value,
+                              std::int64_t* dof) {
+    for (const Single& one : candidates) {
+        std::uint32_t margin[Levels] = {};
+        std::int64_t sum = 0;
+        const Count* of_level = counts + one.bit;
+        for (std::size_t c = 0; c < cells; ++c, of_level += line_bits) {
+            std::uint32_t rest = sizes[c];
+            for (std::uint32_t level = 1; level < Levels; ++level) {
+                const std::uint32_t n = of_level[level - 1];
+                sum += log[n];
+                margin[level] += n;
+                rest -= n;
+            }
+            sum += log[rest];
+            margin[0] += rest;
+        }
+        std::int64_t occupied = 0;
+        for (std::uint32_t level = 0; level < Levels; ++level) {
+            sum -= log[margin[level]];
+            occupied += margin[level] != 0;
+        }
+        value[one.position] += sum;
+        dof[one.position] += (occupied - 1) * static_cast<std::int64_t>(cells - 1);
+    }
+}
+
 template <class Count>
 void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candidates, std::int64_t* value,
                          std::int64_t* dof) {
@@ -223,24 +339,41 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
         std::fill_n(dof_.data() + run.bit, run.length, 0u);
     }
 
-    auto* counts = reinterpret_cast<Count*>(counts_.data());
+    auto* all_counts = reinterpret_cast<Count*>(counts_.data());
+    const bool blocked = plan_.blocks_ > 1;
+    const auto is_read = [&](std::size_t k) {
+        return !plan_.subtract_largest_ || plan_.work_[k].cell != plan_.cells_.largest;
+    };
+    if (blocked) {
+        std::fill_n(all_counts, plan_.work_.size() * line_bits, Count{0});
+        for (std::size_t block = 0; block < plan_.blocks_; ++block) {
+            for (std::size_t k = 0; k < plan_.work_.size(); ++k) {
+                if (is_read(k)) {
+                    count_cell(panel, block, plan_.work_[k].cell, all_counts + k * line_bits);
+                }
+            }
+        }
+    }
     auto* seen = reinterpret_cast<Count*>(seen_.data());
     std::fill_n(seen, line_bits, Count{0});
     for (const auto& stratum : plan_.strata_) {
         const std::size_t size = stratum.end - stratum.begin;
+        Count* counts = blocked ? all_counts + stratum.begin * line_bits : all_counts;
         for (std::size_t c = 0; c < size; ++c) {
-            const std::uint32_t cell = plan_.work_[stratum.begin + c].cell;
             Count* out = counts + c * line_bits;
-            if (plan_.subtract_largest_ && cell == plan_.cells_.largest) {
+            if (!is_read(stratum.begin + c)) {
                 const std::uint32_t* totals = panels.totals.data() + first_bit;
                 for (std::size_t b = 0; b < line_bits; ++b) {
                     out[b] = static_cast<Count>(totals[b] - seen[b]);
                 }
-            } else {
-                count_cell(panel, cell, out);
-                for (std::size_t b = 0; b < line_bits; ++b) {
-                    seen[b] = static_cast<Count>(seen[b] + out[b]);
-                }
+                continue;
+            }
+            if (!blocked) {
+                std::fill_n(out, sizeof(Count) == 2 ? 0 : line_bits, Count{0});
+                count_cell(panel, 0, plan_.work_[stratum.begin + c].cell, out);
+            }
+            for (std::size_t b = 0; b < line_bits; ++b) {
+                seen[b] = static_cast<Count>(seen[b] + out[b]);
             }
         }
         if (size < 2) {
@@ -249,14 +382,13 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
         for (const Run& run : runs_) {
             add_binary(stratum, counts, run.bit, run.bit + run.length);
         }
-        for (const Single& one : single_) {
-            Sum sum{value[one.position], dof[one.position]};
-            plan_.statistic_.add(sum,
-                                 Stratum<Count>{counts + one.bit, line_bits, plan_.sizes_.data() + stratum.begin, size,
-                                                plan_.cells_.stratum_count[stratum.stratum]},
-                                 one.levels, plan_.scale_[one.levels]);
-            value[one.position] = sum.value;
-            dof[one.position] = sum.dof;
+        for (std::size_t first = 0; first < single_.size();) {
+            std::size_t last = first;
+            while (last < single_.size() && single_[last].levels == single_[first].levels) {
+                ++last;
+            }
+            add_singles(stratum, counts, {single_.data() + first, last - first}, value, dof);
+            first = last;
         }
     }
     for (const Run& run : runs_) {

@@ -6,11 +6,16 @@
 #include <new>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace serape {
 
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t line_words = 8;  // 64-bit words in a line
 inline constexpr std::size_t line_bits = 512;
+inline constexpr std::size_t huge_page = 2u << 20;
 
 template <class T>
 struct LineAllocator {

@@ -30,7 +30,7 @@ class Cells {
     // Each of the following is made on first call; make them before sharing the object between threads.
     void need_masks();        // masks(): by cell a bitset of its rows
     void need_cell_of_row();  // cell_of_row
-    void need_rows();         // rows_begin, rows: row numbers by cell, each list padded to a multiple of 8 with rows()
+    void need_rows();         // rows_begin, rows: row numbers by cell
 
     bool has_masks() const { return !masks_.empty(); }
     const std::uint64_t* mask(std::size_t cell) const { return masks_.data() + mask_slot_[cell] * words_; }

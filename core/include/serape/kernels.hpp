@@ -25,7 +25,8 @@ struct Kernels {
                        std::uint64_t* out);
 
     // Positional popcount: out[b] = number of the listed lines whose bit b is set, for the 512 bits b. `count` is a
-    // multiple of 8 and at most 65,528. Lines of `ahead` (the next panel, or null) are fetched meanwhile.
+    // multiple of 8 and at most 65,528. Lines of `ahead` (the next panel) are fetched meanwhile; if null, lines to
+    // come.
     void (*count_bits)(const Line* lines, const std::uint32_t* rows, std::size_t count, const Line* ahead,
                        std::uint16_t* out);
 

@@ -33,7 +33,7 @@ struct Panels {
     std::vector<std::uint32_t> slot;          // by column: its first bit, counted over all panels, or `absent`
     std::vector<std::uint32_t> first_column;  // by panel: its first column, one more than panels
     std::vector<std::uint32_t> totals;        // by bit: number of ones
-    std::vector<std::uint8_t> binary;         // by panel: 1 if all its columns are binary and neighbours in the table
+    std::vector<std::uint8_t> binary;         // by panel: 1 if all columns up to the next panel are its own and binary
     static constexpr std::uint32_t absent = 0xffffffff;
 
     const Line* panel(std::size_t p) const { return lines.data() + p * (rows + 1); }

@@ -35,10 +35,16 @@ class PanelPlan {
         std::uint32_t begin, end;  // into cells_work_
         const std::int64_t* pair;
     };
+    void list_rows(Cells& cells);
+
     const PackedTable& table_;
     const Statistic& statistic_;
     const Cells& cells_;
     const Panels& panels_;
+    std::size_t block_rows_ = 0;
+    std::size_t blocks_ = 0;
+    std::vector<std::uint32_t> rows_begin_;  // by block and cell
+    std::vector<std::uint32_t> rows_;
     bool adjusted_;
     double scale_[plane_levels + 1] = {};  // by levels of the candidate
     bool subtract_largest_ = true;
@@ -61,7 +67,7 @@ class PanelCounter {
     template <class Count>
     void count(std::size_t panel, std::span<const std::uint32_t> candidates, std::int64_t* value, std::int64_t* dof);
     template <class Count>
-    void count_cell(std::size_t panel, std::size_t cell, Count* out);
+    void count_cell(std::size_t panel, std::size_t block, std::size_t cell, Count* out);
     template <class Count>
     void add_binary(const PanelPlan::StratumWork& stratum, const Count* counts, std::size_t begin, std::size_t end);
 
@@ -72,6 +78,13 @@ class PanelCounter {
         std::size_t position, bit;
         std::uint32_t levels;
     };
+    template <class Count>
+    void add_singles(const PanelPlan::StratumWork& stratum, const Count* counts, std::span<const Single> candidates,
+                     std::int64_t* value, std::int64_t* dof) const;
+    template <std::uint32_t Levels, class Count>
+    static void add_levels(const Count* counts, std::size_t cells, const std::uint32_t* sizes, const std::int64_t* log,
+                           std::span<const Single> candidates, std::int64_t* value, std::int64_t* dof);
+
     const PanelPlan& plan_;
     std::vector<Run> runs_;
     std::vector<Single> single_;

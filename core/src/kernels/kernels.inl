@@ -105,11 +105,16 @@ void count_bits(const Line* lines, const std::uint32_t* rows, std::size_t count,
     Line twos = {};
     Line fours = {};
     std::uint32_t block = 0;
+    constexpr std::size_t far = 48;  // lines fetched so much ahead of their use
     for (std::size_t i = 0; i < count; i += 8, ++block) {
         const std::uint32_t* r = rows + i;
         if (ahead != nullptr) {
             for (unsigned k = 0; k < 8; ++k) {
                 __builtin_prefetch(ahead + r[k], 0, 2);
+            }
+        } else if (i + far < count) {
+            for (unsigned k = 0; k < 8; ++k) {
+                __builtin_prefetch(lines + r[far + k], 0, 3);
             }
         }
         Line two_a, two_b, four_a, four_b, eight;

@@ -1,0 +1,83 @@
+"""Hunts for a question to which two ways of counting, or native and plain, give different answers.
+
+    python tests/fuzz.py [--seconds 300] [--seed 0]      (or: make fuzz)
+
+Prints the seed of every table it fails on; run it again with that seed to see it fail at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import math
+import time
+
+import numpy as np
+
+from plain import PlainContingency, random_table
+from serape import _core
+from serape.independence import G2, X2
+
+WAYS = ("automatic", "panels", "planes", "scatter", "ones")
+
+
+def attack(seed: int) -> int:
+    """Ask random questions about one random table; return how many."""
+    random = np.random.default_rng(seed)
+    rows = int(random.choice([2, 3, 31, 64, 65, 200, 512, 513, 1500, 5000]))
+    columns = int(random.choice([3, 8, 40, 150, 700]))
+    levels = random.choice([1, 2, 2, 2, 2, 3, 4, 5, 8, 9, 30, 260], columns).tolist()
+    if random.random() < 0.3:
+        levels = [2] * columns
+    table = random_table(random, rows, levels, float(random.random()))
+    rules = {"dof": str(random.choice(["full", "adjusted"])), "reliability": random.choice(["dof", "cells", None])}
+    name, native = ("g2", G2) if random.random() < 0.7 else ("x2", X2)
+    test = native(table, **rules)  # type: ignore[arg-type]
+    plain = PlainContingency(table, name, **rules)  # type: ignore[arg-type]
+    _core.use_instruction_set(str(random.choice(_core.instruction_sets())))
+    asked = 0
+    for _ in range(6):
+        order = random.permutation(columns)
+        size = int(random.integers(min(columns - 1, 7)))
+        target, given = int(order[0]), tuple(int(z) for z in order[1 : 1 + size])
+        candidates = np.sort(order[1 + size :]).astype(np.uint32)
+        reference = test.screen(target, candidates, given, way="sparse")
+        threads = int(random.integers(1, 4))
+        for way in WAYS:
+            found = test.screen(target, candidates, given, way=way, threads=threads)
+            assert found.statistic.tobytes() == reference.statistic.tobytes(), (seed, way)
+            assert found.dof.tobytes() == reference.dof.tobytes(), (seed, way)
+            assert found.reliable.tobytes() == reference.reliable.tobytes(), (seed, way)
+        for place in random.choice(len(candidates), min(5, len(candidates)), replace=False):
+            expected = plain.test(int(candidates[place]), target, given)
+            assert expected.reliable == reference.reliable[place], seed
+            if expected.reliable:
+                assert math.isclose(expected.statistic, reference.statistic[place], rel_tol=1e-9, abs_tol=1e-7), seed
+                assert expected.dof == reference.dof[place], seed
+        pool = [int(z) for z in order[1:6]]
+        xs = [int(x) for x in order[4:8]]
+        stop = random.choice([None, math.log(0.05)])
+        answers = {
+            repr(test.search_subsets(xs, target, pool, range(3), stop_above=stop, threads=n)) for n in (1, threads)
+        }
+        assert len(answers) == 1, seed
+        asked += len(candidates) * (len(WAYS) + 1)
+    return asked
+
+
+def main() -> None:
+    """Attack until the time is up."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    faulthandler.enable()
+    started, seed, asked = time.perf_counter(), options.seed, 0
+    while time.perf_counter() - started < options.seconds:
+        asked += attack(seed)
+        seed += 1
+    print(f"{seed - options.seed:,} tables and {asked:,} questions without a difference")
+
+
+if __name__ == "__main__":
+    main()
