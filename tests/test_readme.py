@@ -58,7 +58,9 @@ def test_links_lead_somewhere() -> None:
 
 def test_every_algorithm_is_in_the_table() -> None:
     for name, algorithm in ALGORITHMS.items():
-        assert re.search(rf"^\| `{name}`.*\| {algorithm.finds} \| {'yes' if algorithm.sound else 'no'} \|", README, re.MULTILINE)
+        assert re.search(
+            rf"^\| `{name}`.*\| {algorithm.finds} \| {'yes' if algorithm.sound else 'no'} \|", README, re.MULTILINE
+        )
 
 
 def test_changelog_and_version_agree() -> None:

@@ -6,8 +6,6 @@
 namespace serape {
 namespace {
 
-constexpr std::size_t largest_table = std::size_t{1} << 20;
-
 // The largest power of two by which `bound` can be multiplied and stay below 2^61.
 int shift_for(long double bound) {
     int exponent = 0;
@@ -15,26 +13,7 @@ int shift_for(long double bound) {
     return 61 - exponent;
 }
 
-std::int64_t fixed_log(std::uint32_t n, int shift) {
-    return n < 2 ? 0
-                 : std::llrintl(std::ldexp(static_cast<long double>(n) * std::log(static_cast<long double>(n)), shift));
-}
-
 }  // namespace
-
-LogTable::LogTable(std::size_t rows)
-    : shift_(std::min(50, shift_for(2.0L * static_cast<long double>(rows) *
-                                    std::log(static_cast<long double>(std::max<std::size_t>(rows, 2)))))) {
-    unit_ = std::ldexp(1.0, -shift_);
-    table_.resize(std::min(rows + 1, largest_table));
-    for (std::size_t n = 0; n < table_.size(); ++n) {
-        table_[n] = fixed_log(static_cast<std::uint32_t>(n), shift_);
-    }
-}
-
-std::int64_t LogTable::slow(std::uint32_t n) const {
-    return fixed_log(n, shift_);
-}
 
 double Statistic::scale(std::uint32_t x_levels, std::uint32_t t_levels) const {
     if (kind_ == StatisticKind::g2) {

@@ -18,9 +18,10 @@ class LogTable {
 
   private:
     std::int64_t slow(std::uint32_t n) const;
-    double unit_;
-    int shift_;
-    std::vector<std::int64_t> table_;  // counts up to a million; larger ones are few and computed
+    double unit_ = 0.0;
+    int shift_ = 0;
+    std::vector<std::int64_t> table_;      // counts up to a million; larger ones are few, and computed
+    std::vector<unsigned __int128> logs_;  // for that: ln n of the upper half of the table, if there are so many rows
 };
 
 }  // namespace serape

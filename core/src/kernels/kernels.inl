@@ -1,8 +1,8 @@
 // The kernels, in plain C++ with vector types, compiled once per instruction set. The including file opens a
 // namespace of its own; nothing here may be shared between them.
 
-// A full adder on 512 columns at once: sum and carry of three bits each.
-inline void add(Line& carry, Line& sum, Line a, Line b, Line c) {
+// A full adder on 512 columns at once: sum and carry of three bits each. Results may take the place of operands.
+inline void add(Line& carry, Line& sum, const Line& a, const Line& b, const Line& c) {
 #if defined(__AVX512F__)
     const auto x = reinterpret_cast<__m512i>(a);
     const auto y = reinterpret_cast<__m512i>(b);
@@ -11,8 +11,9 @@ inline void add(Line& carry, Line& sum, Line a, Line b, Line c) {
     sum = reinterpret_cast<Line>(_mm512_ternarylogic_epi64(x, y, z, 0x96));
 #else
     const Line u = a ^ b;
+    const Line v = u ^ c;
     carry = (a & b) | (u & c);
-    sum = u ^ c;
+    sum = v;
 #endif
 }
 
