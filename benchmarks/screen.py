@@ -29,7 +29,7 @@ import serape
 from serape import _core
 from serape.independence import G2
 
-Codes = NDArray[np.uint8]
+Codes = NDArray[np.int64]
 
 
 def median_seconds(work: Callable[[], object], at_least: float = 0.2, repeats: int = 5) -> float:
@@ -59,7 +59,7 @@ def limit_nanoseconds(levels: int, rows: int, given: int, candidates: int) -> fl
     """Return the least time of a test: measured, or by the cost model the best of scattering, planes and panels."""
     if (levels, rows, given, candidates) in MEASURED_LIMIT:
         return 1e9 / MEASURED_LIMIT[levels, rows, given, candidates]
-    cells = levels ** (given + 1)
+    cells: int = levels ** (given + 1)
     lines = math.ceil(rows / 512)
     lookups = cells * levels + cells
     panels = math.ceil(candidates * (levels - 1) / 512)

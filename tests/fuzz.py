@@ -16,7 +16,7 @@ import numpy as np
 
 from plain import PlainContingency, random_table
 from serape import _core
-from serape.independence import G2, X2
+from serape.independence import G2, X2, DofRule, ReliabilityRule
 
 WAYS = ("automatic", "panels", "planes", "scatter", "ones")
 
@@ -30,10 +30,12 @@ def attack(seed: int) -> int:
     if random.random() < 0.3:
         levels = [2] * columns
     table = random_table(random, rows, levels, float(random.random()))
-    rules = {"dof": str(random.choice(["full", "adjusted"])), "reliability": random.choice(["dof", "cells", None])}
+    dofs: tuple[DofRule, ...] = ("full", "adjusted")
+    reliabilities: tuple[ReliabilityRule, ...] = ("dof", "cells", None)
+    dof, reliability = dofs[random.integers(2)], reliabilities[random.integers(3)]
     name, native = ("g2", G2) if random.random() < 0.7 else ("x2", X2)
-    test = native(table, **rules)  # type: ignore[arg-type]
-    plain = PlainContingency(table, name, **rules)  # type: ignore[arg-type]
+    test = native(table, dof, reliability)
+    plain = PlainContingency(table, name, dof, reliability)
     _core.use_instruction_set(str(random.choice(_core.instruction_sets())))
     asked = 0
     for _ in range(6):
@@ -56,7 +58,7 @@ def attack(seed: int) -> int:
                 assert expected.dof == reference.dof[place], seed
         pool = [int(z) for z in order[1:6]]
         xs = [int(x) for x in order[4:8]]
-        stop = random.choice([None, math.log(0.05)])
+        stop = math.log(0.05) if random.random() < 0.5 else None
         answers = {
             repr(test.search_subsets(xs, target, pool, range(3), stop_above=stop, threads=n)) for n in (1, threads)
         }
