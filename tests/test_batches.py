@@ -98,6 +98,32 @@ def test_panels_beside_columns_that_have_none() -> None:
         )
 
 
+def test_candidates_named_twice() -> None:
+    """Repeated and unordered candidates get the same answers as single ones, however many there are."""
+    table = random_table(np.random.default_rng(11), 300, [2] * 700)
+    test = G2(table)
+    single = dict(zip(range(1, 700), test.screen(0, list(range(1, 700)), way="planes").statistic, strict=True))
+    for candidates in ([1] * 5000, sorted([*range(1, 300), 7, 7]), [1, 1, 3], [5, 4, 3] * 300):
+        for way in ("automatic", "panels"):
+            found = test.screen(0, candidates, way=way).statistic
+            assert found.tolist() == [single[x] for x in candidates]
+
+
+def test_x2_is_symmetric_to_the_bit() -> None:
+    table = mixed_table(12, 400, 20)
+    test = X2(table, reliability=None)
+    for x, y in ((0, 1), (3, 9), (4, 12), (17, 2)):
+        screen = test.screen(y, [x], (5, 6))
+        assert test.test(x, y, (5, 6)).statistic == test.test(y, x, (5, 6)).statistic
+        if screen.reliable[0]:
+            assert screen.statistic[0] == test.test(x, y, (5, 6)).statistic
+
+
+def test_more_threads_than_anyone_has() -> None:
+    table = random_table(np.random.default_rng(13), 100, [2] * 1000)
+    assert len(G2(table).screen(0, list(range(1, 1000)), threads=10**9)) == 999
+
+
 def test_few_rows_and_a_target_of_many_levels() -> None:
     """Rows so few that every way of counting looks cheap."""
     for rows in (2, 5, 31):

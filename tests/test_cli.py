@@ -98,6 +98,9 @@ def test_kinds_and_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
         (["blanket", "PATIENTS"], 2, "--target"),
         (["blanket", "PATIENTS", "-t", "Age", "--dof", "some"], 2, "dof"),
         (["nonsense"], 2, "nonsense"),
+        (["blanket", "PATIENTS", "-t", "Age", "--seed", "-1"], 2, "random_state"),
+        (["blanket", "PATIENTS", "-t", "Age", "-o", "/"], 1, "cannot be written"),
+        (["blanket", "PATIENTS", "-t", "Age", "--ignore", "Agee"], 2, "no column 'Agee' to leave out"),
     ],
 )
 def test_errors(

@@ -49,6 +49,11 @@ def test_order_can_be_given() -> None:
         serape.DSeparation(graph, ["b"])
 
 
+def test_names_that_become_one() -> None:
+    with pytest.raises(serape.DataError, match="the same name"):
+        serape.DSeparation(nx.DiGraph([(1, "1")]))
+
+
 def test_cycles_are_named() -> None:
     with pytest.raises(serape.DataError, match="cycle, a → b → a"):
         serape.DSeparation(nx.DiGraph([("a", "b"), ("b", "a")]))

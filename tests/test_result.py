@@ -3,8 +3,10 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -73,6 +75,13 @@ def test_explain_what_came_and_went() -> None:
     assert "It entered and left along the way." in str(why)
 
 
+def test_explain_what_the_bound_kept_out() -> None:
+    found = serape.markov_blanket(clinic(5000), "HeartDisease", max_conditioning=2)
+    outside = next(name for name in ("Age", "Smoking", "BloodPressure") if name not in found.blanket)
+    assert "conditioning sets were to have at most 2 members" in str(found.explain(outside))
+    assert "conditioned on too much" in str(found)
+
+
 def test_explain_nonsense(found: serape.Result) -> None:
     with pytest.raises(serape.OptionError, match="is the target itself"):
         found.explain("HeartDisease")
@@ -83,7 +92,10 @@ def test_explain_nonsense(found: serape.Result) -> None:
 def test_evidence_is_a_table(found: serape.Result) -> None:
     evidence = found.evidence
     assert len(evidence) == 13
-    assert evidence.columns == ("variable", "included", "statistic", "dof", "log_p", "reliable", "given")
+    assert evidence.columns == (
+        "variable", "included", "statistic", "dof", "log_p", "reliable",
+        "rows_per_cell", "given", "separated", "entered", "left",
+    )  # fmt: skip
     frame = evidence.to_pandas()
     assert isinstance(frame, pd.DataFrame)
     assert set(frame.loc[frame.included, "variable"]) == set(found.blanket)
@@ -115,6 +127,16 @@ class TestSaving:
         assert str(again.explain("Weight")) == str(found.explain("Weight"))
         json.loads(path.read_text(), parse_constant=pytest.fail)  # no NaN, which JSON does not have
 
+    def test_numbers_of_numpy_and_a_seed(self, tmp_path: Path) -> None:
+        numbers: dict[str, Any] = {"alpha": np.float32(0.05), "max_conditioning": np.int64(2), "n_jobs": np.int64(1)}
+        found = serape.markov_blanket(clinic(100), "Age", random_state=3, **numbers)
+        found.save(tmp_path / "f.json")
+        assert serape.load_result(tmp_path / "f.json").options["random_state"] == 3
+
+    def test_a_folder_is_no_file(self, found: serape.Result, tmp_path: Path) -> None:
+        with pytest.raises(serape.DataError, match="cannot be written"):
+            found.save(tmp_path)
+
     def test_infinities_survive(self, tmp_path: Path) -> None:
         found = serape.markov_blanket(serape.DSeparation(nx.DiGraph([("a", "t")])), "t")
         found.save(tmp_path / "f.json")
@@ -130,7 +152,7 @@ class TestSaving:
             raise OSError("disk full")
 
         monkeypatch.setattr("os.replace", fail)
-        with pytest.raises(OSError, match="disk full"):
+        with pytest.raises(serape.DataError, match="cannot be written: disk full"):
             found.save(path)
         assert [p.name for p in tmp_path.iterdir()] == ["found.json"]
         assert path.read_text() == "before"

@@ -50,6 +50,19 @@ def test_largest_conditioning_set() -> None:
     assert search.separate([0], 3, [1, 2])[0].given == (1,)
 
 
+def test_sets_over_the_bound_are_counted_as_skipped() -> None:
+    search = serape.Search(CHAIN, max_conditioning=1)
+    search.weakest([0], 3, [1, 2])
+    assert search.tally.tests == {0: 1, 1: 2}
+    assert search.tally.skipped == {2: 1}
+
+
+@pytest.mark.parametrize("question", [(0, 0, ()), (0, 1, (0,)), (0, 1, (1,)), (99, 1, ()), (-1, 1, ())])
+def test_questions_that_make_no_sense(question: tuple[int, int, tuple[int, ...]]) -> None:
+    with pytest.raises(serape.OptionError, match="different variables"):
+        serape.Search(CHAIN).dependent(*question)
+
+
 def test_separating_sets_come_from_batches_too() -> None:
     search = serape.Search(CHAIN)
     search.screen(3, [0, 1], [2])
@@ -140,6 +153,19 @@ class TestProgress:
         assert seen[-1].target == "Age"
         assert seen[-1].tests > seen[0].tests
         assert len(seen[-1].members) > len(seen[0].members)
+
+    def test_names_are_no_markup(self, capsys: pytest.CaptureFixture[str]) -> None:
+        x = np.arange(100) % 2
+        serape.markov_blanket({"[/a]": x, "b": x}, "[/a]", algorithm=self.slow, progress=True)
+        assert capsys.readouterr().out == ""
+
+    @staticmethod
+    def slow(search: serape.Search, target: int) -> list[int]:
+        members = search.members(target)
+        for _ in range(3):
+            time.sleep(0.11)
+            search.dependent(1, target)
+        return list(members)
 
     def test_nothing_is_shown_without_a_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
         serape.markov_blanket(clinic(200), "Age")

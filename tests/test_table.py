@@ -2,6 +2,8 @@
 
 import gzip
 import lzma
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -150,6 +152,18 @@ class TestArrays:
         with pytest.raises(serape.InputTypeError, match=f"two dimensions.*has {dimensions}"):
             Table(np.zeros((2,) * dimensions, int))
 
+    def test_masks_are_missing_values(self) -> None:
+        values = np.ma.array([[0, 1], [1, 2], [2, 0]], mask=[[False, False], [True, False], [False, False]])
+        with pytest.raises(serape.DataError, match=r"missing in 'x0' \(1, first in row 1\)"):
+            Table(values)
+        assert Table(values, missing="drop").column("x1").tolist() == [1, 0]
+        assert Table(np.ma.array([[0, 1], [1, 2]])).rows == 2
+
+    def test_matrices_and_large_numbers(self) -> None:
+        assert Table(scipy.sparse.csr_matrix([[0, 1], [1, 0], [0, 0]]).todense()).rows == 3
+        large = np.array([[2**63], [2**63 + 1]], np.uint64)
+        assert Table(large).variables["x0"].levels == (2**63, 2**63 + 1)
+
 
 class TestSparse:
     @pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_matrix"])
@@ -174,6 +188,10 @@ class TestSparse:
         table = Table(matrix)
         assert table.column(0).tolist() == [1, 0, 0, 0]
         assert table.column(1).tolist() == [0, 0, 2, 0]
+
+    def test_huge_values_stay_apart(self) -> None:
+        table = Table(scipy.sparse.csr_array(np.array([[0.0], [1e300], [2e300]])))
+        assert table.column(0).tolist() == [0.0, 1e300, 2e300]
 
     def test_real_values(self) -> None:
         table = Table(scipy.sparse.csr_matrix([[0.5, 0], [0, 1.5]]))
@@ -328,6 +346,10 @@ class TestRefusals:
             (scipy.sparse.csr_matrix((5, 0)), "no columns"),
             ({"a": [1, 2], "b": [1]}, "column 'b' has 1 values but column 'a' has 2"),
             ({"a": [[1], [2]]}, "column 'a' holds a list"),
+            ({"a": [(1, [2]), (1, [3])]}, "column 'a' holds a tuple"),
+            ({"a": "hello", "b": "world"}, "column 'a' is 'hello'; a column is a list"),
+            ({"a": 5}, "column 'a' is 5"),
+            ({"a": np.zeros((2, 2))}, "array of 2 dimensions"),
             ({"a": [0.5, float("inf")]}, "column 'a' has an infinite value .inf. in row 1"),
             ({"a": [1, 2], "": [1, 2]}, "position 1 has no name"),
             (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "'a' occurs more than once"),
@@ -357,6 +379,34 @@ class TestRefusals:
         table = Table({"id": [str(k) for k in range(100)], "x": [0, 1] * 50})
         assert any("'id'" in note and "identifier" in note for note in table.notes)
 
+    def test_declared_levels_do_not_hide_a_constant(self) -> None:
+        frame = pd.DataFrame({"a": pd.Categorical(["u"] * 9, categories=["u", "v"]), "b": [0, 1, 0] * 3})
+        assert Table(frame).notes == ("constant, so never part of a blanket: 'a'",)
+        with pytest.raises(serape.DataError, match="'a' is constant"):
+            serape.markov_blanket(frame, "a")
+
+    def test_numbers_as_names_are_not_taken_for_positions(self) -> None:
+        frame = pd.DataFrame([[0, 1, 0], [1, 0, 1], [0, 0, 1]], columns=[2, 1, 0])
+        with pytest.raises(serape.OptionError, match="could be the column called '0' or the one at position 0"):
+            serape.markov_blanket(frame, 0)
+        assert serape.markov_blanket(frame, "0").target == "0"
+        assert serape.markov_blanket(frame, 1).target == "1"
+        assert Table(frame, kinds={0: "categorical"}).variables["0"].reason == "as asked"  # type: ignore[dict-item]
+
+    def test_columns_can_be_left_out(self) -> None:
+        for data in (np.eye(4, dtype=int), {f"x{k}": [0, 1] for k in range(4)}):
+            table = Table(data, ignore=["x1", "x3"])
+            assert table.names == ("x0", "x2")
+            assert table.notes[0] == "left out as asked: 'x1', 'x3'"
+            assert table.column("x2").tolist() == Table(data).column("x2").tolist()
+        with pytest.raises(serape.OptionError, match="no column 'x9' to leave out"):
+            Table(np.eye(4), ignore=["x9"])
+
+    @pytest.mark.parametrize("kinds", [["categorical"], 3])
+    def test_kinds_of_another_type(self, kinds: Any) -> None:
+        with pytest.raises(serape.OptionError, match="kinds must be"):
+            Table({"a": [1, 2]}, kinds=kinds)
+
     def test_constant_columns_are_noted(self) -> None:
         table = Table({"a": [1, 1], "b": [0.5, 0.5], "c": [1, 2]})
         assert table.notes == ("constant, so never part of a blanket: 'a', 'b'",)
@@ -374,6 +424,7 @@ class TestFiles:
             ("", "is empty"),
             ("\n\n", "is empty"),
             ("a,b\n", "no rows"),
+            ('a,b\n1,"2\n3,4\n5,6\n', "not a CSV file that can be read"),
             ("a,b\n1,2\n1,2,3\n", "line 3: 3 fields where the first line has 2"),
             ("a,b\n1,2\n1\n", "line 3: 1 fields where the first line has 2"),
             ("a,a\n1,2\n3,4\n", "'a' occurs more than once"),
@@ -412,6 +463,18 @@ class TestFiles:
         assert table.names == ("a, b", "c")
         assert table.column(0).tolist() == ["x,y", 'x "q"']
         assert table.column(1).tolist() == [1, 2]
+
+    def test_blank_lines_first_and_separators_in_quotes(self, tmp_path: Path) -> None:
+        assert Table(self.write(tmp_path, "\n\na,b\n1,2\n3,4\n")).names == ("a", "b")
+        assert Table(self.write(tmp_path, '"a;b;c;d",b,c\n1,2,3\n4,5,6\n')).names == ("a;b;c;d", "b", "c")
+
+    def test_a_pipe(self, tmp_path: Path) -> None:
+        pipe = tmp_path / "pipe.csv"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=lambda: pipe.write_text("a,b\n1,2\n3,4\n"))
+        writer.start()
+        assert Table(pipe).rows == 2
+        writer.join()
 
     def test_codes_with_leading_zeros_stay_text(self, tmp_path: Path) -> None:
         table = Table(self.write(tmp_path, "a,b\n007,1e3\n012,2\n"))

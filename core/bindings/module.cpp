@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using NumPy = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 using Positions = Array<std::uint32_t>;
+constexpr std::size_t most_threads = 512;
 
 template <class T>
 std::span<const T> span(const Array<T>& array) {
@@ -80,6 +82,9 @@ void without_gil(const Work& work) {
         }
     }
     if (stopped) {
+        if (PyErr_Occurred() == nullptr) {
+            PyErr_SetNone(PyExc_KeyboardInterrupt);
+        }
         throw nb::python_error();
     }
 }
@@ -213,8 +218,8 @@ void bind_test(nb::module_& m) {
                 const Answers out{statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())};
                 Control control = control_for(poll);
                 without_gil([&] {
-                    test.screen(target, span(candidates), given, threads, control, out, parse_way(way),
-                                way == "panels");
+                    test.screen(target, span(candidates), given, std::min(threads, most_threads), control, out,
+                                parse_way(way), way == "panels");
                 });
                 return std::make_tuple(statistic, dof, reliable);
             },
@@ -255,7 +260,9 @@ void bind_test(nb::module_& m) {
                 const SubsetQuestion question{target, pool, smallest, largest, must_include, stop_above};
                 std::vector<SubsetAnswer> answers;
                 Control control = control_for(poll);
-                without_gil([&] { answers = test.search_subsets(span(xs), question, threads, control); });
+                without_gil([&] {
+                    answers = test.search_subsets(span(xs), question, std::min(threads, most_threads), control);
+                });
                 Tally tally;
                 std::vector<std::tuple<double, double, double, bool, std::vector<std::uint32_t>, bool>> rows;
                 for (SubsetAnswer& answer : answers) {

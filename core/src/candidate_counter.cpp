@@ -145,7 +145,6 @@ Sum CandidateCounter::by_sparse(std::size_t candidate) {
     plan_.table_.unpack(candidate, codes_);
     counts_.assign(std::max<std::size_t>(counts_.size(), levels), 0);
     margin_.assign(std::max<std::size_t>(margin_.size(), levels), 0);
-    missed_.resize(std::max<std::size_t>(missed_.size(), levels));
     Sum sum;
     for (std::size_t z = 0; z < cells.strata(); ++z) {
         const std::size_t begin = cells.stratum_begin[z];
@@ -162,13 +161,13 @@ Sum CandidateCounter::by_sparse(std::size_t candidate) {
             for (const std::uint32_t row : rows_of(c)) {
                 if (margin_[codes_[row]]++ == 0) {
                     touched_.push_back(codes_[row]);
-                    missed_[codes_[row]] = n;
                 }
             }
         }
         if (touched_.size() >= 2) {
             sum.dof += static_cast<std::int64_t>(touched_.size() - 1) * static_cast<std::int64_t>(end - begin - 1);
             const bool g2 = statistic.kind() == StatisticKind::g2;
+            std::uint64_t covered = 0;
             sum.value += g2 ? log(n) : 0;
             for (std::size_t c = begin; c < end; ++c) {
                 touched_more_.clear();  // levels met in the cell
@@ -183,13 +182,16 @@ Sum CandidateCounter::by_sparse(std::size_t candidate) {
                         sum.value += log(counts_[x]);
                     } else {
                         sum.value += Statistic::x2_cell(counts_[x], margin_[x], cells.count[c], n, scale);
-                        missed_[x] -= cells.count[c];
+                        covered += std::uint64_t{margin_[x]} * cells.count[c];
                     }
                     counts_[x] = 0;
                 }
             }
+            if (!g2) {
+                sum.value += Statistic::x2_empty(covered, n, scale);
+            }
             for (const std::uint32_t x : touched_) {
-                sum.value += g2 ? -log(margin_[x]) : Statistic::x2_empty(margin_[x], missed_[x], n, scale);
+                sum.value -= g2 ? log(margin_[x]) : 0;
             }
         }
         for (const std::uint32_t x : touched_) {

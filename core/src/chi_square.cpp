@@ -1,5 +1,7 @@
 #include "serape/chi_square.hpp"
 
+#include <math.h>  // lgamma_r
+
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -10,12 +12,15 @@ namespace {
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 // ln Γ(a+1) − (a ln a − a + ½ ln 2πa): what Stirling's formula leaves out.
-double stirling_remainder(double a) {
-    if (a < 10.0) {
-        return std::lgamma(a + 1.0) - (a * std::log(a) - a + 0.5 * std::log(2.0 * std::numbers::pi * a));
-    }
+double stirling_remainder(double a) {  // a >= 10
     const double b = 1.0 / (a * a);
     return (1.0 / 12 - b * (1.0 / 360 - b * (1.0 / 1260 - b * (1.0 / 1680 - b / 1188)))) / a;
+}
+
+// std::lgamma writes a global variable, which threads must not.
+double log_gamma(double x) {
+    int sign = 0;
+    return ::lgamma_r(x, &sign);
 }
 
 // ln(1+u) − u without cancellation.
@@ -40,7 +45,7 @@ double log1p_minus(double u) {
 // ln( y^a e^(−y) / Γ(a+1) ).
 double log_prefactor(double a, double y) {
     if (a < 10.0) {
-        return a * std::log(y) - y - std::lgamma(a + 1.0);
+        return a * std::log(y) - y - log_gamma(a + 1.0);
     }
     const double u = (y - a) / a;
     return a * log1p_minus(u) - 0.5 * std::log(2.0 * std::numbers::pi * a) - stirling_remainder(a);
@@ -67,7 +72,7 @@ double log_upper_closed(double a, double y) {
     for (double k = first; k < a; k += 1.0) {
         nested = 1.0 + k / y * nested;
     }
-    const double log_sum = (a - 1.0) * std::log(y) - std::lgamma(a) + std::log(nested);
+    const double log_sum = (a - 1.0) * std::log(y) - log_gamma(a) + std::log(nested);
     if (first == 1.0) {
         return -y + log_sum;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "serape/chi_square.hpp"
@@ -144,9 +145,9 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
     }
     Cells cells(table_, target, given);
 
-    // Panels, if the candidates come in the table's order and are many.
-    bool panels =
-        way == Way::automatic && (force_panels || total >= 128) && std::is_sorted(candidates.begin(), candidates.end());
+    // Panels, if the candidates come in the table's order, each once, and are many.
+    bool panels = way == Way::automatic && (force_panels || total >= 128) &&
+                  std::adjacent_find(candidates.begin(), candidates.end(), std::greater_equal<>()) == candidates.end();
     if (panels && !force_panels) {
         const CountingPlan sample_plan(table_, statistic_, cells, table_.levels(target), candidates.first(1));
         double one_by_one = 0.0;

@@ -27,12 +27,13 @@ std::int64_t Statistic::x2_cell(std::uint32_t n_xt, std::uint32_t n_x, std::uint
                                 double scale) {
     const std::int64_t difference = static_cast<std::int64_t>(n_xt) * n - static_cast<std::int64_t>(n_x) * n_t;
     const auto d = static_cast<double>(difference);
-    const double expected = static_cast<double>(n_x) * static_cast<double>(n_t) * static_cast<double>(n);
-    return std::llrint(d / expected * d * scale);
+    const double margins = static_cast<double>(n_x) * static_cast<double>(n_t);  // the same either way round
+    return std::llrint(d / (margins * static_cast<double>(n)) * d * scale);
 }
 
-std::int64_t Statistic::x2_empty(std::uint32_t n_x, std::uint32_t missed, std::uint32_t n, double scale) {
-    return std::llrint(static_cast<double>(n_x) * static_cast<double>(missed) / static_cast<double>(n) * scale);
+std::int64_t Statistic::x2_empty(std::uint64_t covered, std::uint32_t n, double scale) {
+    const std::uint64_t uncovered = std::uint64_t{n} * n - covered;
+    return std::llrint(static_cast<double>(uncovered) / static_cast<double>(n) * scale);
 }
 
 }  // namespace serape

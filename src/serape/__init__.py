@@ -2,17 +2,24 @@
 
 from importlib.metadata import version
 
-from serape.api import markov_blanket
+from serape.api import markov_blanket, parents_children
+from serape.blankets import blankets
+from serape.checking import Counterexample, check_algorithm
 from serape.data import Table, Variable
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, SerapeError
 from serape.independence import DSeparation, IndependenceTest, Outcome, ci_test
+from serape.local.answer import Answer
 from serape.local.registry import algorithms
+from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.result import Result, load_result
 from serape.search import Progress, Search
 
 __version__ = version("serape")
 
 __all__ = [
+    "Answer",
+    "Comparison",
+    "Counterexample",
     "DSeparation",
     "DataError",
     "IndependenceTest",
@@ -27,7 +34,12 @@ __all__ = [
     "Table",
     "Variable",
     "algorithms",
+    "blankets",
+    "check_algorithm",
     "ci_test",
+    "compare",
+    "kl_fitness",
     "load_result",
     "markov_blanket",
+    "parents_children",
 ]

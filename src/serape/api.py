@@ -1,21 +1,27 @@
-"""The questions a user asks."""
+"""The questions a user asks about one target."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 from collections.abc import Collection
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError
+from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_whole, suggestion
 from serape.independence import ContingencyTest, DofRule, IndependenceTest, ReliabilityRule, make_test, position
+from serape.independence.base import Screen
+from serape.local.answer import Answer
 from serape.local.registry import Algorithm, LocalAlgorithm, find_algorithm
 from serape.results.explanation import Evidence
-from serape.results.result import Result
-from serape.search import Progress, Search
+from serape.results.result import Finds, Result
+from serape.search import Search
 from serape.search.progress import Watch, Watcher, watcher
+
+Reliability = ReliabilityRule | Literal["auto"]
 
 
 def markov_blanket(
@@ -25,7 +31,7 @@ def markov_blanket(
     test: str = "auto",
     alpha: float = 0.05,
     max_conditioning: int | None = None,
-    reliability: ReliabilityRule = "dof",
+    reliability: Reliability = "auto",
     dof: DofRule = "auto",
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 1,
@@ -49,7 +55,8 @@ def markov_blanket(
     max_conditioning
         The largest conditioning set to ask with; questions with larger ones are skipped.
     reliability
-        Which tests are trusted: "dof" (5 rows for each degree of freedom), "cells" (5 rows in the mean cell), or None.
+        Which tests are trusted: "dof" (5 rows for each degree of freedom), "cells" (5 rows in the mean cell), None for
+        all, or "auto": "cells" for fast-iamb, as its paper has it, and "dof" for all others.
     dof
         Degrees of freedom: "full", "adjusted" for empty margins, or "auto".
     random_state
@@ -59,6 +66,8 @@ def markov_blanket(
     progress
         None shows progress on a terminal once a search takes two seconds, True always, False never; a callable is
         given a `Progress` now and then.
+    algorithm_options
+        Passed on to the algorithm.
 
     Returns
     -------
@@ -70,98 +79,191 @@ def markov_blanket(
     Interrupted
         On Ctrl-C; a KeyboardInterrupt that carries what was found.
     """
-    chosen = find_algorithm(algorithm, finds=("blanket",))
-    source = make_test(data, test, dof, reliability)
-    at = position(source, target)
-    _check_data(source, at)
-    watch = watcher(progress)
-    search = Search(
-        source,
-        alpha=alpha,
-        max_conditioning=max_conditioning,
-        random_state=random_state,
-        threads=_threads(n_jobs),
-        progress=watch,
+    task = Task.make(
+        data, "blanket", algorithm, test, alpha, max_conditioning, reliability, dof, random_state, algorithm_options
     )
-    settings = {
-        "max_conditioning": max_conditioning,
-        "reliability": getattr(source, "reliability", None),
-        "dof": getattr(source, "dof", None),
-        **algorithm_options,
-    }
-    started = time.perf_counter()
-    try:
-        found = _checked(chosen, chosen.run(search, at, **algorithm_options), search, at)
-    except KeyboardInterrupt:
-        partial = _result(
-            search, at, chosen, search.so_far(at), time.perf_counter() - started, settings, complete=False
-        )
-        raise Interrupted(partial) from None
-    finally:
-        if isinstance(watch, Watch):
-            watch.close()
-    return _result(search, at, chosen, found, time.perf_counter() - started, settings)
+    return task.run(task.position(target), thread_count(n_jobs), watcher(progress))
 
 
-def _threads(n_jobs: int) -> int:
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or (n_jobs < 1 and n_jobs != -1):
-        raise OptionError(f"n_jobs must be a positive number of threads, or -1 for all, not {n_jobs!r}")
-    return (
-        n_jobs
-        if n_jobs > 0
-        else len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count() or 1
-    )
-
-
-def _check_data(test: IndependenceTest, target: int) -> None:
-    if len(test.variables) < 2:
-        raise DataError("the table has one column; a blanket needs others to choose from")
-    if isinstance(test, ContingencyTest):
-        test.check(range(len(test.variables)))
-        if test.table.levels(target) < 2:
-            raise DataError(f"the target {test.variables[target]!r} is constant; there is nothing to explain")
-
-
-def _checked(algorithm: Algorithm, answer: Any, search: Search, target: int) -> tuple[int, ...]:
-    """Return the positions an algorithm answered with."""
-    if not isinstance(answer, Collection) or isinstance(answer, str):
-        raise InputTypeError(f"algorithm {algorithm.name!r} must return the variables it found, not {answer!r}")
-    found = {position(search.test, v) for v in answer}
-    if target in found:
-        raise OptionError(f"algorithm {algorithm.name!r} returned the target as a member of its own blanket")
-    return tuple(found)
-
-
-def _result(
-    search: Search,
-    target: int,
-    algorithm: Algorithm,
-    found: Collection[int],
-    seconds: float,
-    settings: dict[str, Any],
-    complete: bool = True,
+def parents_children(
+    data: Any,
+    target: str | int,
+    algorithm: str | LocalAlgorithm = "auto",
+    test: str = "auto",
+    alpha: float = 0.05,
+    max_conditioning: int | None = None,
+    reliability: Reliability = "auto",
+    dof: DofRule = "auto",
+    random_state: int | np.random.Generator | None = None,
+    n_jobs: int = 1,
+    progress: bool | Watcher | None = None,
+    **algorithm_options: Any,
 ) -> Result:
-    names = search.test.variables
-    table = getattr(search.test, "table", None)
-    return Result(
-        target=names[target],
-        blanket=tuple(names[v] for v in sorted(found)),
-        parents_children=None,
-        spouses=None,
-        algorithm=algorithm.name,
-        test=search.test.name,
-        alpha=search.alpha,
-        tests=search.tally.tests.total(),
-        tests_by_size=dict(sorted(search.tally.tests.items())),
-        skipped=search.tally.skipped.total(),
-        seconds=seconds,
-        options=settings,
-        notes=(*(table.notes if table is not None else ()), *search.notes),
-        complete=complete,
-        trace=Evidence.of(search, target),
-    )
+    """Find the parents and children of a variable: those joined to it by an arc in the network behind the data.
+
+    All arguments are those of `markov_blanket`.
+    """
+    task = Task.make(
+        data, "parents-children", algorithm, test, alpha, max_conditioning, reliability, dof, random_state,
+        algorithm_options,
+    )  # fmt: skip
+    return task.run(task.position(target), thread_count(n_jobs), watcher(progress))
 
 
-__all__ = ["Progress", "markov_blanket"]
+@dataclass(frozen=True)
+class Task:
+    """A question that can be asked of any target: everything but the target is settled and checked."""
+
+    finds: Finds
+    algorithm: Algorithm
+    source: IndependenceTest
+    alpha: float
+    max_conditioning: int | None
+    random_state: int | np.random.Generator | None
+    options: dict[str, Any]
+
+    @classmethod
+    def make(
+        cls,
+        data: Any,
+        finds: Finds,
+        algorithm: str | LocalAlgorithm,
+        test: str,
+        alpha: float,
+        max_conditioning: int | None,
+        reliability: Reliability,
+        dof: DofRule,
+        random_state: int | np.random.Generator | None,
+        options: dict[str, Any],
+    ) -> Task:
+        """Settle the question and check that the data can answer it."""
+        chosen = find_algorithm(algorithm, finds)
+        _check_options(chosen, options)
+        source = make_test(data, test, dof, chosen.reliability if reliability == "auto" else reliability)
+        if len(source.variables) < 2:
+            raise DataError("the table has one column; a blanket needs others to choose from")
+        if isinstance(source, ContingencyTest):
+            source.check(range(len(source.variables)))
+        return cls(finds, chosen, source, alpha, max_conditioning, random_state, options)
+
+    def position(self, target: str | int) -> int:
+        """Return where a target stands, if it can be one."""
+        at = position(self.source, target)
+        if isinstance(self.source, ContingencyTest) and self.source.table.is_constant(at):
+            raise DataError(f"the target {self.source.variables[at]!r} is constant; there is nothing to explain")
+        return at
+
+    def run(
+        self, target: int, threads: int = 1, watch: Watcher | None = None, marginal: Screen | None = None
+    ) -> Result:
+        """Ask the question of a target. `marginal` holds its tests given nothing, where they are known already."""
+        search = Search(
+            self.source,
+            alpha=self.alpha,
+            max_conditioning=self.max_conditioning,
+            random_state=self.random_state,
+            threads=threads,
+            progress=watch,
+        )
+        if marginal is not None:
+            search.know(target, marginal)
+        started = time.perf_counter()
+        try:
+            answer = self._checked(self.algorithm.run(search, target, **self.options), target)
+        except KeyboardInterrupt:
+            partial = Answer(blanket=search.so_far(target))
+            raise Interrupted(self._result(search, target, partial, time.perf_counter() - started, False)) from None
+        finally:
+            if isinstance(watch, Watch):
+                watch.close()
+        return self._result(search, target, answer, time.perf_counter() - started, True)
+
+    def _checked(self, answer: Any, target: int) -> Answer:
+        """Return what an algorithm answered, in positions."""
+        if isinstance(answer, Answer):
+            spouses = answer.spouses
+            return Answer(
+                self._positions(answer.blanket, target),
+                self._positions(answer.parents_children, target),
+                None
+                if spouses is None
+                else {self._position(s): self._positions(via, target) or () for s, via in spouses.items()},
+            )
+        if not isinstance(answer, Collection) or isinstance(answer, str):
+            raise InputTypeError(
+                f"algorithm {self.algorithm.name!r} must return the variables it found, not {answer!r}"
+            )
+        found = self._positions(answer, target)
+        return Answer(blanket=found) if self.finds == "blanket" else Answer(parents_children=found)
+
+    def _position(self, variable: int | str) -> int:
+        return position(self.source, variable)
+
+    def _positions(self, variables: Collection[int | str] | None, target: int) -> tuple[int, ...] | None:
+        if variables is None:
+            return None
+        found = {self._position(v) for v in variables}
+        if target in found:
+            raise OptionError(f"algorithm {self.algorithm.name!r} returned the target as a member of its own blanket")
+        return tuple(sorted(found))
+
+    def _result(self, search: Search, target: int, answer: Answer, seconds: float, complete: bool) -> Result:
+        names = self.source.variables
+        table = getattr(self.source, "table", None)
+
+        def named(positions: Collection[int | str] | None) -> tuple[str, ...] | None:
+            return None if positions is None else tuple(names[int(v)] for v in sorted(int(v) for v in positions))
+
+        spouses = answer.spouses
+        near = named(answer.parents_children)
+        return Result(
+            target=names[target],
+            finds=self.finds,
+            blanket=named(answer.blanket) or near or (),
+            parents_children=near,
+            spouses=None if spouses is None else {names[int(s)]: named(via) or () for s, via in spouses.items()},
+            algorithm=self.algorithm.name,
+            test=self.source.name,
+            alpha=search.alpha,
+            tests=search.tally.tests.total(),
+            tests_by_size=dict(sorted(search.tally.tests.items())),
+            skipped=search.tally.skipped.total(),
+            seconds=seconds,
+            options={
+                "max_conditioning": None if self.max_conditioning is None else int(self.max_conditioning),
+                "random_state": self.random_state if is_whole(self.random_state) else None,
+                "reliability": getattr(self.source, "reliability", None),
+                "dof": getattr(self.source, "dof", None),
+                **self.options,
+            },
+            notes=(*(table.notes if table is not None else ()), *search.notes),
+            complete=complete,
+            trace=Evidence.of(search, target),
+        )
+
+
+def _check_options(algorithm: Algorithm, options: dict[str, Any]) -> None:
+    try:
+        signature = inspect.signature(algorithm.run)
+    except (TypeError, ValueError):  # some callables do not tell
+        return
+    names = list(signature.parameters)
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in signature.parameters.values()):
+        return
+    own = names[2:]
+    settings = [name for name in inspect.signature(markov_blanket).parameters if name != "algorithm_options"]
+    for option in options:
+        if option not in own:
+            takes = f"it takes {', '.join(map(repr, own))}" if own else "it takes none"
+            raise OptionError(
+                f"algorithm {algorithm.name!r} has no option {option!r} ({takes}).{suggestion(option, own + settings)}"
+            )
+
+
+def thread_count(n_jobs: int) -> int:
+    """Return the number of threads that n_jobs asks for."""
+    if not is_whole(n_jobs) or (n_jobs < 1 and n_jobs != -1):
+        raise OptionError(f"n_jobs must be a positive number of threads, or -1 for all, not {n_jobs!r}")
+    if n_jobs > 0:
+        return int(n_jobs)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,3 +46,8 @@ def some(names: Iterable[str], most: int = 5) -> str:
     names = list(names)
     shown = ", ".join(repr(n) for n in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def is_whole(number: object) -> bool:
+    """Return whether something is a whole number, of Python or NumPy, and not a truth value."""
+    return isinstance(number, Integral) and not isinstance(number, bool)

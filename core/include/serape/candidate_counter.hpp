@@ -65,7 +65,6 @@ class CandidateCounter {
     const CountingPlan& plan_;
     std::vector<std::uint32_t> counts_;
     std::vector<std::uint32_t> margin_;
-    std::vector<std::uint32_t> missed_;
     std::vector<std::uint32_t> masked_;
     std::vector<std::uint32_t> cell_ones_;
     std::vector<std::uint32_t> stratum_ones_;

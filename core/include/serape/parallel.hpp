@@ -74,11 +74,13 @@ void parallel_for(std::size_t items, std::size_t grain, std::size_t threads, Con
                 control.check();
             }
         } catch (...) {
-            control.stop();
-            const std::lock_guard lock(mutex);
-            if (!failure) {
-                failure = std::current_exception();
+            {
+                const std::lock_guard lock(mutex);
+                if (!failure) {
+                    failure = std::current_exception();
+                }
             }
+            control.stop();  // only now, so that what went wrong is kept and not what others make of the stop
         }
     };
     {

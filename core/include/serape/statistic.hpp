@@ -81,11 +81,11 @@ class Statistic {
         const double value = static_cast<double>(sum) * (kind_ == StatisticKind::g2 ? 2.0 * log_.unit() : 1.0 / scale);
         return value > 0.0 ? value : 0.0;  // rounding can leave −1e−12 where the statistic is nought
     }
-    // X² of one non-empty cell in fixed point, and of all empty cells of one level x together: those of the t-levels
-    // that x never meets, `missed` rows in all.
+    // X² of one non-empty cell in fixed point, and of all empty cells of a stratum together: Σ n_x n_t / n over them,
+    // where `covered` is Σ n_x n_t over the others (all cells make n²). Neither depends on which variable is x.
     static std::int64_t x2_cell(std::uint32_t n_xt, std::uint32_t n_x, std::uint32_t n_t, std::uint32_t n,
                                 double scale);
-    static std::int64_t x2_empty(std::uint32_t n_x, std::uint32_t missed, std::uint32_t n, double scale);
+    static std::int64_t x2_empty(std::uint64_t covered, std::uint32_t n, double scale);
 
   private:
     template <std::uint32_t Levels, class Count>
@@ -125,7 +125,8 @@ class Statistic {
     template <class Count>
     void add_x2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels, double scale) const {
         std::uint32_t occupied = 0;
-        Sum added;
+        std::uint64_t covered = 0;
+        std::int64_t value = 0;
         for (std::uint32_t level = 0; level < levels; ++level) {
             const auto count = [&](std::size_t c) {
                 const Count* of_level = stratum.counts + c * stratum.stride;
@@ -139,21 +140,16 @@ class Statistic {
             for (std::size_t c = 0; c < stratum.cells; ++c) {
                 margin += count(c);
             }
-            if (margin == 0) {
-                continue;
-            }
-            ++occupied;
-            std::uint32_t missed = stratum.rows;
+            occupied += margin != 0;
             for (std::size_t c = 0; c < stratum.cells; ++c) {
                 if (const std::uint32_t n = count(c); n != 0) {
-                    added.value += x2_cell(n, margin, stratum.sizes[c], stratum.rows, scale);
-                    missed -= stratum.sizes[c];
+                    value += x2_cell(n, margin, stratum.sizes[c], stratum.rows, scale);
+                    covered += std::uint64_t{margin} * stratum.sizes[c];
                 }
             }
-            added.value += x2_empty(margin, missed, stratum.rows, scale);
         }
         if (occupied >= 2) {
-            sum.value += added.value;
+            sum.value += value + x2_empty(covered, stratum.rows, scale);
             sum.dof += static_cast<std::int64_t>(occupied - 1) * static_cast<std::int64_t>(stratum.cells - 1);
         }
     }

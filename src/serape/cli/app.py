@@ -80,9 +80,9 @@ def blanket(
     alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
     max_conditioning: Annotated[int | None, typer.Option(help="Largest conditioning set.")] = None,
     reliability: Annotated[
-        Literal["dof", "cells", "none"],
+        Literal["auto", "dof", "cells", "none"],
         typer.Option(help="Trust a test with 5 rows a degree of freedom, 5 rows a cell, or always."),
-    ] = "dof",
+    ] = "auto",
     dof: Annotated[Literal["auto", "full", "adjusted"], typer.Option(help="Degrees of freedom.")] = "auto",
     missing: Annotated[
         Literal["error", "drop", "level"],
@@ -91,6 +91,7 @@ def blanket(
     kind: Annotated[
         list[str] | None, typer.Option(help="Kind of a column, as NAME=categorical or NAME=continuous; repeatable.")
     ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="Leave this column out; repeatable.")] = None,
     explain: Annotated[list[str] | None, typer.Option(help="Tell why this column is in or out; repeatable.")] = None,
     seed: Annotated[int | None, typer.Option(help="Break exact ties at random with this seed.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all.")] = 1,
@@ -102,7 +103,7 @@ def blanket(
 ) -> None:
     """Find the Markov blanket of a column."""
     kinds = dict(_kind(entry) for entry in kind or ())
-    table = serape.Table(data, kinds=kinds or None, missing=missing)
+    table = serape.Table(data, kinds=kinds or None, missing=missing, ignore=ignore or ())
     interrupted = False
     try:
         found = serape.markov_blanket(
@@ -140,15 +141,11 @@ def _show(found: Result, explain: list[str], as_json: bool) -> None:
         typer.echo(json_text(found), nl=False)
         return
     console = Console(highlight=False)
-    count = len(found.blanket)
-    console.print(
-        Text.assemble(
-            "Markov blanket of ", (found.target, "bold"), f": {count} {'variable' if count == 1 else 'variables'}"
-        )
-    )
-    if found.blanket:
+    count = len(found.members)
+    console.print(Text(f"{found.title}: {count} {'variable' if count == 1 else 'variables'}"))
+    if found.members:
         grid = Grid("variable", "statistic", "dof", "p", "given")
-        for name in found.blanket:
+        for name in found.members:
             why = found.explain(name)
             given = ", ".join(why.given) if why.given else "nothing" if why.given == () else "not tested"
             grid.add_row(Text(name), f"{why.statistic:.5g}", f"{why.dof:g}", p_text(why.log_p), Text(given))

@@ -10,10 +10,11 @@ from __future__ import annotations
 import csv
 import gzip
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -47,6 +48,8 @@ def _open_text(path: Path) -> Iterator[IO[str]]:
         raise DataError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
         raise DataError(f"{path} cannot be decompressed: {error}") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
     except csv.Error as error:
         raise DataError(f"{path} is not a CSV file that can be read: {error}") from None
 
@@ -54,12 +57,11 @@ def _open_text(path: Path) -> Iterator[IO[str]]:
 def read_csv(path: Path, kinds: Kinds) -> tuple[list[str], list[Encoded]]:
     """Read and encode a CSV file."""
     with _open_text(path) as file:
-        first = file.readline()
-        if not first.strip():
+        first = next((line for line in file if line.strip()), "")
+        if not first:
             raise DataError(f"{path} is empty; its first line must name the columns")
-        separator = max(",;\t|", key=first.count)
-        file.seek(0)
-        reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
+        separator = max(",;\t|", key=re.sub(r'"[^"]*"', "", first).count)
+        reader = csv.reader(chain([first], file), delimiter=separator, skipinitialspace=True, strict=True)
         names = [name.strip() for name in next(reader)]
         seen: list[dict[str, int]] = [{} for _ in names]
         blocks: list[list[NDArray[np.int64]]] = [[] for _ in names]

@@ -89,8 +89,10 @@ class Kinds:
         self.for_all: Kind | None = None
         if isinstance(asked, str):
             self.for_all = self._checked(asked, "all columns")
+        elif isinstance(asked, Mapping):
+            self.by_name = {str(name): self._checked(kind, f"column {name!r}") for name, kind in asked.items()}
         elif asked is not None:
-            self.by_name = {name: self._checked(kind, f"column {name!r}") for name, kind in asked.items()}
+            raise OptionError(f"kinds must be one word for all columns or a dict by column name, not {asked!r:.60}")
 
     @staticmethod
     def _checked(kind: str, whose: str) -> Kind:
@@ -209,13 +211,21 @@ def encode_labels(
     try:
         codes = np.fromiter((seen.setdefault(v, len(seen)) for v in values), np.int64, len(values))
     except TypeError:
-        odd = next(v for v in values if type(v).__hash__ is None)
+        odd = next(v for v in values if not _hashable(v))
         raise DataError(
             f"column {name!r} holds a {type(odd).__name__} ({odd!r:.60}); every cell must be a single value"
         ) from None
     return encode_distinct(
         name, list(seen), codes, declared=None if declared is None else len(declared), kind=kind, reason=reason
     )
+
+
+def _hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def encode_distinct(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -20,13 +20,14 @@ from serape.data.encoding import (
     Encoded,
     Kind,
     Kinds,
+    as_codes,
     encode_array,
     encode_floats,
     encode_integers,
     encode_labels,
     encode_objects,
 )
-from serape.errors import DataError, InputTypeError
+from serape.errors import DataError, InputTypeError, OptionError, suggestion
 
 _BLOCK = 2048  # columns of a wide array handled at once
 
@@ -62,6 +63,24 @@ class Columns:
     def with_columns(self, encoded: list[Encoded]) -> Columns:
         """Return the same names with other columns."""
         return Columns(self.names, len(encoded[0]), encoded)
+
+    def without(self, names: Collection[str]) -> Columns:
+        """Return the columns but some."""
+        for name in names:
+            if name not in self.names:
+                raise OptionError(f"there is no column {name!r} to leave out.{suggestion(name, self.names)}")
+        kept = [k for k, name in enumerate(self.names) if name not in names]
+        if not kept:
+            raise OptionError("no column is left")
+        encoded = self.encoded or self._unpacked()
+        return Columns([self.names[k] for k in kept], self.rows, [encoded[k] for k in kept])
+
+    def _unpacked(self) -> list[Encoded]:
+        packed, levels = self.pack()
+        return [
+            Encoded("categorical", reason, levels[k], as_codes(packed.codes(k), len(levels[k])))
+            for k, reason in enumerate(self.reasons)
+        ]
 
     def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
         """Pack the categorical columns; a continuous one takes its place as a column of one level."""
@@ -152,10 +171,15 @@ def _bare_names(count: int) -> list[str]:
 
 
 def _read_array(array: NDArray[Any], kinds: Kinds, names: list[str] | None = None) -> Columns:
+    masked = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
+    array = np.asarray(array)
     if array.ndim != 2:
         raise InputTypeError(f"an array must have two dimensions, rows and columns, but this one has {array.ndim}")
     rows, count = array.shape
     names = _bare_names(count) if names is None else names
+    if masked is not None and masked.any():
+        columns = [encode_array(n, array[:, k], masked[:, k], kinds.of(n)) for k, n in enumerate(names)]
+        return Columns(names, rows, columns)
     if array.dtype.kind in "biu" and rows >= 2 and not kinds:
         wide = _read_narrow_integers(array, names)
         if wide is not None:
@@ -188,7 +212,7 @@ def _read_narrow_integers(array: NDArray[Any], names: list[str]) -> WideColumns 
                 return None
             rank = (np.cumsum(here, axis=1) - 1).astype(np.uint8)
             codes = rank[np.arange(width), codes]
-            seen = [tuple((np.flatnonzero(h) + lo).tolist()) for h, lo in zip(here, low.tolist(), strict=True)]
+            seen = [tuple(lo + v for v in np.flatnonzero(h).tolist()) for h, lo in zip(here, low.tolist(), strict=True)]
         if truth:
             seen = [tuple(bool(v) for v in levels) for levels in seen]
         all_levels += [known.setdefault(levels, levels) for levels in seen]
@@ -211,7 +235,7 @@ def _read_sparse(matrix: Any, kinds: Kinds) -> Columns:
     names = _bare_names(count)
     data = columns.data
     if data.dtype.kind == "f":
-        if np.isfinite(data).all() and (np.floor(data) == data).all():
+        if (np.abs(data) <= 2**53).all() and (np.floor(data) == data).all():
             data = data.astype(np.int64)
         else:
             dense = ((name, columns[:, [k]].toarray()[:, 0]) for k, name in enumerate(names))
@@ -245,7 +269,7 @@ def _read_sparse(matrix: Any, kinds: Kinds) -> Columns:
 
 
 def _read_mapping(data: Mapping[Any, Any], kinds: Kinds) -> Columns:
-    columns = {str(name): values if isinstance(values, np.ndarray) else list(values) for name, values in data.items()}
+    columns = {str(name): _as_column(str(name), values) for name, values in data.items()}
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         (one, a), (other, b) = min(lengths.items(), key=lambda c: c[1]), max(lengths.items(), key=lambda c: c[1])
@@ -259,6 +283,17 @@ def _read_mapping(data: Mapping[Any, Any], kinds: Kinds) -> Columns:
         for name, values in columns.items()
     ]
     return Columns(list(columns), next(iter(lengths.values()), 0), encoded)
+
+
+def _as_column(name: str, values: Any) -> Any:
+    """Return the values of a column of a dict, if they are one."""
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise DataError(f"column {name!r} is an array of {values.ndim} dimensions; a column has one")
+        return np.asarray(values) if not np.ma.is_masked(values) else values.tolist()
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise DataError(f"column {name!r} is {values!r:.60}; a column is a list or array of values")
+    return list(values)
 
 
 def _read_records(data: Sequence[Any], kinds: Kinds) -> Columns:

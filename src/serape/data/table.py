@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.encoding import Kind, Kinds
 from serape.data.reading import Columns, read
-from serape.errors import DataError, OptionError, some, suggestion
+from serape.errors import DataError, OptionError, is_whole, some, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,24 +46,34 @@ class Table:
     other numbers are *continuous*. `kinds` overrules this, for all columns ("categorical") or by name
     ({"age": "continuous"}).
 
-    Missing values are an error unless `missing` is "drop" (leave out rows that have any) or "level" (a level of its
-    own, for categorical columns). A constant column is kept and noted; it never belongs to a blanket. A table of no
-    rows, one row or no columns, a name that occurs twice, and a column of more than 65,536 levels are errors.
+    `ignore` names columns to leave out. Missing values are an error unless `missing` is "drop" (leave out rows that
+    have any) or "level" (a level of its own, for categorical columns). A constant column is kept and noted; it never
+    belongs to a blanket. A table of no rows, one row or no columns, a name that occurs twice, and a column of more than
+    65,536 levels are errors.
     """
 
-    def __init__(self, data: Any, kinds: str | Mapping[str, str] | None = None, missing: Missing = "error") -> None:
+    def __init__(
+        self,
+        data: Any,
+        kinds: str | Mapping[str, str] | None = None,
+        missing: Missing = "error",
+        ignore: Collection[str] = (),
+    ) -> None:
         if missing not in MISSING_RULES:
             raise OptionError(f"missing={missing!r} is not known; use one of {', '.join(map(repr, MISSING_RULES))}")
         columns = read(data, Kinds(kinds))
         _check_shape(columns)
         if isinstance(kinds, Mapping):
             known = set(columns.names)
-            for name in kinds:
+            for name in map(str, kinds):
                 if name not in known:
                     raise OptionError(
                         f"kinds names a column {name!r} that the data do not have.{suggestion(name, known)}"
                     )
         notes: list[str] = []
+        if ignore:
+            columns = columns.without(ignore)
+            notes.append(f"left out as asked: {some(ignore)}")
         columns = _treat_missing(columns, missing, notes)
 
         self.names: tuple[str, ...] = tuple(columns.names)
@@ -71,6 +81,7 @@ class Table:
         self.packed, self._levels = columns.pack()
         self._kinds, self._reasons = columns.kinds, columns.reasons
         self._values = columns.values
+        self._declared = {k for k, c in enumerate(columns.encoded) if c.declared}
         self._position = {name: k for k, name in enumerate(self.names)}
         self.notes: tuple[str, ...] = (*notes, *self._remarks())
 
@@ -97,6 +108,13 @@ class Table:
     def levels(self, position: int) -> int:
         """Return how many levels the column at a position has; 0 if it is continuous."""
         return len(self._levels[position])
+
+    def is_constant(self, position: int) -> bool:
+        """Return whether the column at a position has one value only, whatever levels are declared."""
+        if position in self._values:
+            return bool(np.ptp(self._values[position]) == 0)
+        levels = self.levels(position)
+        return levels < 2 or (position in self._declared and bool(np.ptp(self.packed.codes(position)) == 0))
 
     def position(self, variable: str | int) -> int:
         """Return where a variable, given by name or position, stands."""
@@ -145,12 +163,7 @@ class Table:
         return Variable(self.names[k], self._kinds[k], self._levels[k], self._reasons[k])
 
     def _remarks(self) -> list[str]:
-        constant = [
-            self.names[k]
-            for k, levels in enumerate(self._levels)
-            if len(levels) == 1 and self._kinds[k] == "categorical"
-        ]
-        constant += [self.names[k] for k, v in self._values.items() if v.min() == v.max()]
+        constant = [self.names[k] for k in range(len(self.names)) if self.is_constant(k)]
         crowded = [
             self.names[k]
             for k, levels in enumerate(self._levels)
@@ -196,12 +209,16 @@ def position_of(variable: str | int, names: Sequence[str], positions: Mapping[st
                 f"there is no column {variable!r}.{suggestion(variable, names)} The columns are {some(names)}."
             )
         return positions[variable]
-    if isinstance(variable, int | np.integer) and not isinstance(variable, bool):
+    if is_whole(variable):
+        called = positions.get(str(variable), variable)
+        if called != variable:
+            raise OptionError(
+                f"{variable} could be the column called {str(variable)!r} or the one at position {variable}; "
+                f"give its name as text"
+            )
         if not 0 <= variable < len(names):
             raise OptionError(f"there is no column at position {variable}; positions go from 0 to {len(names) - 1}")
         return int(variable)
-    if str(variable) in positions:
-        return positions[str(variable)]
     raise OptionError(f"a variable is given by its name or its position, not by {variable!r}")
 
 
@@ -240,7 +257,7 @@ def _treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns
     if rule == "error":
         raise DataError(
             f"values are missing in {told}; pass missing='drop' to leave out such rows or missing='level' to make "
-            f"'missing' a level of its own"
+            f"'missing' a level of its own (--missing on the command line)"
         )
     if rule == "level":
         stuck = [columns.names[k] for k in columns.missing if columns.kinds[k] == "continuous"]

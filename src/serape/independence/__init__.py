@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from serape.data.table import Table, as_table, position_of
 from serape.errors import OptionError
 from serape.independence.base import Association, IndependenceTest, Outcome, Screen, Tally
-from serape.independence.contingency import ContingencyTest, DofRule, ReliabilityRule
+from serape.independence.contingency import ContingencyTest, DofRule, ReliabilityRule, check_rules
 from serape.independence.d_separation import DSeparation
 from serape.independence.g2 import G2
 from serape.independence.x2 import X2
@@ -20,10 +22,11 @@ def make_test(
     data: Any, test: str = "auto", dof: DofRule = "auto", reliability: ReliabilityRule = "dof", minimum: float = 5.0
 ) -> IndependenceTest:
     """Return the independence test of a name on data; data that are a test already are returned as they are."""
-    if isinstance(data, IndependenceTest):
-        return data
+    check_rules(dof, reliability)
     if test != "auto" and test not in TESTS:
         raise OptionError(f"test={test!r} is not known; tests are 'auto', {', '.join(map(repr, TESTS))}")
+    if isinstance(data, IndependenceTest):
+        return data
     return TESTS["g2" if test == "auto" else test](as_table(data), dof, reliability, minimum)
 
 
@@ -31,7 +34,7 @@ def ci_test(
     data: Any,
     x: str | int,
     y: str | int,
-    given: str | int | Sequence[str | int] = (),
+    given: str | int | Sequence[str | int] | None = (),
     test: str = "g2",
     dof: DofRule = "full",
     reliability: ReliabilityRule = "dof",
@@ -41,8 +44,10 @@ def ci_test(
     Performed even where it is not reliable; the outcome says so. With 0 degrees of freedom there is nothing to test:
     p is NaN and the outcome unreliable.
     """
-    if isinstance(given, str | int):
-        given = (given,)
+    if given is None:
+        given = ()
+    elif isinstance(given, str | int | np.integer):
+        given = (given if isinstance(given, str) else int(given),)
     source = make_test(data, test, dof, reliability)
     positions = [position(source, v) for v in (x, y, *given)]
     twice = [source.variables[k] for k in positions if positions.count(k) > 1]

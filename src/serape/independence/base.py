@@ -86,6 +86,14 @@ class Screen:
         log_p[~self.reliable[places]] = math.nan
         return log_p
 
+    def part(self, candidates: NDArray[np.uint32]) -> Screen:
+        """Return the answers for some of the candidates (which must be in ascending order here)."""
+        places = np.searchsorted(self.candidates, candidates)
+        log_p = self._log_p if callable(self._log_p) else self._log_p[places]
+        return type(self)(
+            candidates, self.given, self.statistic[places], self.dof[places], self.reliable[places], log_p
+        )
+
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
         places = np.flatnonzero(self.reliable)

@@ -34,6 +34,14 @@ DofRule = Literal["auto", "full", "adjusted"]
 ReliabilityRule = Literal["dof", "cells"] | None
 
 
+def check_rules(dof: str, reliability: str | None) -> None:
+    """Refuse rules that do not exist."""
+    if dof not in ("auto", "full", "adjusted"):
+        raise OptionError(f"dof={dof!r} is not known; use 'auto', 'full' or 'adjusted'")
+    if reliability not in ("dof", "cells", None):
+        raise OptionError(f"reliability={reliability!r} is not known; use 'dof', 'cells' or None")
+
+
 class ContingencyTest(IndependenceTest):
     """A test of independence in the contingency tables of a Table's categorical columns."""
 
@@ -42,10 +50,7 @@ class ContingencyTest(IndependenceTest):
     def __init__(
         self, table: Table, dof: DofRule = "auto", reliability: ReliabilityRule = "dof", minimum: float = 5.0
     ) -> None:
-        if dof not in ("auto", "full", "adjusted"):
-            raise OptionError(f"dof={dof!r} is not known; use 'auto', 'full' or 'adjusted'")
-        if reliability not in ("dof", "cells", None):
-            raise OptionError(f"reliability={reliability!r} is not known; use 'dof', 'cells' or None")
+        check_rules(dof, reliability)
         if not minimum > 0:
             raise OptionError(f"the minimum number of rows must be positive, not {minimum!r}")
         self.table = table
@@ -59,11 +64,12 @@ class ContingencyTest(IndependenceTest):
         """Refuse continuous columns."""
         stuck = [self.table.names[k] for k in self.table.continuous if k in variables]
         if stuck:
+            are = "is" if len(stuck) == 1 else "are"
             why = self.table.variables[stuck[0]].reason
             raise DataError(
-                f"test {self.name!r} needs categorical columns, but {some(stuck)} is continuous ({why}); divide it "
+                f"test {self.name!r} needs categorical columns, but {some(stuck)} {are} continuous ({why}); divide it "
                 f"into classes, leave it out, or, if its values are categories, pass "
-                f"kinds={{{stuck[0]!r}: 'categorical'}} to Table"
+                f"kinds={{{stuck[0]!r}: 'categorical'}} to Table (--ignore and --kind on the command line)"
             )
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:

@@ -44,6 +44,8 @@ class DSeparation(IndependenceTest):
         nodes = list(graph.nodes if order is None else order)
         if len(nodes) != graph.number_of_nodes() or set(nodes) != set(graph.nodes):
             raise DataError("the order must name every node of the graph exactly once")
+        if len({str(node) for node in nodes}) < len(nodes):
+            raise DataError("two nodes have the same name once written as text; give every node a name of its own")
         self.graph = graph
         self.variables = tuple(str(node) for node in nodes)
         place = {node: k for k, node in enumerate(nodes)}

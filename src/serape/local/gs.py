@@ -12,8 +12,6 @@ conditional tests would be unreliable too).
 
 from __future__ import annotations
 
-import numpy as np
-
 from serape.local.shrink import shrink
 from serape.search import Members, Positions, Search
 
@@ -32,7 +30,7 @@ def grow(search: Search, target: int, blanket: Members, order: Positions) -> Non
     added = True
     while added:
         added = False
-        rest = order[~np.isin(order, tuple(blanket))]
+        rest = search.outside(order, blanket)
         while (place := search.first_dependent(target, rest, tuple(blanket))) is not None:
             blanket.add(int(rest[place]))
             rest = rest[place + 1 :]

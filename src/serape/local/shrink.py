@@ -8,11 +8,16 @@ from serape.search import Members, Search
 def shrink(search: Search, target: int, blanket: Members) -> bool:
     """Drop X from the blanket where X ⊥ T | B \\ X, until nothing drops; return whether anything did."""
     dropped = False
-    again = True
-    while again:
-        again = False
-        for x in blanket:
-            if search.independent(x, target, blanket.without(x)):
-                blanket.remove(x)
-                dropped = again = True
+    while shrink_once(search, target, blanket):
+        dropped = True
+    return dropped
+
+
+def shrink_once(search: Search, target: int, blanket: Members) -> bool:
+    """Go through the blanket once, dropping X where X ⊥ T | B \\ X; return whether anything was dropped."""
+    dropped = False
+    for x in blanket:
+        if search.independent(x, target, blanket.without(x)):
+            blanket.remove(x)
+            dropped = True
     return dropped

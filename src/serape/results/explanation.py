@@ -14,6 +14,7 @@ from serape.independence.base import Outcome
 from serape.results.records import Records
 
 if TYPE_CHECKING:
+    from serape.data.table import Table
     from serape.results.result import Result
     from serape.search.search import Search
 
@@ -67,10 +68,16 @@ class Evidence:
         names: Sequence[str],
         gather: Callable[[], tuple[Columns, Sequence[tuple[int, ...]]]],
         events: Sequence[tuple[int, str]] = (),
+        target: int = 0,
+        rows: int | None = None,
+        levels: Sequence[int] = (),
     ) -> None:
         self.names = tuple(names)
         self._gather = gather
         self._events = list(events)
+        self._target = target
+        self._rows = rows
+        self._levels = levels
 
     @classmethod
     def of(cls, search: Search, target: int) -> Evidence:
@@ -81,7 +88,15 @@ class Evidence:
             *columns, given = trail.columns()
             return dict(zip(COLUMNS, columns, strict=True)), given
 
-        return cls(search.test.variables, gather, [(e.variable, e.what) for e in trail.events])
+        table = getattr(search.test, "table", None)
+        return cls(
+            search.test.variables,
+            gather,
+            [(e.variable, e.what) for e in trail.events],
+            target,
+            None if table is None else table.rows,
+            () if table is None else _Levels(table),
+        )
 
     @cached_property
     def _gathered(self) -> tuple[Columns, Sequence[tuple[int, ...]]]:
@@ -108,20 +123,36 @@ class Evidence:
     def records(self, result: Result) -> Records:
         """Return the whole evidence as a table, a row for each variable but the target."""
         keep = [k for k, name in enumerate(self.names) if name != result.target]
-        blanket = set(result.blanket)
+        members = set(result.members)
         columns: dict[str, list[Any]] = {"variable": [self.names[k] for k in keep]}
-        columns["included"] = [name in blanket for name in columns["variable"]]
+        columns["included"] = [name in members for name in columns["variable"]]
         for name in ("statistic", "dof", "log_p", "reliable"):
             columns[name] = [self._columns[name][k] for k in keep]
-        columns["given"] = [", ".join(self.given(name) or ()) for name in columns["variable"]]
+        columns["rows_per_cell"] = [self._rows_per_cell(k) for k in keep]
+        given = [self.given(name) for name in columns["variable"]]
+        alpha = math.log(result.alpha)
+        columns["given"] = [None if g is None else ", ".join(g) for g in given]
+        columns["separated"] = [
+            bool(r and log_p > alpha) for r, log_p in zip(columns["reliable"], columns["log_p"], strict=True)
+        ]
+        for what in ("entered", "left"):  # the number of the latest such step, counted from 1
+            steps = {x: step for step, (x, event) in enumerate(self._events, 1) if event == what}
+            columns[what] = [steps.get(k) for k in keep]
         return Records(columns)
+
+    def _rows_per_cell(self, k: int) -> float:
+        which = int(self._columns["which"][k])
+        if which < 0 or self._rows is None:
+            return math.nan
+        cells = math.prod(self._levels[v] for v in (k, self._target, *self._given[which]))
+        return self._rows / cells if cells else math.nan
 
     def explain(self, variable: str, result: Result) -> Explanation:
         """Put the evidence about one variable into words."""
         k = self.position[variable]
         statistic, dof, log_p = (float(self._columns[c][k]) for c in ("statistic", "dof", "log_p"))
         outcome = Outcome(statistic, dof, log_p, bool(self._columns["reliable"][k]))
-        included = variable in result.blanket
+        included = variable in result.members
         given = self.given(variable)
         independent = outcome.reliable and outcome.log_p > math.log(result.alpha)
         history = tuple(what for x, what in self._events if x == k)
@@ -147,6 +178,9 @@ class Evidence:
             **columns,
             "given": [list(g) for g in self._given],
             "events": [list(e) for e in self._events],
+            "target": self._target,
+            "rows": self._rows,
+            "levels": list(self._levels),
         }
 
     @classmethod
@@ -162,7 +196,24 @@ class Evidence:
             not -1 <= w < len(given) for w in columns["which"]
         ):
             raise ValueError("a position out of range")
-        return cls(names, lambda: (columns, given), events)
+        rows = content["rows"]
+        levels = [int(r) for r in content["levels"]]
+        if not 0 <= int(content["target"]) < len(names) or (rows is not None and len(levels) != len(names)):
+            raise ValueError("a target or levels that do not fit")
+        return cls(names, lambda: (columns, given), events, int(content["target"]), rows and int(rows), levels)
+
+
+class _Levels(Sequence[int]):
+    """The numbers of levels of a table's columns, looked up when asked for."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table.names)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._table.levels(k)
 
 
 def _in_words(
@@ -173,23 +224,27 @@ def _in_words(
     outcome: Outcome,
     history: tuple[str, ...],
 ) -> str:
-    verdict = f"{variable} is {'in' if included else 'not in'} the Markov blanket of {result.target}"
+    place = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
+    verdict = f"{variable} is {'' if included else 'not '}{place} of {result.target}"
     if given is None:
         return f"{verdict}: it was never tested."
-    condition = f"given {_listed(given)}" if given else "by itself, given nothing"
+    condition = f"given {_listed(given)}" if given else "given nothing"
     entered = " It entered and left along the way." if not included and "left" in history else ""
     if not outcome.reliable:
-        return (
-            f"{verdict}. Its last test, {condition}, was skipped: the data are too few, or do not vary enough, for a "
-            f"reliable answer.{entered}"
+        bound = result.options.get("max_conditioning")
+        hindrance = (
+            f"conditioning sets were to have at most {bound} members"
+            if bound is not None and len(given) > bound
+            else "the data are too few, or do not vary enough, for a reliable answer"
         )
-    numbers = (
-        f"{result.test} = {outcome.statistic:.4g}, {outcome.dof:g} degrees of freedom, p = {p_text(outcome.log_p)}"
-    )
+        return f"{verdict}. Its last test, {condition}, was skipped: {hindrance}.{entered}"
+    plural = "" if outcome.dof == 1 else "s"
+    freedom = f"{outcome.dof:g} degree{plural} of freedom"
+    numbers = f"{result.test} = {outcome.statistic:.4g}, {freedom}, p = {p_text(outcome.log_p)}"
     if outcome.log_p > math.log(result.alpha):
-        finding, compared = f"it tells nothing more about {result.target}", "above"
+        finding, compared = f"it tells nothing {'more ' if given else ''}about {result.target}", "above"
     else:
-        finding, compared = f"it is still associated with {result.target}", "at most"
+        finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
     return f"{verdict}: {condition}, {finding} ({numbers}, {compared} alpha = {result.alpha:g}).{entered}"
 
 

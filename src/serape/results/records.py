@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +61,6 @@ class Records:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import networkx as nx
 
@@ -18,6 +18,7 @@ from serape.results.explanation import Evidence, Explanation
 from serape.results.records import Records
 
 FORMAT = "serape-result-1"
+Finds = Literal["blanket", "parents-children"]
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,10 @@ class Result:
     """A blanket or neighbourhood, how it was found, and why each variable is in or out."""
 
     target: str
+    finds: Finds
+    """What was asked for: the blanket, or parents and children."""
     blanket: tuple[str, ...]
-    """The Markov blanket, in the table's order."""
+    """The Markov blanket, in the table's order; only parents and children where nothing more was asked or told."""
     parents_children: tuple[str, ...] | None
     """Parents and children, or None where the algorithm does not tell them from spouses."""
     spouses: Mapping[str, tuple[str, ...]] | None
@@ -39,7 +42,7 @@ class Result:
     tests_by_size: Mapping[int, int]
     """Tests performed, by size of the conditioning set."""
     skipped: int
-    """Questions without a verdict: too few rows, or nothing to test."""
+    """Questions without a verdict: too few rows, nothing to test, or a conditioning set over `max_conditioning`."""
     seconds: float
     options: Mapping[str, Any]
     """The other settings of the call."""
@@ -54,6 +57,16 @@ class Result:
     def evidence(self) -> Records:
         """For every variable but the target, the test that settled it: a table for any dataframe library."""
         return self.trace.records(self)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """What was asked for: the blanket, or parents and children."""
+        return self.blanket if self.finds == "blanket" else self.parents_children or ()
+
+    @property
+    def title(self) -> str:
+        """What was asked for, in words."""
+        return f"{'Markov blanket' if self.finds == 'blanket' else 'Parents and children'} of {self.target}"
 
     def explain(self, variable: str) -> Explanation:
         """Tell why a variable is in the blanket or not; print it, or look at its fields."""
@@ -95,6 +108,7 @@ class Result:
         return {
             "format": FORMAT,
             "target": self.target,
+            "finds": self.finds,
             "blanket": list(self.blanket),
             "parents_children": None if self.parents_children is None else list(self.parents_children),
             "spouses": None if self.spouses is None else {name: list(via) for name, via in self.spouses.items()},
@@ -116,15 +130,16 @@ class Result:
         write_whole(Path(path), json_text(self))
 
     def __str__(self) -> str:
-        found = ", ".join(self.blanket) or "nothing"
-        lines = [f"Markov blanket of {self.target}: {found}"]
-        if self.parents_children is not None:
+        lines = [f"{self.title}: {', '.join(self.members) or 'nothing'}"]
+        if self.finds == "blanket" and self.parents_children is not None:
             lines.append(f"  parents and children: {', '.join(self.parents_children) or 'none'}")
             via = (f"{name} (through {', '.join(children)})" for name, children in (self.spouses or {}).items())
             lines.append(f"  spouses: {', '.join(via) or 'none'}")
+        bounded = self.options.get("max_conditioning") is not None
+        why = "unreliable or conditioned on too much" if bounded else "unreliable"
         lines.append(
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}: {self.tests:,} tests, "
-            f"{self.skipped:,} skipped as unreliable, {self.seconds:.3g} s"
+            f"{self.skipped:,} skipped as {why}, {self.seconds:.3g} s"
         )
         if not self.complete:
             lines.append("  interrupted: this is what had been found by then")
@@ -133,7 +148,7 @@ class Result:
 
 def json_text(result: Result) -> str:
     """Return a result as JSON."""
-    return json.dumps(_finite(result.to_dict()), indent=1, allow_nan=False) + "\n"
+    return json.dumps(_finite(result.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
@@ -161,6 +176,7 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
     near = content["parents_children"]
     return Result(
         target=str(content["target"]),
+        finds="parents-children" if content["finds"] == "parents-children" else "blanket",
         blanket=names(content["blanket"]),
         parents_children=None if near is None else names(near),
         spouses=None if spouses is None else {str(name): names(via) for name, via in spouses.items()},
@@ -180,19 +196,20 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is there whole or not at all."""
+    temporary = None
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}") from None
-    try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101 - mkstemp gives a name
         os.replace(temporary, path)  # noqa: PTH105
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+    except BaseException as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
         raise
 
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from rich.console import Console
 from rich.status import Status
+from rich.text import Text
+
+from serape.errors import OptionError
 
 PATIENCE = 2.0
 """Seconds before a search that takes long says so."""
@@ -41,9 +44,9 @@ class Watch:
             return
         text = f"{now.target}: {len(now.members)} found, {now.tests:,} tests, {now.seconds:.0f} s; Ctrl-C keeps them"
         if self._status is None:
-            self._status = Status(text, console=Console(stderr=True))
+            self._status = Status(Text(text), console=Console(stderr=True))
             self._status.start()
-        self._status.update(text)
+        self._status.update(Text(text))
 
     def close(self) -> None:
         """Take the display away."""
@@ -56,6 +59,8 @@ def watcher(progress: bool | Watcher | None) -> Watcher | None:
     """Return who is to be told: None shows progress where a person looks on, True always, False never."""
     if callable(progress):
         return progress
+    if progress not in (None, True, False):
+        raise OptionError(f"progress must be True, False, None or a callable, not {progress!r}")
     if progress is False or (progress is None and not sys.stderr.isatty()):
         return None
     return Watch(0.0 if progress else PATIENCE)

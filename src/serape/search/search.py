@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.errors import OptionError
-from serape.independence.base import Association, IndependenceTest, Outcome, Screen, Tally, as_positions
+from serape.errors import OptionError, is_whole
+from serape.independence.base import NO_OUTCOME, Association, IndependenceTest, Outcome, Screen, Tally, as_positions
 from serape.search.evidence import Trail
 from serape.search.progress import Progress, Watcher
 
@@ -43,12 +43,12 @@ class Search:
         threads: int = 1,
         progress: Watcher | None = None,
     ) -> None:
-        if not 0 < alpha < 1:
+        if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
             raise OptionError(f"alpha must lie between 0 and 1, not be {alpha!r}")
-        if max_conditioning is not None and max_conditioning < 0:
-            raise OptionError(f"max_conditioning must be 0 or more, not {max_conditioning!r}")
+        if max_conditioning is not None and not (is_whole(max_conditioning) and max_conditioning >= 0):
+            raise OptionError(f"max_conditioning must be a whole number, 0 or more, not {max_conditioning!r}")
         self.test = test
-        self.alpha = alpha
+        self.alpha = float(alpha)
         self.log_alpha = math.log(alpha)
         self.max_conditioning = max_conditioning
         self.variables = range(len(test.variables))
@@ -56,9 +56,13 @@ class Search:
         self.tally = Tally()
         self.notes: list[str] = []
         self.separating_sets: dict[frozenset[int], tuple[int, ...]] = {}
-        self._random = None if random_state is None else np.random.default_rng(random_state)
+        try:
+            self._random = None if random_state is None else np.random.default_rng(random_state)
+        except (TypeError, ValueError):
+            raise OptionError(f"random_state must be a whole number from 0 on, not {random_state!r}") from None
         self._threads = threads
         self._progress = progress
+        self._known: dict[int, Screen] = {}
         self._trails: dict[int, Trail] = {}
         self._members: dict[int, Members] = {}
         self._started = time.perf_counter()
@@ -69,8 +73,13 @@ class Search:
     def ask(self, x: int, target: int, given: Sequence[int] = ()) -> Outcome | None:
         """Return the outcome of one test, or None if it is skipped."""
         given = tuple(given)
+        if x == target or x in given or target in given or not 0 <= x < len(self.variables):
+            raise OptionError(
+                f"a question must be about different variables of the table, not {x} and {target} | {given}"
+            )
         if self._too_large(given):
             self.tally.add(len(given), 0, 1)
+            self.trail(target).note(x, NO_OUTCOME, given)
             return None
         outcome = self.test.test(x, target, given)
         self.tally.add(len(given), outcome.reliable, not outcome.reliable)
@@ -98,9 +107,17 @@ class Search:
         """Test all candidates against the target given one set."""
         given = tuple(given)
         if self._too_large(given):
-            return self._passed_over(candidates, given)
+            return self._passed_over(target, candidates, given)
+        if not given and target in self._known:
+            screen = self._known[target].part(as_positions(candidates))
+            self.trail(target).note_screen(screen)
+            return screen
         screen = self.test.screen(target, candidates, given, threads=self._threads, poll=self._poll)
         return self._counted(target, screen)
+
+    def know(self, target: int, marginal: Screen) -> None:
+        """Take the tests of a target given nothing as known: they are not performed again, nor counted."""
+        self._known[target] = marginal
 
     def strongest(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> int | None:
         """Return the dependent candidate most strongly associated with the target, or None if none is dependent."""
@@ -116,11 +133,17 @@ class Search:
         screen = self.screen(target, candidates, given)
         return screen.candidates[self._order(screen)]
 
+    def dependents(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> list[int]:
+        """Return the dependent candidates, most strongly associated first."""
+        screen = self.screen(target, candidates, given)
+        order = self._order(screen)
+        return [int(x) for x in screen.candidates[order[screen.log_p[order] <= self.log_alpha]]]
+
     def first_dependent(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> int | None:
         """Test the candidates in order and return the place of the first that is dependent, or None."""
         given = tuple(given)
         if self._too_large(given):
-            self._passed_over(candidates, given)
+            self._passed_over(target, candidates, given)
             return None
         screen = self._counted(
             target, self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._poll)
@@ -153,8 +176,13 @@ class Search:
         must_include: int | None,
         stop_above: float | None,
     ) -> list[Association]:
-        if self.max_conditioning is not None:
-            sizes = range(sizes.start, min(sizes.stop, self.max_conditioning + 1))
+        if self.max_conditioning is not None and sizes.stop > self.max_conditioning + 1:
+            for size in range(max(sizes.start, self.max_conditioning + 1), sizes.stop):
+                for x in xs:
+                    fixed = {x, target, must_include}
+                    left = math.comb(len(set(pool) - fixed), size - (must_include is not None))
+                    self.tally.add(size, 0, left)
+            sizes = range(sizes.start, max(sizes.start, self.max_conditioning + 1))
         found, tally = self.test.search_subsets(
             xs,
             target,
@@ -181,6 +209,15 @@ class Search:
         cuts = sorted(set(excluded))
         pieces = [self._all[begin + 1 : end] for begin, end in pairwise([-1, *cuts, len(self._all)])]
         return np.concatenate(pieces)
+
+    def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:
+        """Return the candidates that are not members, in their order."""
+        positions = as_positions(candidates)
+        return positions[~np.isin(positions, tuple(members))]
+
+    def rows_per_cell(self, *variables: int) -> float:
+        """Return the mean number of rows in a cell of the table of these variables."""
+        return self.test.rows_per_cell(variables)
 
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set found to separate two variables, whichever of them was the target, or None."""
@@ -213,10 +250,10 @@ class Search:
     def _too_large(self, given: tuple[int, ...]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
 
-    def _passed_over(self, candidates: Candidates, given: tuple[int, ...]) -> Screen:
-        self.tally.add(len(given), 0, len(candidates))
+    def _passed_over(self, target: int, candidates: Candidates, given: tuple[int, ...]) -> Screen:
         nothing = np.full(len(candidates), math.nan)
-        return Screen(as_positions(candidates), given, nothing, nothing, np.zeros(len(candidates), bool), nothing)
+        reliable = np.zeros(len(candidates), bool)
+        return self._counted(target, Screen(as_positions(candidates), given, nothing, nothing, reliable, nothing))
 
     def _counted(self, target: int, screen: Screen) -> Screen:
         performed = int(np.count_nonzero(screen.reliable))

@@ -1,0 +1,16 @@
+"""What an algorithm answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The variables found around a target, as positions or names; None for what the algorithm does not tell."""
+
+    blanket: Collection[int | str] | None = None
+    parents_children: Collection[int | str] | None = None
+    spouses: Mapping[int | str, Collection[int | str]] | None = None
+    """Spouse to the common children through which it enters."""

@@ -1,0 +1,55 @@
+"""IAMBnPC and Inter-IAMBnPC: the shrink phase by the PC algorithm.
+
+Tsamardinos, Aliferis and Statnikov, *Algorithms for large scale Markov blanket discovery*, FLAIRS 2003.
+
+Find the blanket. The grow phase is IAMB's. The shrink phase learns the skeleton over B ∪ {T} by PC and keeps T's
+neighbours and every X with a collider X → Y ← T: it conditions on small sets where IAMB conditions on all of B.
+
+Soundness is for the checker to say, because PC sees a part of the variables only. `serape.check_algorithm` finds no
+graph on which IAMBnPC is wrong (all DAGs of up to 4 nodes, and 6,000 random ones of 5 to 10, seed 1): no proof.
+On Inter-IAMBnPC it finds this one:
+
+    B→A, B→F, D→F, E→A with the columns in the order E, F, A, D, B: for the target E it returns {A, F}, not {A, B}.
+
+A and then F enter (given A, F is associated with E through B). PC over {E, A, F} sees the collider E → A ← F and
+keeps F. Then D, tied with B, enters and is put out again at once: a round has changed nothing, and B never comes in.
+"""
+
+from __future__ import annotations
+
+from serape.local.guard import CycleGuard
+from serape.local.iamb import grow
+from serape.search import Members, Search
+from serape.structure.pc import pc_skeleton
+
+
+def iamb_npc(search: Search, target: int) -> Members:
+    """Find the Markov blanket of the target by IAMBnPC."""
+    blanket = search.members(target)
+    grow(search, target, blanket)
+    shrink_by_pc(search, target, blanket)
+    return blanket
+
+
+def inter_iamb_npc(search: Search, target: int) -> Members:
+    """Find the Markov blanket of the target by Inter-IAMBnPC: the shrink phase runs after every addition."""
+    blanket = search.members(target)
+    guard = CycleGuard(search, "inter-iamb-npc")
+    changed = True
+    while changed and not guard.repeats(blanket):
+        before = frozenset(blanket)
+        if (x := search.strongest(target, search.others(target, *blanket), tuple(blanket))) is not None:
+            blanket.add(x)
+        shrink_by_pc(search, target, blanket)
+        changed = frozenset(blanket) != before
+    return blanket
+
+
+def shrink_by_pc(search: Search, target: int, blanket: Members) -> None:
+    """Keep what the PC algorithm over B ∪ {T} joins to T, or makes a parent of one of T's children."""
+    skeleton = pc_skeleton(search, [target, *blanket])
+    neighbours = skeleton.neighbours[target]
+    for x in blanket:
+        spouse = any(skeleton.is_collider(x, y, target) for y in neighbours)
+        if x not in neighbours and not spouse:
+            blanket.remove(x)

@@ -1,0 +1,29 @@
+"""Inter-IAPC: parents and children by way of the blanket.
+
+Rodrigues de Morais and Aussem, *An efficient and scalable algorithm for local Bayesian network structure discovery*,
+ECML PKDD 2010, Algorithm 2.
+
+Finds parents and children, and the blanket on the way. Sound. Inter-IAMB finds the blanket; then every X that some
+subset of the rest of the blanket separates from the target is put out: a spouse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from serape.local.answer import Answer
+from serape.local.inter_iamb import inter_iamb_among
+from serape.search import Positions, Search
+
+
+def inter_iapc(search: Search, target: int) -> Answer:
+    """Find the parents and children of the target by Inter-IAPC."""
+    return inter_iapc_among(search, target, search.others(target))
+
+
+def inter_iapc_among(search: Search, target: int, candidates: Sequence[int] | Positions) -> Answer:
+    """Find the parents and children of the target among some candidates."""
+    blanket = inter_iamb_among(search, target, candidates)
+    found = search.separate(list(blanket), target, list(blanket))
+    near = [x for x, association in zip(blanket, found, strict=True) if not association.separated]
+    return Answer(blanket=list(blanket), parents_children=near)

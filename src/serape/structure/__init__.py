@@ -1,0 +1,1 @@
+"""From local to global: structure among several variables."""
