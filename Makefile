@@ -18,6 +18,7 @@ test: $(VENV)/test.ready
 
 bench: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/screen.py
+	@$(BIN)/python benchmarks/incremental.py
 
 fuzz: $(VENV)/test.ready
 	@$(BIN)/python tests/fuzz.py

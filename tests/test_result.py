@@ -94,7 +94,7 @@ def test_evidence_is_a_table(found: serape.Result) -> None:
     assert len(evidence) == 13
     assert evidence.columns == (
         "variable", "included", "statistic", "dof", "log_p", "reliable",
-        "rows_per_cell", "given", "separated", "entered", "left",
+        "p", "rows_per_cell", "given", "separating_set", "entered", "left",
     )  # fmt: skip
     frame = evidence.to_pandas()
     assert isinstance(frame, pd.DataFrame)
@@ -102,6 +102,15 @@ def test_evidence_is_a_table(found: serape.Result) -> None:
     assert isinstance(evidence.to_polars(), pl.DataFrame)
     assert evidence.to_frame("pyarrow").num_rows == 13
     assert "Weight" in repr(evidence)
+    rows = {row["variable"]: row for row in evidence}
+    weight, smoking = rows["Weight"], rows["Smoking"]
+    assert weight["separating_set"] == weight["given"] == ", ".join(found.explain("Weight").given or ())
+    assert smoking["separating_set"] is None
+    assert smoking["entered"] is not None
+    assert smoking["left"] is weight["entered"] is None
+    assert smoking["p"] <= 0.01 < weight["p"]
+    # 5,000 rows; Weight has 3 levels, HeartDisease 2, and the blanket 3 · 2 · 3 · 2 · 2 · 2
+    assert weight["rows_per_cell"] == pytest.approx(5000 / (3 * 2 * 144))
 
 
 def test_graph(found: serape.Result) -> None:

@@ -20,11 +20,21 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
             }
         }
     }
-    const bool all_planes = planes_possible_ && std::all_of(candidates.begin(), candidates.end(),
-                                                            [&](std::uint32_t x) { return table.has_planes(x); });
-    if (!all_planes || cells.size() > 64 || (way != Way::automatic && way != Way::planes)) {
+    // Row by row only where bitsets will not do, or would cost more; lists of rows only where a table would be too
+    // large.
+    std::uint32_t most_levels = 2;
+    bool all_planes = planes_possible_;
+    for (const std::uint32_t x : candidates) {
+        most_levels = std::max(most_levels, table.levels(x));
+        all_planes = all_planes && table.has_planes(x);
+    }
+    const auto rows = static_cast<double>(table.rows());
+    const double by_rows = rows * (1.0 + 3.0 / static_cast<double>(std::max<std::size_t>(candidates.size(), 1)));
+    if (!all_planes || planes_cost(most_levels) > by_rows || (way != Way::automatic && way != Way::planes)) {
         cells.need_cell_of_row();
-        cells.need_rows();
+        if (!dense(most_levels) || way == Way::sparse) {
+            cells.need_rows();
+        }
     }
     for (std::size_t z = 0; z < cells.strata(); ++z) {
         const std::size_t begin = cells.stratum_begin[z];
@@ -43,6 +53,16 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
     for (std::uint32_t levels = 1; levels <= plane_levels; ++levels) {
         by_levels_[levels] = choose_by_levels(levels);
     }
+}
+
+double CountingPlan::planes_cost(std::uint32_t levels) const {
+    const auto lines = static_cast<double>(table_.plane_words() / line_words);
+    const auto cells = static_cast<double>(cells_.size());
+    return (levels - 1) * cells * (lines * kernels().line_cost + 1.1) + 0.4 * cells * levels;
+}
+
+bool CountingPlan::dense(std::uint32_t levels) const {
+    return cells_.size() * levels <= 4 * table_.rows() + 65'536;
 }
 
 CountingPlan::Choice CountingPlan::choose(std::size_t candidate) const {
@@ -67,10 +87,9 @@ CountingPlan::Choice CountingPlan::choose_by_levels(std::uint32_t levels) const 
         }
     };
     if (planes_possible_ && levels <= plane_levels) {
-        const double lines = static_cast<double>(table_.plane_words() / line_words);
-        consider(Way::planes, (levels - 1) * cells * (lines * kernels().line_cost + 1.1) + 0.4 * cells * levels);
+        consider(Way::planes, planes_cost(levels));
     }
-    if (!cells_.cell_of_row.empty() && cells * levels <= 4.0 * rows + 65'536) {
+    if (!cells_.cell_of_row.empty() && dense(levels)) {
         consider(Way::scatter, rows + 1.2 * cells * levels);
     }
     return best;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "serape/kernels.hpp"
 
@@ -10,10 +9,10 @@ namespace serape {
 namespace {
 
 // Renumbers keys below `bound` densely, keeping their order; returns how many differ.
-std::size_t compact(std::vector<std::uint64_t>& keys, std::uint64_t bound) {
+std::size_t compact(std::vector<std::uint32_t>& keys, std::uint64_t bound) {
     if (bound <= std::max<std::uint64_t>(4 * keys.size(), 65'536)) {
         std::vector<std::uint32_t> rank(bound, 0);
-        for (const std::uint64_t key : keys) {
+        for (const std::uint32_t key : keys) {
             rank[key] = 1;
         }
         std::uint32_t next = 0;
@@ -22,16 +21,16 @@ std::size_t compact(std::vector<std::uint64_t>& keys, std::uint64_t bound) {
             r = next;
             next += present;
         }
-        for (std::uint64_t& key : keys) {
+        for (std::uint32_t& key : keys) {
             key = rank[key];
         }
         return next;
     }
-    std::vector<std::uint64_t> distinct(keys);
+    std::vector<std::uint32_t> distinct(keys);
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    for (std::uint64_t& key : keys) {
-        key = static_cast<std::uint64_t>(std::lower_bound(distinct.begin(), distinct.end(), key) - distinct.begin());
+    for (std::uint32_t& key : keys) {
+        key = static_cast<std::uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), key) - distinct.begin());
     }
     return distinct.size();
 }
@@ -107,24 +106,41 @@ bool Cells::divide_by_masks(std::size_t target, std::span<const std::uint32_t> g
 
 void Cells::divide_by_codes(std::size_t target, std::span<const std::uint32_t> given) {
     const std::size_t rows = table_.rows();
-    std::vector<std::uint64_t> keys(rows, 0);
+    std::vector<std::uint32_t> keys(rows, 0);
     std::vector<std::uint16_t> codes(rows);
     std::uint64_t bound = 1;
     const auto combine = [&](std::size_t column) {
-        const std::uint64_t levels = table_.levels(column);
-        if (bound > std::numeric_limits<std::uint32_t>::max()) {
-            bound = compact(keys, bound);  // at most as many as rows, so the next product fits
-        }
+        const int bits = std::bit_width(table_.levels(column) - 1);  // shifting is cheaper than multiplying
         table_.unpack(column, codes);
-        for (std::size_t i = 0; i < rows; ++i) {
-            keys[i] = keys[i] * levels + codes[i];
+        if (bound << bits > std::uint64_t{1} << 32) {
+            bound = std::bit_ceil(compact(keys, bound));
         }
-        bound *= levels;
+        if (bound << bits > std::uint64_t{1} << 32) {  // very many rows and levels
+            std::vector<std::uint64_t> wide(rows);
+            for (std::size_t i = 0; i < rows; ++i) {
+                wide[i] = std::uint64_t{keys[i]} << bits | codes[i];
+            }
+            std::vector<std::uint64_t> distinct(wide);
+            std::sort(distinct.begin(), distinct.end());
+            distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+            for (std::size_t i = 0; i < rows; ++i) {
+                const auto place = std::lower_bound(distinct.begin(), distinct.end(), wide[i]);
+                keys[i] = static_cast<std::uint32_t>(place - distinct.begin());
+            }
+            bound = std::bit_ceil(distinct.size());
+            return;
+        }
+        std::uint32_t* __restrict key = keys.data();
+        const std::uint16_t* __restrict code = codes.data();
+        for (std::size_t i = 0; i < rows; ++i) {
+            key[i] = key[i] << bits | code[i];
+        }
+        bound <<= bits;
     };
     for (const std::uint32_t z : given) {
         combine(z);
     }
-    bound = compact(keys, bound);
+    bound = std::bit_ceil(compact(keys, bound));
     std::vector<std::uint32_t> stratum_of_row(keys.begin(), keys.end());
     combine(target);
     const std::size_t cells = compact(keys, bound);
@@ -132,9 +148,11 @@ void Cells::divide_by_codes(std::size_t target, std::span<const std::uint32_t> g
     count.assign(cells, 0);
     cell_of_row.assign(keys.begin(), keys.end());
     std::vector<std::uint32_t> stratum_of_cell(cells);
+    std::uint32_t* __restrict counted = count.data();
+    std::uint32_t* __restrict stratum = stratum_of_cell.data();
     for (std::size_t i = 0; i < rows; ++i) {
-        ++count[cell_of_row[i]];
-        stratum_of_cell[cell_of_row[i]] = stratum_of_row[i];
+        ++counted[keys[i]];
+        stratum[keys[i]] = stratum_of_row[i];
     }
     set_cells(stratum_of_cell);
 }

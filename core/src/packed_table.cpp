@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -20,6 +21,18 @@ void transpose64(std::array<std::uint64_t, 64>& m) {
         }
     }
 }
+
+// The four bits of a number from 0 to 15, the lowest first, as four numbers of 16 bits in memory.
+constexpr std::array<std::uint64_t, 16> spread = [] {
+    std::array<std::uint64_t, 16> made{};
+    for (unsigned bits = 0; bits < 16; ++bits) {
+        for (unsigned k = 0; k < 4; ++k) {
+            const unsigned place = std::endian::native == std::endian::little ? k : 3 - k;
+            made[bits] |= std::uint64_t{bits >> k & 1} << (16 * place);
+        }
+    }
+    return made;
+}();
 
 void check_code(std::size_t code, std::uint32_t levels, std::size_t row) {
     if (code >= levels) {
@@ -177,13 +190,28 @@ void PackedTable::unpack(std::size_t column, std::span<std::uint16_t> out) const
     } else if (c.levels > plane_levels) {
         std::copy_n(narrow_.data() + c.offset, rows_, out.data());
     } else {
-        std::fill_n(out.data(), rows_, std::uint16_t{0});
-        for (std::uint32_t level = 1; level < c.levels; ++level) {
-            const std::uint64_t* bits = plane(column, level);
-            for (std::size_t word = 0; word * 64 < rows_; ++word) {
-                for (std::uint64_t w = bits[word]; w != 0; w &= w - 1) {
-                    out[word * 64 + static_cast<std::size_t>(std::countr_zero(w))] = static_cast<std::uint16_t>(level);
+        // Four rows at a time: four bits become four numbers of 16 bits.
+        const std::uint32_t levels = c.levels;
+        const std::uint64_t* planes[plane_levels] = {};
+        for (std::uint32_t level = 1; level < levels; ++level) {
+            planes[level] = plane(column, level);
+        }
+        std::uint16_t* __restrict codes = out.data();
+        const std::size_t whole = rows_ / 64;
+        for (std::size_t word = 0; word < whole; ++word) {
+            std::uint64_t fours[16] = {};
+            for (std::uint32_t level = 1; level < levels; ++level) {
+                const std::uint64_t bits = planes[level][word];
+                for (unsigned part = 0; part < 16; ++part) {
+                    fours[part] += spread[bits >> (4 * part) & 15] * level;
                 }
+            }
+            std::memcpy(codes + word * 64, fours, sizeof fours);
+        }
+        for (std::size_t i = whole * 64; i < rows_; ++i) {
+            codes[i] = 0;
+            for (std::uint32_t level = 1; level < levels; ++level) {
+                codes[i] = static_cast<std::uint16_t>(codes[i] + level * (planes[level][i / 64] >> (i % 64) & 1));
             }
         }
     }

@@ -40,6 +40,8 @@ class CountingPlan {
     std::uint32_t target_levels_;
     Way forced_;
     Choice choose_by_levels(std::uint32_t levels) const;
+    double planes_cost(std::uint32_t levels) const;  // nanoseconds
+    bool dense(std::uint32_t levels) const;          // whether a table of all cells is small enough
     bool planes_possible_ = false;
     std::int64_t constant_ = 0;  // what all strata add to every candidate's sum
     Choice by_levels_[plane_levels + 1] = {};

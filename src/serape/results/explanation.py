@@ -128,13 +128,13 @@ class Evidence:
         columns["included"] = [name in members for name in columns["variable"]]
         for name in ("statistic", "dof", "log_p", "reliable"):
             columns[name] = [self._columns[name][k] for k in keep]
+        columns["p"] = [math.exp(log_p) for log_p in columns["log_p"]]
         columns["rows_per_cell"] = [self._rows_per_cell(k) for k in keep]
         given = [self.given(name) for name in columns["variable"]]
         alpha = math.log(result.alpha)
         columns["given"] = [None if g is None else ", ".join(g) for g in given]
-        columns["separated"] = [
-            bool(r and log_p > alpha) for r, log_p in zip(columns["reliable"], columns["log_p"], strict=True)
-        ]
+        decided = zip(columns["reliable"], columns["log_p"], columns["given"], strict=True)
+        columns["separating_set"] = [g if r and log_p > alpha else None for r, log_p, g in decided]
         for what in ("entered", "left"):  # the number of the latest such step, counted from 1
             steps = {x: step for step, (x, event) in enumerate(self._events, 1) if event == what}
             columns[what] = [steps.get(k) for k in keep]
