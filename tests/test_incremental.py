@@ -136,6 +136,16 @@ class TestInterIapc:
         assert str(found.explain("s")).startswith("s is not a parent or child of t")
         assert found.graph.edges["t", "p"]["relation"] == "adjacent"
 
+    def test_neither_order_nor_threads_matter(self) -> None:
+        data = clinic(3000, seed=1)
+        random = np.random.default_rng(0)
+        for target in ("HeartDisease", "BloodPressure"):
+            answers = set()
+            for jobs in (1, 2, 3):
+                shuffled = {name: data[name] for name in random.permutation(list(data))}
+                answers.add(frozenset(serape.parents_children(shuffled, target, n_jobs=jobs).members))
+            assert len(answers) == 1
+
     def test_a_blanket_is_not_its_question(self) -> None:
         with pytest.raises(serape.OptionError, match="'inter-iapc' is not known"):
             serape.markov_blanket(clinic(100), "Age", algorithm="inter-iapc")
