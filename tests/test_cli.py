@@ -46,6 +46,15 @@ def test_blanket(capsys: pytest.CaptureFixture[str], patients: str) -> None:
     assert "\x1b" not in out  # no colours into a pipe
 
 
+def test_neighbours(capsys: pytest.CaptureFixture[str], patients: str) -> None:
+    code, out, err = run(capsys, "neighbours", patients, "-t", "HeartDisease", "--alpha", "0.01", "--json")
+    assert (code, err) == (0, "")
+    expected = serape.parents_children(patients, "HeartDisease", alpha=0.01)
+    assert json.loads(out)["parents_children"] == list(expected.members)
+    code, out, _ = run(capsys, "neighbours", patients, "-t", "HeartDisease", "--alpha", "0.01")
+    assert f"Parents and children of HeartDisease: {len(expected.members)} variables" in out
+
+
 def test_json(capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
     saved = tmp_path / "found.json"
     code, out, err = run(
@@ -130,7 +139,7 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--version") == (0, f"serape {serape.__version__}\n", "")
-    for command in ((), ("blanket",), ("algorithms",), ("demo",)):
+    for command in ((), ("blanket",), ("neighbours",), ("algorithms",), ("demo",)):
         code, out, _ = run(capsys, *command, "--help")
         assert code == 0
         assert "Usage" in out

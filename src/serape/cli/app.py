@@ -1,4 +1,4 @@
-"""`serape blanket`, `serape algorithms`, `serape demo`.
+"""`serape blanket`, `serape neighbours`, `serape algorithms`, `serape demo`.
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0 done, 1 bad data, 2 bad use, 130
 interrupted.
@@ -20,7 +20,6 @@ import serape
 from serape.data.example import clinic, clinic_graph
 from serape.errors import Interrupted, OptionError, SerapeError
 from serape.independence import TESTS
-from serape.local.registry import ALGORITHMS
 from serape.results.explanation import p_text
 from serape.results.result import Result, json_text, write_whole
 
@@ -68,14 +67,22 @@ def _top(
 
 
 @app.command(
+    "neighbours",
+    help="Find the parents and children of a column.",
+    epilog="Example: serape neighbours patients.csv --target HeartDisease --alpha 0.01 --explain Anxiety",
+)
+@app.command(
+    "blanket",
+    help="Find the Markov blanket of a column.",
     epilog="Example: serape blanket patients.csv --target HeartDisease --alpha 0.01 --explain Weight",
 )
-def blanket(
+def ask(
+    context: typer.Context,
     data: Annotated[
         Path, typer.Argument(help="A .csv, .csv.gz, .csv.xz or .parquet file whose first line names the columns.")
     ],
     target: Annotated[str, typer.Option("--target", "-t", help="The column whose blanket is wanted.")],
-    algorithm: Annotated[str, typer.Option(help=f"One of auto, {', '.join(ALGORITHMS)}.")] = "auto",
+    algorithm: Annotated[str, typer.Option(help="A name that `serape algorithms` lists, or auto.")] = "auto",
     test: Annotated[str, typer.Option(help=f"Independence test: auto, {', '.join(TESTS)}.")] = "auto",
     alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
     max_conditioning: Annotated[int | None, typer.Option(help="Largest conditioning set.")] = None,
@@ -101,12 +108,13 @@ def blanket(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
-    """Find the Markov blanket of a column."""
+    """Ask for what the name of the command says."""
+    question = serape.parents_children if context.info_name == "neighbours" else serape.markov_blanket
     kinds = dict(_kind(entry) for entry in kind or ())
     table = serape.Table(data, kinds=kinds or None, missing=missing, ignore=ignore or ())
     interrupted = False
     try:
-        found = serape.markov_blanket(
+        found = question(
             table,
             target,
             algorithm=algorithm,
