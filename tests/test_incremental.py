@@ -5,6 +5,7 @@ import math
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 import serape
@@ -180,6 +181,8 @@ class TestBlankets:
     def test_constant_columns_are_left_out(self) -> None:
         many = serape.blankets({**self.data, "Same": np.zeros(2000, int)})
         assert "Same" not in many
+        declared = pd.DataFrame(self.data).assign(Same=pd.Categorical(["u"] * 2000, categories=["u", "v"]))
+        assert list(serape.blankets(declared)) == list(self.data)
         with pytest.raises(serape.DataError, match="'Same' is constant"):
             serape.blankets({**self.data, "Same": np.zeros(2000, int)}, ["Same"])
 

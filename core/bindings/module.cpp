@@ -177,6 +177,15 @@ void bind_table(nb::module_& m) {
             nb::arg("column"));
 }
 
+// The arrays in which a batch of answers goes to Python.
+struct Batch {
+    explicit Batch(std::size_t size)
+        : statistic(empty_numpy<double>(size)), dof(empty_numpy<double>(size)), reliable(empty_numpy<bool>(size)) {}
+    Answers answers() const { return {statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())}; }
+    NumPy<double> statistic, dof;
+    NumPy<bool> reliable;
+};
+
 void bind_test(nb::module_& m) {
     nb::class_<ContingencyTest>(m, "ContingencyTest", "G² and X² tests on a packed table.")
         .def(
@@ -212,16 +221,13 @@ void bind_test(nb::module_& m) {
                 check(test.table(), target);
                 check(test.table(), span(candidates));
                 check(test.table(), given);
-                auto statistic = empty_numpy<double>(candidates.size());
-                auto dof = empty_numpy<double>(candidates.size());
-                auto reliable = empty_numpy<bool>(candidates.size());
-                const Answers out{statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())};
+                Batch batch(candidates.size());
                 Control control = control_for(poll);
                 without_gil([&] {
-                    test.screen(target, span(candidates), given, std::min(threads, most_threads), control, out,
-                                parse_way(way), way == "panels");
+                    test.screen(target, span(candidates), given, std::min(threads, most_threads), control,
+                                batch.answers(), parse_way(way), way == "panels");
                 });
-                return std::make_tuple(statistic, dof, reliable);
+                return std::make_tuple(batch.statistic, batch.dof, batch.reliable);
             },
             nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
@@ -233,15 +239,13 @@ void bind_test(nb::module_& m) {
                 check(test.table(), target);
                 check(test.table(), span(candidates));
                 check(test.table(), given);
-                auto statistic = empty_numpy<double>(candidates.size());
-                auto dof = empty_numpy<double>(candidates.size());
-                auto reliable = empty_numpy<bool>(candidates.size());
-                const Answers out{statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())};
+                Batch batch(candidates.size());
                 Control control = control_for(poll);
                 std::size_t asked = 0;
-                without_gil(
-                    [&] { asked = test.first_dependent(target, span(candidates), given, log_alpha, control, out); });
-                return std::make_tuple(asked, statistic, dof, reliable);
+                without_gil([&] {
+                    asked = test.first_dependent(target, span(candidates), given, log_alpha, control, batch.answers());
+                });
+                return std::make_tuple(asked, batch.statistic, batch.dof, batch.reliable);
             },
             nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("log_alpha"),
             nb::arg("poll") = nb::none())

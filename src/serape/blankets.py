@@ -16,7 +16,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from serape.api import Reliability, Task, thread_count
-from serape.errors import Interrupted
 from serape.independence import DofRule
 from serape.independence.base import Screen
 from serape.local.registry import LocalAlgorithm
@@ -24,7 +23,7 @@ from serape.results.result import Result
 from serape.search.progress import PATIENCE, Progress, Watcher
 
 MOST_SHARED = 10_000_000
-"""Targets times variables up to which tests given nothing are shared: 170 MB of answers."""
+"""Targets times variables up to which tests given nothing are shared: 250 MB of answers."""
 
 
 def blankets(
@@ -55,10 +54,11 @@ def blankets(
     task = Task.make(
         data, "blanket", algorithm, test, alpha, max_conditioning, reliability, dof, random_state, algorithm_options
     )
+    threads = thread_count(n_jobs)
     names = task.source.variables
     if targets is None:
         table = getattr(task.source, "table", None)
-        positions = [k for k in range(len(names)) if table is None or table.levels(k) > 1]
+        positions = [k for k in range(len(names)) if table is None or not table.is_constant(k)]
     else:
         positions = list(dict.fromkeys(task.position(t) for t in targets))
     found: dict[int, Result] = {}
@@ -80,13 +80,12 @@ def blankets(
     shared: Mapping[int, Screen] = {}
     try:
         shared = _marginals(task, positions, show)
-        threads = thread_count(n_jobs)
         if threads == 1:
             for target in positions:
                 one(target)
         else:
             _in_threads(one, positions, threads, stop)
-    except (KeyboardInterrupt, Interrupted):
+    except KeyboardInterrupt:
         pass  # what is complete is returned
     finally:
         show.close()
@@ -127,26 +126,21 @@ def _marginals(task: Task, positions: list[int], show: _Show) -> dict[int, Scree
     if len(positions) < 2 or len(positions) * count > MOST_SHARED:
         return {}
     everyone = np.arange(count, dtype=np.uint32)
-    shared: dict[int, Screen] = {}
-    performed = 0
-    for target in positions:
-        asked = everyone[~np.isin(everyone, [target, *shared])]
+    statistic, dof, log_p = (np.full((len(positions), count), np.nan) for _ in range(3))
+    reliable = np.zeros((len(positions), count), bool)
+    for row, target in enumerate(positions):
+        done = positions[:row]
+        asked = everyone[~np.isin(everyone, [target, *done])]
         fresh = task.source.screen(target, asked, ())
-        performed += int(np.count_nonzero(fresh.reliable))
-        columns = [np.full(count, np.nan) for _ in range(3)]
-        reliable = np.zeros(count, bool)
-        for column, values in zip(columns, (fresh.statistic, fresh.dof, fresh.log_p), strict=True):
-            column[asked] = values
-        reliable[asked] = fresh.reliable
-        for other, known in shared.items():  # the same test, seen from the other side
-            place = target - (target > other)
-            for column, values in zip(columns, (known.statistic, known.dof, known.log_p), strict=True):
-                column[other] = values[place]
-            reliable[other] = known.reliable[place]
-        rest = everyone[everyone != target]
-        shared[target] = Screen(rest, (), columns[0][rest], columns[1][rest], reliable[rest], columns[2][rest])
-    show.shared = performed
-    return shared
+        show.shared += int(np.count_nonzero(fresh.reliable))
+        answers = (fresh.statistic, fresh.dof, fresh.log_p, fresh.reliable)
+        for matrix, values in zip((statistic, dof, log_p, reliable), answers, strict=True):
+            matrix[row, asked] = values
+            matrix[row, done] = matrix[:row, target]  # the same tests, seen from the other side
+    return {
+        target: Screen(everyone, (), statistic[row], dof[row], reliable[row], log_p[row])
+        for row, target in enumerate(positions)
+    }
 
 
 class _Show:

@@ -87,7 +87,7 @@ class Screen:
         return log_p
 
     def part(self, candidates: NDArray[np.uint32]) -> Screen:
-        """Return the answers for some of the candidates (which must be in ascending order here)."""
+        """Return the answers for some of the candidates; those of this screen must be in ascending order."""
         places = np.searchsorted(self.candidates, candidates)
         log_p = self._log_p if callable(self._log_p) else self._log_p[places]
         return type(self)(

@@ -14,7 +14,6 @@ import math
 import time
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +111,7 @@ class Search:
             screen = self._known[target].part(as_positions(candidates))
             self.trail(target).note_screen(screen)
             return screen
-        screen = self.test.screen(target, candidates, given, threads=self._threads, poll=self._poll)
+        screen = self.test.screen(target, candidates, given, threads=self._threads, poll=self._tick)
         return self._counted(target, screen)
 
     def know(self, target: int, marginal: Screen) -> None:
@@ -146,7 +145,7 @@ class Search:
             self._passed_over(target, candidates, given)
             return None
         screen = self._counted(
-            target, self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._poll)
+            target, self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._tick)
         )
         last = len(screen) - 1
         if last >= 0 and screen.reliable[last] and screen.outcome(last).log_p <= self.log_alpha:
@@ -191,7 +190,7 @@ class Search:
             must_include=must_include,
             stop_above=stop_above,
             threads=self._threads,
-            poll=self._poll,
+            poll=self._tick,
         )
         self.tally.merge(tally)
         trail = self.trail(target)
@@ -268,9 +267,6 @@ class Search:
         tie = np.arange(len(places)) if self._random is None else self._random.permutation(len(places))
         return places[np.lexsort((tie, -screen.statistic[places], screen.log_p[places]))]
 
-    def _poll(self) -> None:
-        self._tick()
-
     def _tick(self) -> None:
         if self._progress is None:
             return
@@ -301,12 +297,12 @@ class Members:
     def add(self, x: int) -> None:
         """Let a variable in."""
         self._order[x] = None
-        self._note(x, "entered")
+        self._trail.note_event(x, "entered")
 
     def remove(self, x: int) -> None:
         """Put a variable out."""
         del self._order[x]
-        self._note(x, "left")
+        self._trail.note_event(x, "left")
 
     def without(self, x: int) -> tuple[int, ...]:
         """Return the members but one."""
@@ -320,6 +316,3 @@ class Members:
 
     def __len__(self) -> int:
         return len(self._order)
-
-    def _note(self, x: int, what: Literal["entered", "left"]) -> None:
-        self._trail.note_event(x, what)
