@@ -11,12 +11,13 @@ import argparse
 import faulthandler
 import math
 import time
+from typing import Any
 
 import numpy as np
 
 from plain import PlainContingency, random_table
 from serape import _core
-from serape.independence import G2, X2, DofRule, ReliabilityRule
+from serape.independence import G2, X2, DofRule, IndependenceTest, ReliabilityRule
 
 WAYS = ("automatic", "panels", "planes", "scatter", "ones")
 
@@ -59,10 +60,19 @@ def attack(seed: int) -> int:
         pool = [int(z) for z in order[1:6]]
         xs = [int(x) for x in order[4:8]]
         stop = math.log(0.05) if random.random() < 0.5 else None
-        answers = {
-            repr(test.search_subsets(xs, target, pool, range(3), stop_above=stop, threads=n)) for n in (1, threads)
+        per_x = random.random() < 0.5
+        options: dict[str, Any] = {
+            "stop_above": stop,
+            "fixed": [int(z) for z in order[8 : 8 + random.integers(2)]],
+            "tried": random.integers(-1, len(pool) + 1, len(xs)).tolist() if per_x else int(random.integers(-1, 3)),
+            if random.random() < 0.5
+            else int(random.integers(-1, 3)),
+            "shrinking": random.random() < 0.3,
+            "until_survivor": random.random() < 0.3,
         }
-        assert len(answers) == 1, seed
+        subsets = [test.search_subsets(xs, target, pool, range(4), **options, threads=n) for n in (1, threads)]
+        subsets.append(IndependenceTest.search_subsets(test, xs, target, pool, range(4), **options))
+        assert len({repr((list(found), tally)) for found, tally in subsets}) == 1, seed
         asked += len(candidates) * (len(WAYS) + 1)
     return asked
 

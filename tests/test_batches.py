@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import serape
 from plain import PlainContingency, random_table
 from serape import _core
 from serape.independence import G2, X2
-from serape.independence.base import Association, Screen
+from serape.independence.base import Association, IndependenceTest, Screen
 
 TESTS = {"g2": G2, "x2": X2}
 WAYS = ("automatic", "panels", "planes", "scatter", "sparse", "ones")
@@ -156,9 +157,10 @@ def test_threads_give_the_same_bits(name: str) -> None:
         one, two, five = (bits(test.screen(3100, wanted, given_set, threads=n)) for n in (1, 2, 5))
         assert one == two == five
     xs, pool = list(range(10, 60)), list(range(60, 67))
-    one_by_one = test.search_subsets(xs, 3100, pool, range(4))
-    at_once = test.search_subsets(xs, 3100, pool, range(4), threads=3)
-    assert one_by_one == at_once
+    one_by_one, tally = test.search_subsets(xs, 3100, pool, range(4))
+    at_once, other_tally = test.search_subsets(xs, 3100, pool, range(4), threads=3)
+    assert list(one_by_one) == list(at_once)
+    assert tally == other_tally
 
 
 def test_order_of_candidates_does_not_matter() -> None:
@@ -177,7 +179,7 @@ def test_first_dependent_against_plain(name: str, seed: int, rules: dict[str, st
     native, plain = TESTS[name](table, **rules), PlainContingency(table, name, **rules)  # type: ignore[arg-type]
     order = np.random.default_rng(seed).permutation(15).tolist()
     found, expected = (t.first_dependent(order[0], order[3:], order[1:3], math.log(alpha)) for t in (native, plain))
-    assert found.candidates.tolist() == expected.candidates.tolist()
+    assert found.xs.tolist() == expected.xs.tolist()
     same(found, expected)
 
 
@@ -191,29 +193,61 @@ def agree(native: Association, plain: Association) -> None:
         assert native.outcome.statistic == pytest.approx(plain.outcome.statistic, rel=1e-6, abs=1e-6)
 
 
+SIZES = st.sampled_from([range(4), range(1, 3), range(2, 3), range(5), range(0)])
+STOPS = st.sampled_from([None, math.log(0.05), math.log(0.3)])
+
+
 @pytest.mark.parametrize("name", ["g2", "x2"])
-@given(
-    seed=st.integers(0, 10**6),
-    rules=RULES,
-    stop=st.sampled_from([None, math.log(0.05)]),
-    must=st.booleans(),
-    sizes=st.sampled_from([range(4), range(1, 3), range(2, 3), range(5)]),
-)
+@given(seed=st.integers(0, 10**6), rules=RULES, stop=STOPS, sizes=SIZES)
 @settings(max_examples=40, deadline=None)
-def test_subsets_against_plain(
-    name: str, seed: int, rules: dict[str, str], stop: float | None, must: bool, sizes: range
-) -> None:
+def test_subsets_against_plain(name: str, seed: int, rules: dict[str, str], stop: float | None, sizes: range) -> None:
     table = mixed_table(seed, 250, 10)
     native, plain = TESTS[name](table, **rules), PlainContingency(table, name, **rules)  # type: ignore[arg-type]
     order = np.random.default_rng(seed).permutation(10).tolist()
     target, xs, pool = order[0], order[1:5], order[3:9]  # some x are in the pool themselves
-    include = pool[-1] if must else None
-    found, tally = native.search_subsets(xs, target, pool, sizes, must_include=include, stop_above=stop)
-    expected, plain_tally = plain.search_subsets(xs, target, pool, sizes, must_include=include, stop_above=stop)
-    assert tally.tests == plain_tally.tests
-    assert tally.skipped == plain_tally.skipped
+    found, tally = native.search_subsets(xs, target, pool, sizes, stop_above=stop)
+    expected, plain_tally = plain.search_subsets(xs, target, pool, sizes, stop_above=stop)
+    assert tally == plain_tally
     for a, b in zip(found, expected, strict=True):
         agree(a, b)
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@given(
+    seed=st.integers(0, 10**6),
+    rows=st.sampled_from([60, 250, 700, 3000]),
+    rules=RULES,
+    stop=STOPS,
+    sizes=SIZES,
+    fixed=st.integers(0, 2),
+    most=st.sampled_from([None, 1, 2, 3]),
+    shrinking=st.booleans(),
+    until_survivor=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_subsets_against_a_twin_that_goes_through_all(
+    name: str, seed: int, rows: int, rules: dict[str, str], fixed: int, sizes: range, **options: Any
+) -> None:
+    """The same sets, verdicts, bits and numbers of tests as asking for every subset by itself."""
+    test = TESTS[name](mixed_table(seed, rows, 12), **rules)  # type: ignore[arg-type]
+    random = np.random.default_rng(seed)
+    order = random.permutation(12).tolist()
+    target, xs, pool = order[0], order[3:9], order[4 : int(random.integers(5, 12))]
+    options["tried"] = random.integers(-1, len(pool) + 1, len(xs)).tolist() if seed % 2 else int(random.integers(-1, 3))
+    options["fixed"] = order[1 : 1 + fixed]
+    options["stop_above"] = options.pop("stop")
+    found, tally = test.search_subsets(xs, target, pool, sizes, **options)
+    expected, plain_tally = IndependenceTest.search_subsets(test, xs, target, pool, sizes, **options)
+    assert repr(list(found)) == repr(list(expected))
+    assert tally == plain_tally
+
+
+def test_a_pool_names_everyone_once() -> None:
+    test = G2(mixed_table(0, 100, 5))
+    with pytest.raises(ValueError, match="twice"):
+        test.search_subsets([0], 1, [2, 3, 2], range(3))
+    with pytest.raises(ValueError, match="twice"):
+        IndependenceTest.search_subsets(test, [0], 1, [2, 3, 2], range(3))
 
 
 def test_hopeless_sizes_are_not_gone_through() -> None:
@@ -231,14 +265,14 @@ def test_everyday_forms() -> None:
     agree(test.weakest(0, 1, [2, 3, 4], 2), plain.weakest(0, 1, [2, 3, 4], 2))
     agree(test.separate(0, 1, [2, 3, 4], range(3)), plain.separate(0, 1, [2, 3, 4], range(3)))
     several = test.weakest([0, 2], 1, [3, 4], 1, must_include=3)
-    assert [a.given[0] for a in several] == [3, 3]
+    assert [a.given[-1] for a in several] == [3, 3]
 
 
 def test_strongest_ranks_as_log_p_does() -> None:
     table = mixed_table(5, 600, 40)
     for name, test in (("g2", G2(table, dof="adjusted")), ("x2", X2(table, reliability="cells"))):
         screen = test.screen(0, list(range(2, 40)), (1,))
-        plain = Screen(screen.candidates, screen.given, screen.statistic, screen.dof, screen.reliable, screen.log_p)
+        plain = Screen(screen.xs, screen.given, screen.statistic, screen.dof, screen.reliable, screen.log_p)
         assert screen.strongest() == plain.strongest(), name
 
 
@@ -255,7 +289,7 @@ def test_nothing_to_ask() -> None:
     assert len(G2(table).screen(0, [])) == 0
     assert G2(table).screen(0, []).strongest()[0] == []
     assert len(G2(table).first_dependent(0, [], (), -3.0)) == 0
-    assert G2(table).search_subsets([], 0, [1], range(2))[0] == []
+    assert G2(table).search_subsets([], 0, [1], range(2))[0].survivors == []
 
 
 def test_cancellation_stops_a_native_call() -> None:

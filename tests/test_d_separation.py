@@ -39,7 +39,7 @@ def test_batches_are_those_of_single_tests() -> None:
     assert not oracle.separate(a, b, [c, d], range(3)).separated
     assert oracle.weakest(a, d, [b, c], 2).given == ()
     first = oracle.first_dependent(d, [a, b, c], (), math.log(0.05))
-    assert first.candidates.tolist() == [a, b, c]
+    assert first.xs.tolist() == [a, b, c]
 
 
 def test_order_can_be_given() -> None:

@@ -14,26 +14,31 @@ import serape
 from plain import random_dag, random_table, true_blanket
 from serape.data.example import clinic, clinic_graph
 from serape.local.registry import ALGORITHMS
+from serape.results.result import Finds
 
-BLANKET = [name for name, algorithm in ALGORITHMS.items() if algorithm.finds == "blanket"]
-SOUND = [name for name, algorithm in ALGORITHMS.items() if algorithm.sound]
+FINDS: tuple[Finds, ...] = ("blanket", "parents-children")
+BLANKET = [name for name, algorithm in ALGORITHMS.items() if algorithm.answers("blanket")]
+SOUND = [
+    (finds, name) for finds in FINDS for name, algorithm in ALGORITHMS.items()
+    if algorithm.sound and algorithm.answers(finds)
+]  # fmt: skip
 
 
-def ask(data: Any, target: str | int, algorithm: str, **options: Any) -> serape.Result:
-    """Ask an algorithm the question it answers."""
-    question = serape.markov_blanket if ALGORITHMS[algorithm].finds == "blanket" else serape.parents_children
+def ask(finds: Finds, data: Any, target: str | int, algorithm: str, **options: Any) -> serape.Result:
+    """Ask an algorithm a question."""
+    question = serape.markov_blanket if finds == "blanket" else serape.parents_children
     return question(data, target, algorithm=algorithm, **options)
 
 
-def truth(graph: nx.DiGraph[str], target: str, algorithm: str) -> set[str]:
-    if ALGORITHMS[algorithm].finds == "blanket":
+def truth(finds: Finds, graph: nx.DiGraph[str], target: str) -> set[str]:
+    if finds == "blanket":
         return true_blanket(graph, target)
     return set(graph.predecessors(target)) | set(graph.successors(target))
 
 
-@pytest.mark.parametrize("algorithm", SOUND)
+@pytest.mark.parametrize(("finds", "algorithm"), SOUND)
 @pytest.mark.parametrize("density", [0.1, 0.25, 0.5])
-def test_exact_with_the_oracle(algorithm: str, density: float) -> None:
+def test_exact_with_the_oracle(finds: Finds, algorithm: str, density: float) -> None:
     """Every node of thousands of random DAGs, names and column orders shuffled."""
     random = np.random.default_rng(int(1000 * density))
     cases = 0
@@ -43,19 +48,19 @@ def test_exact_with_the_oracle(algorithm: str, density: float) -> None:
         oracle = serape.DSeparation(graph, [str(n) for n in random.permutation(list(graph))])
         for target in graph:
             cases += 1
-            found = ask(oracle, target, algorithm, random_state=int(random.integers(2**31)))
-            assert set(found.members) == truth(graph, target, algorithm), (target, list(graph.edges))
+            found = ask(finds, oracle, target, algorithm, random_state=int(random.integers(2**31)))
+            assert set(found.members) == truth(finds, graph, target), (target, list(graph.edges))
 
 
-@pytest.mark.parametrize("algorithm", SOUND)
+@pytest.mark.parametrize(("finds", "algorithm"), SOUND)
 @given(seed=st.integers(0, 10**6), nodes=st.integers(1, 11), density=st.floats(0, 1))
 @settings(max_examples=100, deadline=None)
-def test_exact_on_any_dag(algorithm: str, seed: int, nodes: int, density: float) -> None:
+def test_exact_on_any_dag(finds: Finds, algorithm: str, seed: int, nodes: int, density: float) -> None:
     random = np.random.default_rng(seed)
     graph = random_dag(random, nodes + 1, density)
     target = str(random.choice(list(graph)))
-    found = ask(serape.DSeparation(graph), target, algorithm)
-    assert set(found.members) == truth(graph, target, algorithm)
+    found = ask(finds, serape.DSeparation(graph), target, algorithm)
+    assert set(found.members) == truth(finds, graph, target)
 
 
 @pytest.mark.parametrize("algorithm", BLANKET)

@@ -114,7 +114,7 @@ class TestTrail:
                 latest[x] = given
             else:
                 rest = [v for v in (1, 2, 3) if v not in given and random.random() < 0.7]
-                trail.note_screen(oracle.screen(0, rest, given))
+                trail.note_batch(oracle.screen(0, rest, given))
                 latest.update(dict.fromkeys(rest, given))
             for x, expected in latest.items():
                 decision = trail.latest(x)
@@ -131,7 +131,7 @@ class TestTrail:
         for z in range(1, 100):
             search.screen(0, search.others(0, z), (z,))
         trail = search.trail(0)
-        assert len(trail._screens) <= 8
+        assert len(trail._batches) <= 8
 
 
 class TestProgress:

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "serape/chi_square.hpp"
 #include "serape/contingency_test.hpp"
+#include "serape/critical_values.hpp"
 #include "serape/kernels.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/ranking.hpp"
@@ -103,6 +105,14 @@ void check(const PackedTable& table, std::span<const std::uint32_t> columns) {
     }
     if (!columns.empty()) {
         check(table, largest);
+    }
+}
+
+void check_distinct(std::span<const std::uint32_t> columns) {
+    std::vector<std::uint32_t> sorted(columns.begin(), columns.end());
+    std::sort(sorted.begin(), sorted.end());
+    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
+        throw nb::value_error(("column " + std::to_string(*twice) + " is named twice").c_str());
     }
 }
 
@@ -251,35 +261,56 @@ void bind_test(nb::module_& m) {
             nb::arg("poll") = nb::none())
         .def(
             "search_subsets",
-            [](const ContingencyTest& test, const Positions& xs, std::uint32_t target,
-               const std::vector<std::uint32_t>& pool, std::size_t smallest, std::size_t largest,
-               std::optional<std::uint32_t> must_include, std::optional<double> stop_above, std::size_t threads,
+            [](const ContingencyTest& test, const Positions& xs, std::uint32_t target, const Positions& pool,
+               const std::vector<std::uint32_t>& fixed, std::size_t smallest, std::size_t largest,
+               std::optional<std::size_t> most, const std::vector<std::int64_t>& tried,
+               std::optional<double> stop_above, bool shrinking, bool until_survivor, std::size_t threads,
                const nb::object& poll) {
                 check(test.table(), span(xs));
                 check(test.table(), target);
-                check(test.table(), pool);
-                if (must_include) {
-                    check(test.table(), *must_include);
+                check(test.table(), span(pool));
+                check(test.table(), fixed);
+                check_distinct(span(pool));
+                if (tried.size() > 1 && tried.size() != xs.size()) {
+                    throw nb::value_error("tried must have one number, or one for every x");
                 }
-                const SubsetQuestion question{target, pool, smallest, largest, must_include, stop_above};
-                std::vector<SubsetAnswer> answers;
+                SubsetQuestion question{.target = target, .pool = span(pool), .fixed = fixed};
+                question.smallest = smallest;
+                question.largest = largest;
+                question.most = most.value_or(question.most);
+                question.tried = tried;
+                question.stop_above = stop_above;
+                question.shrinking = shrinking;
+                question.until_survivor = until_survivor;
+                SubsetAnswers found;
                 Control control = control_for(poll);
-                without_gil([&] {
-                    answers = test.search_subsets(span(xs), question, std::min(threads, most_threads), control);
-                });
-                Tally tally;
-                std::vector<std::tuple<double, double, double, bool, std::vector<std::uint32_t>, bool>> rows;
-                for (SubsetAnswer& answer : answers) {
-                    tally.merge(answer.tally);
-                    const Outcome& o = answer.outcome;
-                    rows.emplace_back(o.statistic, o.dof, o.log_p, o.reliable, std::move(answer.given),
-                                      answer.separated);
+                without_gil(
+                    [&] { found = test.search_subsets(span(xs), question, std::min(threads, most_threads), control); });
+                const std::size_t asked = found.answers.size();
+                auto numbers = empty_numpy<double>(3 * asked);       // statistics, degrees of freedom, log p
+                auto places = empty_numpy<std::int32_t>(2 * asked);  // verdicts, conditioning sets
+                std::map<std::vector<std::uint32_t>, std::int32_t> known;
+                std::vector<std::vector<std::uint32_t>> sets;
+                for (std::size_t k = 0; k < asked; ++k) {
+                    SubsetAnswer& answer = found.answers[k];
+                    numbers.data()[k] = answer.outcome.statistic;
+                    numbers.data()[asked + k] = answer.outcome.dof;
+                    numbers.data()[2 * asked + k] = answer.outcome.log_p;
+                    const auto [at, fresh] = known.emplace(answer.given, static_cast<std::int32_t>(sets.size()));
+                    if (fresh) {
+                        sets.push_back(std::move(answer.given));
+                    }
+                    places.data()[k] = answer.separated ? 2 : answer.outcome.reliable ? 1 : 0;
+                    places.data()[asked + k] = at->second;
                 }
-                return std::make_tuple(std::move(rows), tally.tests, tally.skipped);
+                return std::make_tuple(numbers, places, std::move(sets), found.tally.tests, found.tally.skipped);
             },
-            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("smallest"), nb::arg("largest"),
-            nb::arg("must_include") = nb::none(), nb::arg("stop_above") = nb::none(), nb::arg("threads") = 1,
-            nb::arg("poll") = nb::none());
+            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
+            nb::arg("largest"), nb::arg("most"), nb::arg("tried"), nb::arg("stop_above"), nb::arg("shrinking"),
+            nb::arg("until_survivor"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
+            "places "
+            "in the list of conditioning sets; that list; tests and skips by size.");
 }
 
 }  // namespace
@@ -322,6 +353,21 @@ NB_MODULE(_core, m) {
         },
         nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"),
         "Positions of the strongest reliable answers (several if they tie exactly) and their log p.");
+    m.def(
+        "dependent",
+        [](const Array<double>& statistic, const Array<double>& dof, const Array<bool>& reliable, double log_alpha) {
+            if (statistic.size() != dof.size() || statistic.size() != reliable.size()) {
+                throw nb::value_error("statistic, dof and reliable must be of one length");
+            }
+            auto out = empty_numpy<bool>(statistic.size());
+            CriticalValues critical(log_alpha);
+            for (std::size_t k = 0; k < statistic.size(); ++k) {
+                out.data()[k] = reliable.data()[k] && !critical.log_p_above(statistic.data()[k], dof.data()[k]);
+            }
+            return out;
+        },
+        nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"), nb::arg("log_alpha"),
+        "Which answers are reliable and have log p <= log_alpha.");
     m.def(
         "instruction_sets",
         [] {

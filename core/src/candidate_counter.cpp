@@ -6,13 +6,22 @@
 
 namespace serape {
 
+CandidateKinds::CandidateKinds(const PackedTable& table, std::span<const std::uint32_t> candidates)
+    : count(candidates.size()) {
+    for (const std::uint32_t x : candidates) {
+        most_levels = std::max(most_levels, table.levels(x));
+        all_have_planes = all_have_planes && table.has_planes(x);
+    }
+}
+
 CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic, Cells& cells,
-                           std::uint32_t target_levels, std::span<const std::uint32_t> candidates, Way way)
+                           std::uint32_t target_levels, const CandidateKinds& candidates, Way way)
     : table_(table), statistic_(statistic), cells_(cells), target_levels_(target_levels), forced_(way) {
-    planes_possible_ =
-        cells.size() <= most_masks && (cells.has_masks() || candidates.size() >= 8 || way == Way::planes);
+    planes_possible_ = cells.size() <= most_masks && (cells.has_masks() || candidates.count >= 8 || way == Way::planes);
     if (planes_possible_) {
         cells.need_masks();
+        masks_.reserve(cells.size());
+        mask_cell_.reserve(cells.size());
         for (std::size_t c = 0; c < cells.size(); ++c) {
             if (c != cells.largest) {
                 masks_.push_back(cells.mask(c));
@@ -22,14 +31,10 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
     }
     // Row by row only where bitsets will not do, or would cost more; lists of rows only where a table would be too
     // large.
-    std::uint32_t most_levels = 2;
-    bool all_planes = planes_possible_;
-    for (const std::uint32_t x : candidates) {
-        most_levels = std::max(most_levels, table.levels(x));
-        all_planes = all_planes && table.has_planes(x);
-    }
+    const std::uint32_t most_levels = candidates.most_levels;
+    const bool all_planes = planes_possible_ && candidates.all_have_planes;
     const auto rows = static_cast<double>(table.rows());
-    const double by_rows = rows * (1.0 + 3.0 / static_cast<double>(std::max<std::size_t>(candidates.size(), 1)));
+    const double by_rows = rows * (1.0 + 3.0 / static_cast<double>(std::max<std::size_t>(candidates.count, 1)));
     if (!all_planes || planes_cost(most_levels) > by_rows || (way != Way::automatic && way != Way::planes)) {
         cells.need_cell_of_row();
         if (!dense(most_levels) || way == Way::sparse) {
@@ -41,7 +46,7 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
         constant_ +=
             statistic.constant(cells.count.data() + begin, cells.stratum_begin[z + 1] - begin, cells.stratum_count[z]);
     }
-    if (statistic.kind() == StatisticKind::g2 && (way == Way::ones || (candidates.size() >= 64 && cells.size() > 64))) {
+    if (statistic.kind() == StatisticKind::g2 && (way == Way::ones || (candidates.count >= 64 && cells.size() > 64))) {
         ones_ = &table.ones();
         cells.need_cell_of_row();
         stratum_of_cell_.resize(cells.size());
@@ -96,10 +101,10 @@ CountingPlan::Choice CountingPlan::choose_by_levels(std::uint32_t levels) const 
 }
 
 Sum CandidateCounter::operator()(std::size_t candidate) {
-    if (plan_.cells_.size() == plan_.cells_.strata() || plan_.table_.levels(candidate) < 2) {
+    if (plan_->cells_.size() == plan_->cells_.strata() || plan_->table_.levels(candidate) < 2) {
         return {};  // the target varies in no stratum, or the candidate nowhere
     }
-    switch (plan_.choose(candidate).way) {
+    switch (plan_->choose(candidate).way) {
         case Way::planes: return by_planes(candidate);
         case Way::scatter: return by_scatter(candidate);
         case Way::ones: return by_ones(candidate);
@@ -109,12 +114,12 @@ Sum CandidateCounter::operator()(std::size_t candidate) {
 
 // Adds up the strata of counts_, in which level l >= 1 of cell c is at [c * stride + offset + l − 1].
 Sum CandidateCounter::add_strata(std::uint32_t levels, std::size_t stride, std::size_t offset) {
-    const Cells& cells = plan_.cells_;
-    const double scale = plan_.statistic_.scale(levels, plan_.target_levels_);
-    Sum sum{plan_.constant_, 0};
+    const Cells& cells = plan_->cells_;
+    const double scale = plan_->statistic_.scale(levels, plan_->target_levels_);
+    Sum sum{plan_->constant_, 0};
     for (std::size_t z = 0; z < cells.strata(); ++z) {
         const std::size_t begin = cells.stratum_begin[z];
-        plan_.statistic_.add(
+        plan_->statistic_.add(
             sum,
             Stratum<std::uint32_t>{counts_.data() + begin * stride + offset, stride, cells.count.data() + begin,
                                    cells.stratum_begin[z + 1] - begin, cells.stratum_count[z]},
@@ -124,17 +129,17 @@ Sum CandidateCounter::add_strata(std::uint32_t levels, std::size_t stride, std::
 }
 
 Sum CandidateCounter::by_planes(std::size_t candidate) {
-    const PackedTable& table = plan_.table_;
-    const Cells& cells = plan_.cells_;
+    const PackedTable& table = plan_->table_;
+    const Cells& cells = plan_->cells_;
     const std::uint32_t planes = table.levels(candidate) - 1;
     counts_.resize(std::max(counts_.size(), cells.size() * planes));
-    masked_.resize(std::max(masked_.size(), plan_.masks_.size()));
+    masked_.resize(std::max(masked_.size(), plan_->masks_.size()));
     for (std::uint32_t level = 1; level <= planes; ++level) {
-        kernels().and_popcounts(table.plane(candidate, level), plan_.masks_.data(), plan_.masks_.size(),
+        kernels().and_popcounts(table.plane(candidate, level), plan_->masks_.data(), plan_->masks_.size(),
                                 table.plane_words(), masked_.data());
         std::uint32_t rest = table.total(candidate, level);
-        for (std::size_t k = 0; k < plan_.masks_.size(); ++k) {
-            counts_[plan_.mask_cell_[k] * planes + level - 1] = masked_[k];
+        for (std::size_t k = 0; k < plan_->masks_.size(); ++k) {
+            counts_[plan_->mask_cell_[k] * planes + level - 1] = masked_[k];
             rest -= masked_[k];
         }
         counts_[cells.largest * planes + level - 1] = rest;
@@ -143,11 +148,11 @@ Sum CandidateCounter::by_planes(std::size_t candidate) {
 }
 
 Sum CandidateCounter::by_scatter(std::size_t candidate) {
-    const Cells& cells = plan_.cells_;
-    const std::uint32_t levels = plan_.table_.levels(candidate);
+    const Cells& cells = plan_->cells_;
+    const std::uint32_t levels = plan_->table_.levels(candidate);
     counts_.assign(std::max(counts_.size(), cells.size() * levels), 0);
-    codes_.resize(plan_.table_.rows());
-    plan_.table_.unpack(candidate, codes_);
+    codes_.resize(plan_->table_.rows());
+    plan_->table_.unpack(candidate, codes_);
     for (std::size_t i = 0; i < codes_.size(); ++i) {
         ++counts_[static_cast<std::size_t>(cells.cell_of_row[i]) * levels + codes_[i]];
     }
@@ -155,13 +160,13 @@ Sum CandidateCounter::by_scatter(std::size_t candidate) {
 }
 
 Sum CandidateCounter::by_sparse(std::size_t candidate) {
-    const Cells& cells = plan_.cells_;
-    const Statistic& statistic = plan_.statistic_;
+    const Cells& cells = plan_->cells_;
+    const Statistic& statistic = plan_->statistic_;
     const LogTable& log = statistic.log();
-    const std::uint32_t levels = plan_.table_.levels(candidate);
-    const double scale = statistic.scale(levels, plan_.target_levels_);
-    codes_.resize(plan_.table_.rows());
-    plan_.table_.unpack(candidate, codes_);
+    const std::uint32_t levels = plan_->table_.levels(candidate);
+    const double scale = statistic.scale(levels, plan_->target_levels_);
+    codes_.resize(plan_->table_.rows());
+    plan_->table_.unpack(candidate, codes_);
     counts_.assign(std::max<std::size_t>(counts_.size(), levels), 0);
     margin_.assign(std::max<std::size_t>(margin_.size(), levels), 0);
     Sum sum;
@@ -223,13 +228,13 @@ Sum CandidateCounter::by_sparse(std::size_t candidate) {
 // With a ones of a cell of n rows, f(a) + f(n−a) − f(n) is nought unless a > 0: only cells and strata that are met
 // add to the sum.
 Sum CandidateCounter::by_ones(std::size_t candidate) {
-    const Cells& cells = plan_.cells_;
-    const LogTable& log = plan_.statistic_.log();
+    const Cells& cells = plan_->cells_;
+    const LogTable& log = plan_->statistic_.log();
     cell_ones_.resize(cells.size(), 0);  // both are left all nought
     stratum_ones_.resize(cells.strata(), 0);
     touched_.clear();
     touched_more_.clear();
-    const Ones& ones = *plan_.ones_;
+    const Ones& ones = *plan_->ones_;
     for (std::size_t k = ones.start[candidate]; k < ones.start[candidate + 1]; ++k) {
         const std::uint32_t cell = cells.cell_of_row[ones.rows[k]];
         if (cell_ones_[cell]++ == 0) {
@@ -241,7 +246,7 @@ Sum CandidateCounter::by_ones(std::size_t candidate) {
         const std::uint32_t a = cell_ones_[cell];
         cell_ones_[cell] = 0;
         sum.value += log(a) + log(cells.count[cell] - a) - log(cells.count[cell]);
-        const std::uint32_t z = plan_.stratum_of_cell_[cell];
+        const std::uint32_t z = plan_->stratum_of_cell_[cell];
         if (stratum_ones_[z] == 0) {
             touched_more_.push_back(z);
         }

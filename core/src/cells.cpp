@@ -38,11 +38,30 @@ std::size_t compact(std::vector<std::uint32_t>& keys, std::uint64_t bound) {
 }  // namespace
 
 Cells::Cells(const PackedTable& table, std::size_t target, std::span<const std::uint32_t> given)
-    : table_(table), words_(table.plane_words()) {
+    : table_(table), target_(target), given_(given.begin(), given.end()), words_(table.plane_words()) {
     if (!divide_by_masks(target, given)) {
         divide_by_codes(target, given);
     }
+    set_largest();
+}
+
+Cells::Cells(Cells& parent, std::uint32_t more)
+    : table_(parent.table_), target_(parent.target_), given_(parent.given_), words_(parent.words_) {
+    given_.push_back(more);
+    if (parent.has_masks() && table_.has_planes(more) && parent.size() * table_.levels(more) <= most_masks) {
+        split_masks(parent, more);
+    } else if (!split_codes(parent, more)) {
+        divide_by_codes(target_, given_);
+    }
+    set_largest();
+}
+
+void Cells::set_largest() {
     largest = static_cast<std::size_t>(std::max_element(count.begin(), count.end()) - count.begin());
+}
+
+std::size_t Cells::bytes() const {
+    return sizeof(*this) + masks_.size() * sizeof(std::uint64_t) + (cell_of_row.size() + rows.size()) * 4 + size() * 16;
 }
 
 void Cells::set_cells(const std::vector<std::uint32_t>& stratum_of_cell) {
@@ -99,6 +118,82 @@ bool Cells::divide_by_masks(std::size_t target, std::span<const std::uint32_t> g
             mask_slot_.push_back(static_cast<std::uint32_t>(m));
             stratum_of_cell.push_back(static_cast<std::uint32_t>(m / t_levels));
         }
+    }
+    set_cells(stratum_of_cell);
+    return true;
+}
+
+// Every cell's bitset is divided by the levels of the column.
+void Cells::split_masks(const Cells& parent, std::size_t column) {
+    const std::uint32_t levels = table_.levels(column);
+    masks_.resize(parent.size() * levels * words_);
+    for (std::size_t c = 0; c < parent.size(); ++c) {
+        kernels().split_mask(parent.mask(c), levels, levels > 1 ? table_.plane(column, 1) : nullptr, words_,
+                             masks_.data() + c * levels * words_);
+    }
+    const std::size_t most = parent.size() * levels;
+    count.reserve(most);
+    mask_slot_.reserve(most);
+    stratum_begin.reserve(parent.strata() * levels + 1);
+    stratum_count.reserve(parent.strata() * levels);
+    for (std::size_t z = 0; z < parent.strata(); ++z) {
+        for (std::uint32_t level = 0; level < levels; ++level) {
+            std::uint32_t in_stratum = 0;
+            const std::size_t first = count.size();
+            for (std::size_t c = parent.stratum_begin[z]; c < parent.stratum_begin[z + 1]; ++c) {
+                const std::size_t slot = c * levels + level;
+                const auto in_cell =
+                    static_cast<std::uint32_t>(kernels().popcount(masks_.data() + slot * words_, words_));
+                if (in_cell != 0) {
+                    count.push_back(in_cell);
+                    mask_slot_.push_back(static_cast<std::uint32_t>(slot));
+                    in_stratum += in_cell;
+                }
+            }
+            if (in_stratum != 0) {
+                stratum_begin.push_back(static_cast<std::uint32_t>(first));
+                stratum_count.push_back(in_stratum);
+            }
+        }
+    }
+    stratum_begin.push_back(static_cast<std::uint32_t>(count.size()));
+}
+
+// Every row's cell is refined by its code; false if the table of all refinements would be much larger than the rows.
+bool Cells::split_codes(Cells& parent, std::size_t column) {
+    const std::size_t rows = table_.rows();
+    const std::uint64_t levels = table_.levels(column);
+    const std::uint64_t t_levels = table_.levels(target_);
+    const std::uint64_t bound = parent.strata() * levels * t_levels;
+    if (bound > std::max<std::uint64_t>(4 * rows, 65'536)) {
+        return false;
+    }
+    parent.need_cell_of_row();
+    std::vector<std::uint32_t> base(parent.size());  // where a parent's cell is refined to, at code 0
+    for (std::size_t z = 0; z < parent.strata(); ++z) {
+        for (std::size_t c = parent.stratum_begin[z]; c < parent.stratum_begin[z + 1]; ++c) {
+            base[c] = static_cast<std::uint32_t>(z * levels * t_levels + (c - parent.stratum_begin[z]));
+        }
+    }
+    std::vector<std::uint16_t> codes(rows);
+    table_.unpack(column, codes);
+    cell_of_row.resize(rows);
+    std::vector<std::uint32_t> in_key(bound, 0);
+    for (std::size_t i = 0; i < rows; ++i) {
+        const auto key = base[parent.cell_of_row[i]] + codes[i] * static_cast<std::uint32_t>(t_levels);
+        cell_of_row[i] = key;
+        ++in_key[key];
+    }
+    std::vector<std::uint32_t> stratum_of_cell;
+    for (std::size_t key = 0; key < bound; ++key) {
+        if (in_key[key] != 0) {
+            stratum_of_cell.push_back(static_cast<std::uint32_t>(key / t_levels));
+            count.push_back(in_key[key]);
+            in_key[key] = static_cast<std::uint32_t>(count.size() - 1);
+        }
+    }
+    for (std::uint32_t& cell : cell_of_row) {
+        cell = in_key[cell];
     }
     set_cells(stratum_of_cell);
     return true;

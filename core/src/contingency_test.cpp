@@ -8,52 +8,14 @@
 #include "serape/chi_square.hpp"
 #include "serape/kernels.hpp"
 #include "serape/panel_counter.hpp"
+#include "serape/subset_search.hpp"
 
 namespace serape {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::uint64_t most = std::uint64_t{1} << 63;
-
-std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
-    return a > most - std::min(b, most) ? most : a + b;
-}
-
-// n choose k, stopping at 2^63.
-std::uint64_t choose(std::uint64_t n, std::uint64_t k) {
-    if (k > n) {
-        return 0;
-    }
-    double estimate = 1.0;
-    std::uint64_t value = 1;
-    for (std::uint64_t i = 1; i <= std::min(k, n - k); ++i) {
-        estimate *= static_cast<double>(n - std::min(k, n - k) + i) / static_cast<double>(i);
-        if (estimate > 9e18) {
-            return most;
-        }
-        const auto product = static_cast<unsigned __int128>(value) * (n - std::min(k, n - k) + i) / i;
-        value = static_cast<std::uint64_t>(product);
-    }
-    return value;
-}
 
 }  // namespace
-
-void Tally::add(std::vector<std::uint64_t>& to, std::size_t size, std::uint64_t count) {
-    if (to.size() <= size) {
-        to.resize(size + 1, 0);
-    }
-    to[size] = plus(to[size], count);
-}
-
-void Tally::merge(const Tally& other) {
-    for (std::size_t size = 0; size < other.tests.size(); ++size) {
-        add_test(size, other.tests[size]);
-    }
-    for (std::size_t size = 0; size < other.skipped.size(); ++size) {
-        add_skip(size, other.skipped[size]);
-    }
-}
 
 ContingencyTest::ContingencyTest(const PackedTable& table, Rules rules)
     : table_(table), rules_(rules), statistic_(rules.statistic, table.rows(), table.log_table()) {}
@@ -102,7 +64,7 @@ Outcome ContingencyTest::test(std::size_t x, std::size_t y, std::span<const std:
     }
     Cells cells(table_, y, given);
     const auto candidate = static_cast<std::uint32_t>(x);
-    const CountingPlan plan(table_, statistic_, cells, table_.levels(y), {&candidate, 1});
+    const CountingPlan plan(table_, statistic_, cells, table_.levels(y), CandidateKinds(table_, {&candidate, 1}));
     return outcome(x, y, strata_product(given), CandidateCounter(plan)(x));
 }
 
@@ -149,7 +111,8 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
     bool panels = way == Way::automatic && (force_panels || total >= 128) &&
                   std::adjacent_find(candidates.begin(), candidates.end(), std::greater_equal<>()) == candidates.end();
     if (panels && !force_panels) {
-        const CountingPlan sample_plan(table_, statistic_, cells, table_.levels(target), candidates.first(1));
+        const CountingPlan sample_plan(table_, statistic_, cells, table_.levels(target),
+                                       CandidateKinds(table_, candidates.first(1)));
         double one_by_one = 0.0;
         std::size_t sampled = 0;
         std::size_t bits = 0;
@@ -263,7 +226,7 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
     if (rest.empty()) {
         return;
     }
-    const CountingPlan plan(table_, statistic_, cells, table_.levels(target), rest, way);
+    const CountingPlan plan(table_, statistic_, cells, table_.levels(target), CandidateKinds(table_, rest), way);
     std::vector<std::optional<CandidateCounter>> counters(std::max<std::size_t>(threads, 1));
     // Enough candidates a piece that handing them out costs nothing.
     const double each = plan.choose(rest[rest.size() / 2]).nanoseconds;
@@ -285,7 +248,7 @@ std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const
                                              Answers out) const {
     const double strata = strata_product(given);
     Cells cells(table_, target, given);
-    const CountingPlan plan(table_, statistic_, cells, table_.levels(target), candidates);
+    const CountingPlan plan(table_, statistic_, cells, table_.levels(target), CandidateKinds(table_, candidates));
     CandidateCounter counter(plan);
     for (std::size_t k = 0; k < candidates.size(); ++k) {
         if (k % 64 == 63) {
@@ -309,91 +272,46 @@ std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const
     return candidates.size();
 }
 
-SubsetAnswer ContingencyTest::search_subsets(std::uint32_t x, const SubsetQuestion& question, Control& control) const {
-    SubsetAnswer best;
-    best.outcome = {nan, nan, nan, false};
-    std::vector<std::uint32_t> pool;
-    for (const std::uint32_t z : question.pool) {
-        if (z != x && z != question.target && z != question.must_include) {
-            pool.push_back(z);
-        }
-    }
-    std::vector<std::uint32_t> chosen;
-    if (question.must_include && question.must_include != x) {
-        chosen.push_back(*question.must_include);
-    } else if (question.must_include) {
-        return best;
-    }
-    const std::size_t fixed = chosen.size();
-
-    // Least products of levels of k further members: where even these are too many, nothing needs to be looked at.
-    std::vector<double> levels;
-    for (const std::uint32_t z : pool) {
-        levels.push_back(table_.levels(z));
-    }
-    std::sort(levels.begin(), levels.end());
-    std::vector<double> least(1, 1.0);
-    for (const double r : levels) {
-        least.push_back(least.back() * r);
-    }
-    const double x_levels = table_.levels(x);
-    const double t_levels = table_.levels(question.target);
-
-    // Subsets of one size in lexicographic order; true to stop.
-    const auto visit = [&](auto&& self, std::size_t from, std::size_t wanted, double strata) -> bool {
-        const std::size_t size = chosen.size() + wanted;
-        if (!enough_rows(x_levels, t_levels, strata * least[wanted])) {
-            best.tally.add_skip(size, choose(pool.size() - from, wanted));
-            return false;
-        }
-        if (wanted == 0) {
-            control.check();
-            const Outcome found = test(x, question.target, chosen);
-            if (!found.reliable) {
-                best.tally.add_skip(size);
-                return false;
-            }
-            best.tally.add_test(size);
-            const bool separates = question.stop_above && found.log_p > *question.stop_above;
-            const bool weaker = !best.outcome.reliable || found.log_p > best.outcome.log_p ||
-                                (found.log_p == best.outcome.log_p && found.statistic < best.outcome.statistic);
-            if (separates || weaker) {
-                best.outcome = found;
-                best.given = chosen;
-                best.separated = separates;
-            }
-            return separates;
-        }
-        for (std::size_t k = from; k + wanted <= pool.size(); ++k) {
-            chosen.push_back(pool[k]);
-            const bool stop = self(self, k + 1, wanted - 1, strata * table_.levels(pool[k]));
-            chosen.pop_back();
-            if (stop) {
-                return true;
-            }
-        }
-        return false;
-    };
-    const double start = strata_product(chosen);
-    for (std::size_t size = std::max(question.smallest, fixed); size <= std::min(question.largest, pool.size() + fixed);
-         ++size) {
-        if (visit(visit, 0, size - fixed, start)) {
-            break;
-        }
-    }
-    return best;
-}
-
-std::vector<SubsetAnswer> ContingencyTest::search_subsets(std::span<const std::uint32_t> xs,
-                                                          const SubsetQuestion& question, std::size_t threads,
-                                                          Control& control) const {
+SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
+                                              std::size_t threads, Control& control) const {
+    std::vector<std::optional<SubsetSearch>> searches(std::max<std::size_t>(threads, 1));
     std::vector<SubsetAnswer> answers(xs.size());
-    parallel_for(xs.size(), 1, threads, control, [&](std::size_t first, std::size_t last, std::size_t) {
-        for (std::size_t k = first; k < last; ++k) {
-            answers[k] = search_subsets(xs[k], question, control);
+    const auto search = [&](std::size_t k, std::size_t worker) -> SubsetAnswer& {
+        if (!searches[worker]) {
+            searches[worker].emplace(*this, question, xs);
         }
-    });
-    return answers;
+        const auto& tried = question.tried;
+        answers[k] = (*searches[worker])(xs[k], tried.empty() ? -1 : tried.size() == 1 ? tried[0] : tried[k], control);
+        return answers[k];
+    };
+    std::size_t asked = xs.size();
+    if (question.shrinking || question.until_survivor) {  // what is asked next depends on the answer
+        for (std::size_t k = 0; k < asked; ++k) {
+            const bool separated = search(k, 0).separated;
+            if (separated && question.shrinking) {
+                searches[0]->drop(xs[k]);
+            }
+            if (!separated && question.until_survivor) {
+                asked = k + 1;
+            }
+            control.check();
+        }
+    } else {
+        const std::size_t grain = std::clamp<std::size_t>(xs.size() / (8 * std::max<std::size_t>(threads, 1)), 1, 256);
+        parallel_for(xs.size(), grain, threads, control, [&](std::size_t first, std::size_t last, std::size_t worker) {
+            for (std::size_t k = first; k < last; ++k) {
+                search(k, worker);
+            }
+        });
+    }
+    answers.resize(asked);
+    SubsetAnswers all{std::move(answers), {}};
+    for (const std::optional<SubsetSearch>& one : searches) {
+        if (one) {
+            all.tally.merge(one->tally());
+        }
+    }
+    return all;
 }
 
 }  // namespace serape

@@ -54,7 +54,10 @@ class ContingencyTest:
 
     def first_dependent(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], log_alpha: float, poll: object | None = None) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]: ...
 
-    def search_subsets(self, xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: int, pool: Sequence[int], smallest: int, largest: int, must_include: int | None = None, stop_above: float | None = None, threads: int = 1, poll: object | None = None) -> tuple[list[tuple[float, float, float, bool, list[int], bool]], list[int], list[int]]: ...
+    def search_subsets(self, xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: int, pool: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], fixed: Sequence[int], smallest: int, largest: int, most: int | None, tried: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[list[int]], list[int], list[int]]:
+        """
+        Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and places in the list of conditioning sets; that list; tests and skips by size.
+        """
 
 @overload
 def chi_square_log_sf(statistic: float, dof: float) -> float:
@@ -67,6 +70,9 @@ def strongest(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), o
     """
     Positions of the strongest reliable answers (several if they tie exactly) and their log p.
     """
+
+def dependent(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+    """Which answers are reliable and have log p <= log_alpha."""
 
 def instruction_sets() -> list[str]:
     """Sets of kernels this processor can run, the plainest first."""

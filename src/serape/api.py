@@ -138,8 +138,14 @@ class Task:
     ) -> Task:
         """Settle the question and check that the data can answer it."""
         chosen = find_algorithm(algorithm, finds)
-        _check_options(chosen, options)
-        source = make_test(data, test, dof, chosen.reliability if reliability == "auto" else reliability)
+        _check_options(chosen, finds, options)
+        chosen_dof = chosen.dof if dof == "auto" else dof
+        source = make_test(data, test, chosen_dof, chosen.reliability if reliability == "auto" else reliability)
+            data,
+            test,
+            chosen.dof if dof == "auto" else dof,
+            chosen.reliability if reliability == "auto" else reliability,
+        )
         if len(source.variables) < 2:
             raise DataError("the table has one column; a blanket needs others to choose from")
         if isinstance(source, ContingencyTest):
@@ -159,6 +165,7 @@ class Task:
         """Ask the question of a target. `marginal` holds its tests given nothing, where they are known already."""
         search = Search(
             self.source,
+            subject=target,
             alpha=self.alpha,
             max_conditioning=self.max_conditioning,
             random_state=self.random_state,
@@ -169,7 +176,7 @@ class Task:
             search.know(target, marginal)
         started = time.perf_counter()
         try:
-            answer = self._checked(self.algorithm.run(search, target, **self.options), target)
+            answer = self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
         except KeyboardInterrupt:
             partial = Answer(blanket=search.so_far(target))
             raise Interrupted(self._result(search, target, partial, time.perf_counter() - started, False)) from None
@@ -242,9 +249,9 @@ class Task:
         )
 
 
-def _check_options(algorithm: Algorithm, options: dict[str, Any]) -> None:
+def _check_options(algorithm: Algorithm, finds: Finds, options: dict[str, Any]) -> None:
     try:
-        signature = inspect.signature(algorithm.run)
+        signature = inspect.signature(algorithm.asked_for(finds))
     except (TypeError, ValueError):  # some callables do not tell
         return
     names = list(signature.parameters)

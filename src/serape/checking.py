@@ -64,12 +64,13 @@ def check_algorithm(
     First all DAGs of up to four nodes are tried with every target, then `cases` random DAGs of 5 to `max_nodes`
     nodes, of several densities, in shuffled orders. What is found is shrunk: nodes and arcs are taken away as long as
     the algorithm still errs. `algorithm` is a name or any callable `algorithm(search, target, **options)`; what it is
-    to find is looked up for a name and given by `finds` for a callable.
+    to find is looked up for a name that finds one thing, and given by `finds` otherwise.
     """
     if cases < 0 or max_nodes < 5:
         raise OptionError("cases must not be negative, and max_nodes must be 5 or more")
     if isinstance(algorithm, str):
-        finds = ALGORITHMS[algorithm].finds if algorithm in ALGORITHMS else find_algorithm(algorithm, finds).finds
+        known = ALGORITHMS[algorithm] if algorithm in ALGORITHMS else find_algorithm(algorithm, finds)
+        finds = finds if known.finds == "both" else known.finds
     trial = _Trial(algorithm, finds, algorithm_options)
     for graph, order in _graphs(np.random.default_rng(seed), cases, max_nodes):
         for target in order:

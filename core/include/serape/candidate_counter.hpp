@@ -19,12 +19,20 @@ namespace serape {
 
 enum class Way { automatic, planes, scatter, sparse, ones };
 
+// What a plan has to know of those that will be counted.
+struct CandidateKinds {
+    CandidateKinds(const PackedTable& table, std::span<const std::uint32_t> candidates);
+    std::size_t count;
+    std::uint32_t most_levels = 2;
+    bool all_have_planes = true;
+};
+
 // Prepared once per question; shared by threads.
 class CountingPlan {
   public:
-    // `candidates` are those that will be counted; lists and the like are made only where they pay.
+    // Lists and the like are made only where they pay for the candidates to come.
     CountingPlan(const PackedTable& table, const Statistic& statistic, Cells& cells, std::uint32_t target_levels,
-                 std::span<const std::uint32_t> candidates, Way way = Way::automatic);
+                 const CandidateKinds& candidates, Way way = Way::automatic);
 
     struct Choice {
         Way way;
@@ -54,7 +62,8 @@ class CountingPlan {
 // One per thread.
 class CandidateCounter {
   public:
-    explicit CandidateCounter(const CountingPlan& plan) : plan_(plan) {}
+    explicit CandidateCounter(const CountingPlan& plan) : plan_(&plan) {}
+    void use(const CountingPlan& plan) { plan_ = &plan; }  // the same table, other cells
     Sum operator()(std::size_t candidate);
 
   private:
@@ -64,7 +73,7 @@ class CandidateCounter {
     Sum by_ones(std::size_t candidate);
     Sum add_strata(std::uint32_t levels, std::size_t stride, std::size_t offset);
 
-    const CountingPlan& plan_;
+    const CountingPlan* plan_;
     std::vector<std::uint32_t> counts_;
     std::vector<std::uint32_t> margin_;
     std::vector<std::uint32_t> masked_;

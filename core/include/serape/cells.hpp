@@ -18,9 +18,12 @@ namespace serape {
 class Cells {
   public:
     Cells(const PackedTable& table, std::size_t target, std::span<const std::uint32_t> given);
+    // The cells of another division, divided further by one more conditioning variable. Shares the work done for them.
+    Cells(Cells& parent, std::uint32_t more);
 
     std::size_t size() const { return count.size(); }
     std::size_t strata() const { return stratum_count.size(); }
+    std::size_t bytes() const;  // roughly
 
     std::vector<std::uint32_t> count;          // rows by cell
     std::vector<std::uint32_t> stratum_count;  // rows by stratum
@@ -41,9 +44,14 @@ class Cells {
   private:
     bool divide_by_masks(std::size_t target, std::span<const std::uint32_t> given);
     void divide_by_codes(std::size_t target, std::span<const std::uint32_t> given);
+    void split_masks(const Cells& parent, std::size_t column);
+    bool split_codes(Cells& parent, std::size_t column);
     void set_cells(const std::vector<std::uint32_t>& stratum_of_cell);
+    void set_largest();
 
     const PackedTable& table_;
+    std::size_t target_;
+    std::vector<std::uint32_t> given_;
     std::size_t words_;
     LineVector<std::uint64_t> masks_;
     std::vector<std::uint32_t> mask_slot_;

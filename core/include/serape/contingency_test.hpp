@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "serape/packed_table.hpp"
 #include "serape/parallel.hpp"
 #include "serape/statistic.hpp"
+#include "serape/tally.hpp"
 
 namespace serape {
 
@@ -31,19 +33,6 @@ struct Outcome {
     bool reliable;
 };
 
-// How many tests gave a verdict and how many were passed over as unreliable, by size of the conditioning set.
-// Numbers stop at 2^63 rather than wrap.
-struct Tally {
-    std::vector<std::uint64_t> tests;
-    std::vector<std::uint64_t> skipped;
-    void add_test(std::size_t size, std::uint64_t count = 1) { add(tests, size, count); }
-    void add_skip(std::size_t size, std::uint64_t count = 1) { add(skipped, size, count); }
-    void merge(const Tally& other);
-
-  private:
-    static void add(std::vector<std::uint64_t>& to, std::size_t size, std::uint64_t count);
-};
-
 // Where a batch of answers goes; all arrays as long as the batch. An unreliable test is not performed: its statistic
 // is NaN.
 struct Answers {
@@ -54,19 +43,31 @@ struct Answers {
 
 // One answer of a search through conditioning sets.
 struct SubsetAnswer {
-    Outcome outcome{};                 // of the weakest association met, or of the separating test
+    Outcome outcome{};                 // of the separating test, or else of the weakest association met
     std::vector<std::uint32_t> given;  // its conditioning set
     bool separated = false;
+};
+
+struct SubsetAnswers {
+    std::vector<SubsetAnswer> answers;  // of the x that were asked about
     Tally tally;
 };
 
+// Conditioning sets are the fixed members and a subset of the pool without x: smaller subsets first, those of one size
+// in the order of the pool.
 struct SubsetQuestion {
     std::size_t target = 0;
-    std::span<const std::uint32_t> pool;  // conditioning sets are subsets of the pool without x, in its order
-    std::size_t smallest = 0;             // sizes of the sets tried, smallest first
+    std::span<const std::uint32_t> pool;
+    std::span<const std::uint32_t> fixed;
+    std::size_t smallest = 0;  // sizes of the subsets
     std::size_t largest = 0;
-    std::optional<std::uint32_t> must_include;  // a member of the pool that every set has
-    std::optional<double> stop_above;           // stop at the first reliable test with log p above this
+    std::size_t most = std::numeric_limits<std::size_t>::max();  // sets of more members are passed over
+    // By x (or one number for all): subsets of so many first members of the pool are known, and left out; −1 for none,
+    // 0 for the empty one. No number: none.
+    std::span<const std::int64_t> tried;
+    std::optional<double> stop_above;  // an x is separated by the first reliable test with log p above this
+    bool shrinking = false;            // an x that is separated leaves the pool for those after it
+    bool until_survivor = false;       // stop after the first x that nothing separates
 };
 
 class ContingencyTest {
@@ -91,15 +92,15 @@ class ContingencyTest {
                                 std::span<const std::uint32_t> given, double log_alpha, Control& control,
                                 Answers out) const;
 
-    // One target, one or many x: the weakest association, or the first separation, over subsets of a pool.
-    std::vector<SubsetAnswer> search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
-                                             std::size_t threads, Control& control) const;
+    // One target, one or many x: the first separation, or else the weakest association, over subsets of a pool.
+    SubsetAnswers search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question, std::size_t threads,
+                                 Control& control) const;
 
   private:
+    friend class SubsetSearch;
     double strata_product(std::span<const std::uint32_t> given) const;
     bool enough_rows(double x_levels, double y_levels, double strata) const;
     Outcome outcome(std::size_t x, std::size_t y, double strata, const Sum& sum) const;
-    SubsetAnswer search_subsets(std::uint32_t x, const SubsetQuestion& question, Control& control) const;
 
     const PackedTable& table_;
     Rules rules_;

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -23,6 +23,8 @@ from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from serape.errors import OptionError
 
 Floats = NDArray[np.float64]
 Candidates = Sequence[int] | NDArray[np.uint32]
@@ -63,7 +65,7 @@ class Screen:
         reliable: NDArray[np.bool_],
         log_p: Floats | Callable[[Floats, Floats], Floats],
     ) -> None:
-        self.candidates = candidates
+        self.xs = candidates
         self.given = given
         self.statistic = statistic
         self.dof = dof
@@ -71,7 +73,7 @@ class Screen:
         self._log_p = log_p
 
     def __len__(self) -> int:
-        return len(self.candidates)
+        return len(self.xs)
 
     @cached_property
     def log_p(self) -> Floats:
@@ -86,13 +88,20 @@ class Screen:
         log_p[~self.reliable[places]] = math.nan
         return log_p
 
-    def part(self, candidates: NDArray[np.uint32]) -> Screen:
-        """Return the answers for some of the candidates; those of this screen must be in ascending order."""
-        places = np.searchsorted(self.candidates, candidates)
+    def dependent(self, log_alpha: float) -> NDArray[np.bool_]:
+        """Return which answers are reliable and show dependence."""
+        return self.reliable & (self.log_p <= log_alpha)
+
+    def at(self, places: NDArray[np.intp]) -> Screen:
+        """Return the answers at some places."""
         log_p = self._log_p if callable(self._log_p) else self._log_p[places]
         return type(self)(
-            candidates, self.given, self.statistic[places], self.dof[places], self.reliable[places], log_p
+            self.xs[places], self.given, self.statistic[places], self.dof[places], self.reliable[places], log_p
         )
+
+    def part(self, candidates: NDArray[np.uint32]) -> Screen:
+        """Return the answers for some of the candidates; those of this screen must be in ascending order."""
+        return self.at(np.searchsorted(self.xs, candidates))
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
@@ -103,6 +112,11 @@ class Screen:
         lowest = log_p == log_p.min()
         best = lowest & (statistic == statistic[lowest].max())
         return places[best].tolist(), float(log_p.min())
+
+    def given_of(self, place: int) -> tuple[int, ...]:
+        """Return the conditioning set of one answer."""
+        del place
+        return self.given
 
     def outcome(self, place: int) -> Outcome:
         """Return one answer."""
@@ -121,6 +135,65 @@ class Association:
     outcome: Outcome
     given: tuple[int, ...]
     separated: bool
+
+
+class Associations(Sequence[Association]):
+    """What a search through conditioning sets found for many x, in arrays as long as those that were asked about."""
+
+    def __init__(
+        self,
+        xs: NDArray[np.uint32],
+        statistic: Floats,
+        dof: Floats,
+        log_p: Floats,
+        verdict: NDArray[np.int32],
+        which: NDArray[np.int32],
+        sets: Sequence[Sequence[int]],
+        rows: int | None = None,
+    ) -> None:
+        self.xs = xs
+        self.statistic = statistic
+        self.dof = dof
+        self.log_p = log_p
+        self.reliable = verdict > 0
+        self.separated = verdict == 2
+        self.which = which
+        """Places in `sets`."""
+        self.sets = sets
+        """Conditioning sets, each once."""
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self.xs)
+
+    @overload
+    def __getitem__(self, k: int) -> Association: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Association]: ...
+    def __getitem__(self, k: int | slice) -> Association | list[Association]:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        return Association(self.outcome(k), self.given_of(k), bool(self.separated[k]))
+
+    def outcome(self, place: int) -> Outcome:
+        """Return one answer."""
+        k = place
+        return Outcome(
+            float(self.statistic[k]), float(self.dof[k]), float(self.log_p[k]), bool(self.reliable[k]), self._rows
+        )
+
+    def given_of(self, place: int) -> tuple[int, ...]:
+        """Return the conditioning set of one answer."""
+        return tuple(self.sets[self.which[place]])
+
+    def log_p_of(self, places: NDArray[np.intp]) -> Floats:
+        """Return the logarithms of the p-values at some places."""
+        return self.log_p[places]
+
+    @property
+    def survivors(self) -> list[int]:
+        """The x that nothing separates."""
+        return [int(x) for x in self.xs[~self.separated]]
 
 
 @dataclass(slots=True)
@@ -194,53 +267,84 @@ class IndependenceTest(ABC):
 
     def search_subsets(
         self,
-        xs: Sequence[int],
+        xs: Candidates,
         target: int,
-        pool: Sequence[int],
+        pool: Candidates,
         sizes: range,
         *,
-        must_include: int | None = None,
+        fixed: Sequence[int] = (),
+        most: int | None = None,
+        tried: int | Sequence[int] = -1,
         stop_above: float | None = None,
+        shrinking: bool = False,
+        until_survivor: bool = False,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> tuple[list[Association], Tally]:
+    ) -> tuple[Associations, Tally]:
         """For each x, test x against the target given subsets of the pool, smallest first, in the pool's order.
 
-        With `stop_above` the search for an x ends at the first reliable test whose log p is above it: it separates.
-        Otherwise it goes through all subsets. `must_include` names a member of the pool that every subset has to have.
+        Parameters
+        ----------
+        sizes
+            Sizes of the subsets.
+        fixed
+            Members of every conditioning set, besides the subset.
+        most
+            Conditioning sets of more members are passed over and counted as skipped.
+        tried
+            How many first members of the pool have been tried, for all x or for each: subsets of these are left out,
+            not even counted. −1 for none, 0 for the empty set alone.
+        stop_above
+            The search for an x ends at the first reliable test whose log p is above this: it separates. Without it all
+            subsets are gone through.
+        shrinking
+            An x that is separated leaves the pool for those after it.
+        until_survivor
+            Stop after the first x that nothing separates; the answers end with it.
         """
         del threads
         tally = Tally()
-        return [self._search_one(x, target, pool, sizes, must_include, stop_above, tally, poll) for x in xs], tally
+        check_distinct(pool)
+        live = {int(z): place for place, z in enumerate(pool)}
+        found: list[Association] = []
+        for k, x in enumerate(int(x) for x in xs):
+            known = tried if isinstance(tried, int) else int(tried[k])
+            found.append(self._search_one(x, target, live, sizes, fixed, most, known, stop_above, tally, poll))
+            if found[-1].separated and shrinking:
+                live.pop(x, None)
+            if not found[-1].separated and until_survivor:
+                break
+        return _as_associations(xs, found, self.rows), tally
 
     def _search_one(
         self,
         x: int,
         target: int,
-        pool: Sequence[int],
+        pool: Mapping[int, int],
         sizes: range,
-        must_include: int | None,
+        fixed: Sequence[int],
+        most: int | None,
+        tried: int,
         stop_above: float | None,
         tally: Tally,
         poll: Poll | None,
     ) -> Association:
         weakest = Association(NO_OUTCOME, (), separated=False)
-        if must_include == x:
+        if x == target or x in fixed:
             return weakest
-        fixed = () if must_include is None else (must_include,)
-        others = [z for z in pool if z not in (x, target, must_include)]
-        for size in sizes:
-            if size < len(fixed):
-                continue
-            for rest in combinations(others, size - len(fixed)):
-                given = fixed + rest
-                outcome = self.test(x, target, given)
+        others = [z for z in pool if z not in (x, target, *fixed)]
+        for size in range(sizes.start, min(sizes.stop, len(others) + 1)):
+            for subset in combinations(others, size):
+                if tried >= 0 and all(pool[z] < tried for z in subset):
+                    continue
+                given = (*fixed, *subset)
+                outcome = NO_OUTCOME if most is not None and len(given) > most else self.test(x, target, given)
                 if poll is not None:
                     poll()
                 if not outcome.reliable:
-                    tally.add(size, 0, 1)
+                    tally.add(len(given), 0, 1)
                     continue
-                tally.add(size, 1, 0)
+                tally.add(len(given), 1, 0)
                 if stop_above is not None and outcome.log_p > stop_above:
                     return Association(outcome, given, separated=True)
                 if _weaker(outcome, weakest.outcome):
@@ -262,8 +366,12 @@ class IndependenceTest(ABC):
     ) -> Association | list[Association]:
         """Return the least association of x (one or many) with the target over subsets of the pool."""
         xs = [x] if isinstance(x, int) else x
-        found, _ = self.search_subsets(xs, target, pool, range(max_size + 1), must_include=must_include)
-        return found[0] if isinstance(x, int) else found
+        tried = -1
+        if must_include is not None:
+            pool = [*(z for z in pool if z != must_include), must_include]
+            tried = len(pool) - 1
+        found, _ = self.search_subsets(xs, target, pool, range(max_size + 1), tried=tried)
+        return found[0] if isinstance(x, int) else list(found)
 
     @overload
     def separate(self, x: int, target: int, pool: Sequence[int], sizes: range, alpha: float = 0.05) -> Association: ...
@@ -277,13 +385,39 @@ class IndependenceTest(ABC):
         """Return the first subset of the pool that separates x (one or many) from the target."""
         xs = [x] if isinstance(x, int) else x
         found, _ = self.search_subsets(xs, target, pool, sizes, stop_above=math.log(alpha))
-        return found[0] if isinstance(x, int) else found
+        return found[0] if isinstance(x, int) else list(found)
 
 
 def _weaker(outcome: Outcome, than: Outcome) -> bool:
     if not than.reliable:
         return True
+    if outcome.dof == than.dof:
+        return outcome.statistic < than.statistic
     return outcome.log_p > than.log_p or (outcome.log_p == than.log_p and outcome.statistic < than.statistic)
+
+
+def _as_associations(xs: Candidates, found: list[Association], rows: int | None) -> Associations:
+    place: dict[tuple[int, ...], int] = {}
+    outcomes = [association.outcome for association in found]
+    return Associations(
+        as_positions(xs[: len(found)]),
+        np.array([o.statistic for o in outcomes], np.float64),
+        np.array([o.dof for o in outcomes], np.float64),
+        np.array([o.log_p for o in outcomes], np.float64),
+        np.array([2 if a.separated else int(a.outcome.reliable) for a in found], np.int32),
+        np.array([place.setdefault(a.given, len(place)) for a in found], np.int32),
+        list(place),
+        rows,
+    )
+
+
+def check_distinct(variables: Candidates) -> None:
+    """Refuse a variable named twice."""
+    seen: set[int] = set()
+    for v in map(int, variables):
+        if v in seen:
+            raise OptionError(f"variable {v} is named twice in one question")
+        seen.add(v)
 
 
 def _as_screen(candidates: Candidates, given: Sequence[int], outcomes: list[Outcome]) -> Screen:

@@ -15,12 +15,14 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from typing import ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, some
 from serape.independence.base import (
-    NO_OUTCOME,
-    Association,
+    Associations,
     Candidates,
     IndependenceTest,
     Outcome,
@@ -117,33 +119,43 @@ class ContingencyTest(IndependenceTest):
 
     def search_subsets(
         self,
-        xs: Sequence[int],
+        xs: Candidates,
         target: int,
-        pool: Sequence[int],
+        pool: Candidates,
         sizes: range,
         *,
-        must_include: int | None = None,
+        fixed: Sequence[int] = (),
+        most: int | None = None,
+        tried: int | Sequence[int] = -1,
         stop_above: float | None = None,
+        shrinking: bool = False,
+        until_survivor: bool = False,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> tuple[list[Association], Tally]:
+    ) -> tuple[Associations, Tally]:
         """Search conditioning sets; sizes that cannot be reliable are counted as skipped without being gone through."""
+        positions = as_positions(xs)
         if sizes.step != 1:
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
         if len(sizes) == 0:
-            return [Association(NO_OUTCOME, (), separated=False) for _ in xs], Tally()
-        rows, tests, skipped = self._native.search_subsets(
-            as_positions(xs), target, list(pool), sizes.start, sizes.stop - 1, must_include, stop_above, threads, poll
+            sizes = range(len(pool) + 1, len(pool) + 2)  # none
+        numbers, places, sets, tests, skipped = self._native.search_subsets(
+            positions, target, as_positions(pool), list(fixed), sizes.start, sizes.stop - 1, most,
+            [tried] if isinstance(tried, int) else list(tried), stop_above, shrinking, until_survivor, threads, poll,
+        )  # fmt: skip
+        n = len(places) // 2
+        found = Associations(
+            positions[:n], numbers[:n], numbers[n : 2 * n], numbers[2 * n :], places[:n], places[n:], sets, self.rows
         )
-        found = [
-            Association(Outcome(statistic, dof, log_p, reliable, self.rows), tuple(given), separated)
-            for statistic, dof, log_p, reliable, given, separated in rows
-        ]
         return found, Tally(_by_size(tests), _by_size(skipped))
 
 
 class _NativeScreen(Screen):
-    """A screen whose ranking needs p-values only where degrees of freedom differ."""
+    """A screen whose ranking and verdicts need p-values only where degrees of freedom differ, or close to alpha."""
+
+    def dependent(self, log_alpha: float) -> NDArray[np.bool_]:
+        """Return which answers are reliable and show dependence."""
+        return _core.dependent(self.statistic, self.dof, self.reliable, log_alpha)
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""

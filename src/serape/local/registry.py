@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from serape.errors import InputTypeError, OptionError, suggestion
+from serape.local.dos import dos, dos_pc
 from serape.local.fast_iamb import fast_iamb
 from serape.local.gs import gs
+from serape.local.hiton import hiton_mb, hiton_pc
+from serape.local.hpc import hpc, hpc_mb
 from serape.local.iamb import iamb
 from serape.local.iamb_npc import iamb_npc, inter_iamb_npc
 from serape.local.inter_iamb import inter_iamb
 from serape.local.inter_iapc import inter_iapc
+from serape.local.ipc_mb import ipc_mb, ipc_pc
+from serape.local.max_min import mmmb, mmpc
+from serape.local.pcmb import algorithm_mb, algorithm_pc
 from serape.results.records import Records
 from serape.results.result import Finds
 
@@ -26,15 +32,33 @@ class Algorithm:
 
     name: str
     run: LocalAlgorithm
-    finds: Finds
+    finds: Finds | Literal["both"]
     family: str
     sound: bool
     paper: str
     reliability: Literal["dof", "cells"] = "dof"
     """What `reliability="auto"` means for it."""
+    dof: Literal["full", "adjusted"] = "full"
+    """What `dof="auto"` means for it."""
+    run_parents_children: LocalAlgorithm | None = None
+    """What answers for parents and children, where `run` finds the blanket and the name serves both questions."""
+
+    def answers(self, finds: Finds) -> bool:
+        """Return whether it finds what is asked."""
+        return self.finds in (finds, "both")
+
+    def asked_for(self, finds: Finds) -> LocalAlgorithm:
+        """Return the function that finds what is asked."""
+        if finds == "parents-children" and self.run_parents_children is not None:
+            return self.run_parents_children
+        return self.run
 
 
 _TSAMARDINOS = "Tsamardinos, Aliferis & Statnikov 2003"
+_TSAMARDINOS_KDD = "Tsamardinos, Aliferis & Statnikov 2003 (KDD)"
+_ALIFERIS = "Aliferis, Tsamardinos & Statnikov 2003"
+_MORAIS = "Rodrigues de Morais & Aussem 2010"
+_DIVIDE = "divide and conquer"
 _ALL = (
     Algorithm("gs", gs, "blanket", "incremental", True, "Margaritis & Thrun 1999"),
     Algorithm("iamb", iamb, "blanket", "incremental", True, _TSAMARDINOS),
@@ -42,8 +66,18 @@ _ALL = (
     Algorithm("iamb-npc", iamb_npc, "blanket", "incremental", False, _TSAMARDINOS),
     Algorithm("inter-iamb-npc", inter_iamb_npc, "blanket", "incremental", False, _TSAMARDINOS),
     Algorithm("fast-iamb", fast_iamb, "blanket", "incremental", True, "Yaramakala & Margaritis 2005", "cells"),
-    Algorithm("inter-iapc", inter_iapc, "parents-children", "incremental", True, "Rodrigues de Morais & Aussem 2010"),
-)
+    Algorithm("inter-iapc", inter_iapc, "parents-children", "incremental", True, _MORAIS),
+    Algorithm("mmpc", mmpc, "parents-children", _DIVIDE, True, _TSAMARDINOS_KDD),
+    Algorithm("mmmb", mmmb, "blanket", _DIVIDE, True, _TSAMARDINOS_KDD),
+    Algorithm("hiton-pc", hiton_pc, "parents-children", _DIVIDE, True, _ALIFERIS),
+    Algorithm("hiton-mb", hiton_mb, "blanket", _DIVIDE, True, _ALIFERIS),
+    Algorithm("pcmb", algorithm_mb, "both", _DIVIDE, True, "Peña, Björkegren & Tegnér 2005",
+              run_parents_children=algorithm_pc),
+    Algorithm("ipc-mb", ipc_mb, "both", _DIVIDE, True, "Fu & Desmarais 2008", run_parents_children=ipc_pc),
+    Algorithm("dos", dos, "both", _DIVIDE, True, "Zeng, He, Xiang & Mao 2011", run_parents_children=dos_pc),
+    Algorithm("hpc", hpc_mb, "both", "hybrid", True, _MORAIS, run_parents_children=hpc),
+    Algorithm("hpc-mb", hpc_mb, "blanket", "hybrid", True, _MORAIS),
+)  # fmt: skip
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
 AUTOMATIC: dict[Finds, str] = {"blanket": "iamb", "parents-children": "inter-iapc"}
 
@@ -63,7 +97,7 @@ def find_algorithm(algorithm: str | LocalAlgorithm, finds: Finds) -> Algorithm:
         raise InputTypeError(f"an algorithm is a name or a callable, not {algorithm!r}")
     if algorithm == "auto":
         return ALGORITHMS[AUTOMATIC[finds]]
-    known = [name for name, a in ALGORITHMS.items() if a.finds == finds]
+    known = [name for name, a in ALGORITHMS.items() if a.answers(finds)]
     if algorithm not in known:
         choices = ", ".join(map(repr, known))
         raise OptionError(

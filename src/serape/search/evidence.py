@@ -1,7 +1,7 @@
 """What a search remembers of its questions, so that every answer can be explained.
 
 For each variable the latest test against the target is kept, and for members of the growing set when they entered and
-left. Screens are kept as the arrays they came in, and folded into one array per quantity now and then, so memory
+left. Batches are kept as the arrays they came in, and folded into one array per quantity now and then, so memory
 stays linear in the number of variables.
 """
 
@@ -14,9 +14,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.independence.base import Floats, Outcome, Screen
+from serape.independence.base import Associations, Floats, Outcome, Screen
 
-_MOST_SCREENS = 8
+_MOST_BATCHES = 8
+_SMALL = 32  # batches up to this size are kept one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Trail:
         self.events: list[Event] = []
         self._variables = variables
         self._single: dict[int, Decision] = {}
-        self._screens: list[tuple[int, Screen]] = []
+        self._batches: list[tuple[int, Screen | Associations]] = []
         self._given: list[tuple[int, ...]] = []
         self._given_place: dict[tuple[int, ...], int] = {}
         self._serial = 0
@@ -59,11 +60,16 @@ class Trail:
         self._serial += 1
         self._single[x] = Decision(outcome, given, self._serial)
 
-    def note_screen(self, screen: Screen) -> None:
-        """Remember a batch."""
+    def note_batch(self, batch: Screen | Associations) -> None:
+        """Remember a batch; of a search through subsets, what was reliable."""
+        if isinstance(batch, Associations) and len(batch) <= _SMALL:
+            for x, association in zip(batch.xs.tolist(), batch, strict=True):
+                if association.outcome.reliable:
+                    self.note(x, association.outcome, association.given)
+            return
         self._serial += 1
-        self._screens.append((self._serial, screen))
-        if len(self._screens) > _MOST_SCREENS:
+        self._batches.append((self._serial, batch))
+        if len(self._batches) > _MOST_BATCHES:
             self._fold()
 
     def note_event(self, x: int, what: Literal["entered", "left"]) -> None:
@@ -73,12 +79,12 @@ class Trail:
     def latest(self, x: int) -> Decision | None:
         """Return the latest test of a variable, if it was ever tested."""
         single = self._single.get(x)
-        for serial, screen in reversed(self._screens):
+        for serial, batch in reversed(self._batches):
             if single is not None and single.serial > serial:
                 return single
-            place = _place(screen, x)
+            place = _place(batch, x)
             if place is not None:
-                return Decision(screen.outcome(place), screen.given, serial)
+                return Decision(batch.outcome(place), batch.given_of(place), serial)
         folded = self._folded(x)
         if single is None or (folded is not None and folded.serial > single.serial):
             return folded
@@ -124,19 +130,28 @@ class Trail:
             self._which = np.full(self._variables, -1, np.int64)
             self._serials = np.zeros(self._variables, np.int64)
         pending = np.ones(self._variables, bool)
-        for serial, screen in reversed(self._screens):  # newest first: what is newer stays
-            places = np.flatnonzero(pending[screen.candidates])
-            at = screen.candidates[places]
+        for serial, batch in reversed(self._batches):  # newest first: what is newer stays
+            places = np.flatnonzero(pending[batch.xs] & _counts(batch))
+            at = batch.xs[places]
             pending[at] = False
-            self._statistic[at] = screen.statistic[places]
-            self._dof[at] = screen.dof[places]
-            self._log_p[at] = screen.log_p_of(places)
-            self._reliable[at] = screen.reliable[places]
-            self._which[at] = self._place_of(screen.given)
+            self._statistic[at] = batch.statistic[places]
+            self._dof[at] = batch.dof[places]
+            self._log_p[at] = batch.log_p_of(places)
+            self._reliable[at] = batch.reliable[places]
             self._serials[at] = serial
-        self._screens = []
+            if isinstance(batch, Screen):
+                self._which[at] = self._place_of(batch.given)
+            else:
+                place_of = np.array([self._place_of(tuple(given)) for given in batch.sets], np.int64)
+                self._which[at] = place_of[batch.which[places]]
+        self._batches = []
 
 
-def _place(screen: Screen, x: int) -> int | None:
-    found = np.flatnonzero(screen.candidates == x)
+def _counts(batch: Screen | Associations) -> NDArray[np.bool_]:
+    """Return which answers are worth remembering."""
+    return np.ones(len(batch), bool) if isinstance(batch, Screen) else batch.reliable
+
+
+def _place(batch: Screen | Associations, x: int) -> int | None:
+    found = np.flatnonzero((batch.xs == x) & _counts(batch))
     return int(found[0]) if len(found) else None

@@ -14,14 +14,24 @@ import math
 import time
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError, is_whole
-from serape.independence.base import NO_OUTCOME, Association, IndependenceTest, Outcome, Screen, Tally, as_positions
+from serape.independence.base import (
+    NO_OUTCOME,
+    Associations,
+    IndependenceTest,
+    Outcome,
+    Screen,
+    Tally,
+    as_positions,
+)
 from serape.search.evidence import Trail
 from serape.search.progress import Progress, Watcher
+from serape.search.separations import Separations
 
 Positions = NDArray[np.uint32]
 Candidates = Sequence[int] | Positions
@@ -30,12 +40,17 @@ _TICK = 0.1  # seconds between two reports of progress
 
 
 class Search:
-    """One search: a test, a significance level, and everything that is remembered."""
+    """One search: a test, a significance level, and everything that is remembered.
+
+    `subject` is the variable the whole search is about: evidence is then kept for it alone, seen from either side, and
+    not for the other variables that an algorithm takes for a target along the way.
+    """
 
     def __init__(
         self,
         test: IndependenceTest,
         *,
+        subject: int | None = None,
         alpha: float = 0.05,
         max_conditioning: int | None = None,
         random_state: int | np.random.Generator | None = None,
@@ -47,6 +62,7 @@ class Search:
         if max_conditioning is not None and not (is_whole(max_conditioning) and max_conditioning >= 0):
             raise OptionError(f"max_conditioning must be a whole number, 0 or more, not {max_conditioning!r}")
         self.test = test
+        self.subject = subject
         self.alpha = float(alpha)
         self.log_alpha = math.log(alpha)
         self.max_conditioning = max_conditioning
@@ -54,13 +70,15 @@ class Search:
         self._all = np.arange(len(test.variables), dtype=np.uint32)
         self.tally = Tally()
         self.notes: list[str] = []
-        self.separating_sets: dict[frozenset[int], tuple[int, ...]] = {}
+        self.memory: dict[Any, Any] = {}
+        """What steps marked with `once` gave."""
         try:
             self._random = None if random_state is None else np.random.default_rng(random_state)
         except (TypeError, ValueError):
             raise OptionError(f"random_state must be a whole number from 0 on, not {random_state!r}") from None
         self._threads = threads
         self._progress = progress
+        self._separations = Separations()
         self._known: dict[int, Screen] = {}
         self._trails: dict[int, Trail] = {}
         self._members: dict[int, Members] = {}
@@ -78,16 +96,16 @@ class Search:
             )
         if self._too_large(given):
             self.tally.add(len(given), 0, 1)
-            self.trail(target).note(x, NO_OUTCOME, given)
+            self.settle(x, target, NO_OUTCOME, given)
             return None
         outcome = self.test.test(x, target, given)
         self.tally.add(len(given), outcome.reliable, not outcome.reliable)
-        self.trail(target).note(x, outcome, given)
+        self.settle(x, target, outcome, given)
         self._tick()
         if not outcome.reliable:
             return None
         if outcome.log_p > self.log_alpha:
-            self.separating_sets.setdefault(frozenset((x, target)), given)
+            self._separations.add(x, target, given)
         return outcome
 
     def independent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
@@ -109,7 +127,8 @@ class Search:
             return self._passed_over(target, candidates, given)
         if not given and target in self._known:
             screen = self._known[target].part(as_positions(candidates))
-            self.trail(target).note_screen(screen)
+            if self._remembers(target):
+                self.trail(target).note_batch(screen)
             return screen
         screen = self.test.screen(target, candidates, given, threads=self._threads, poll=self._tick)
         return self._counted(target, screen)
@@ -123,20 +142,32 @@ class Search:
         screen = self.screen(target, candidates, given)
         places, log_p = screen.strongest()
         if not places or log_p > self.log_alpha:
+            self._separations.add_batch(screen.xs[screen.reliable], target, None, [screen.given])
             return None
-        place = places[0] if self._random is None or len(places) == 1 else self._random.choice(places)
-        return int(screen.candidates[place])
+        return int(screen.xs[self.one_of(places)])
+
+    def one_of(self, ties: Sequence[int]) -> int:
+        """Return the first of what ties exactly, or one at random if a `random_state` was given."""
+        return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
 
     def by_strength(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Positions:
         """Return the candidates that could be tested, most strongly associated first."""
         screen = self.screen(target, candidates, given)
-        return screen.candidates[self._order(screen)]
+        tested = screen.at(np.flatnonzero(screen.reliable))
+        return tested.xs[self.ranking(tested)]
+
+    def divide(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> tuple[Screen, Positions]:
+        """Return the answers for the dependent candidates, and the independent ones, both in the candidates' order."""
+        screen = self.screen(target, candidates, given)
+        dependent = screen.dependent(self.log_alpha)
+        apart = screen.xs[screen.reliable & ~dependent]
+        self._separations.add_batch(apart, target, None, [screen.given])
+        return screen.at(np.flatnonzero(dependent)), apart
 
     def dependents(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> list[int]:
         """Return the dependent candidates, most strongly associated first."""
-        screen = self.screen(target, candidates, given)
-        order = self._order(screen)
-        return [int(x) for x in screen.candidates[order[screen.log_p[order] <= self.log_alpha]]]
+        found, _ = self.divide(target, candidates, given)
+        return [int(x) for x in found.xs[self.ranking(found)]]
 
     def first_dependent(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> int | None:
         """Test the candidates in order and return the place of the first that is dependent, or None."""
@@ -152,52 +183,67 @@ class Search:
             return last
         return None
 
+    def ranking(self, screen: Screen) -> NDArray[np.intp]:
+        """Return the places from the strongest to the weakest; exact ties by place, or at random if asked."""
+        tie = np.arange(len(screen)) if self._random is None else self._random.permutation(len(screen))
+        return np.lexsort((tie, -screen.statistic, screen.log_p))
+
     # --- many conditioning sets ----------------------------------------------------------------------------------
 
-    def weakest(
-        self, xs: Sequence[int], target: int, pool: Sequence[int], must_include: int | None = None
-    ) -> list[Association]:
-        """Return, for each x, its least association with the target over subsets of the pool."""
-        return self._subsets(xs, target, pool, range(len(pool) + 1), must_include, None)
+    def weakest(self, xs: Candidates, target: int, pool: Candidates) -> Associations:
+        """Return, for each x, its least association with the target over all subsets of the pool."""
+        return self._subsets(xs, target, pool, None, None)
 
     def separate(
-        self, xs: Sequence[int], target: int, pool: Sequence[int], sizes: range | None = None
-    ) -> list[Association]:
-        """Return, for each x, the first subset of the pool that separates it from the target, if any does."""
-        return self._subsets(xs, target, pool, range(len(pool) + 1) if sizes is None else sizes, None, self.log_alpha)
+        self,
+        xs: Candidates,
+        target: int,
+        pool: Candidates,
+        sizes: range | None = None,
+        *,
+        fixed: Sequence[int] = (),
+        tried: int | Sequence[int] = -1,
+        shrinking: bool = False,
+        until_survivor: bool = False,
+    ) -> Associations:
+        """Return, for each x, the first subset of the pool that separates it from the target.
+
+        Where none does, the answer is x's weakest association. Smaller subsets come first, those of one size in the
+        pool's order. The options are those of `IndependenceTest.search_subsets`.
+        """
+        return self._subsets(
+            xs, target, pool, sizes, self.log_alpha,
+            fixed=fixed, tried=tried, shrinking=shrinking, until_survivor=until_survivor,
+        )  # fmt: skip
 
     def _subsets(
         self,
-        xs: Sequence[int],
+        xs: Candidates,
         target: int,
-        pool: Sequence[int],
-        sizes: range,
-        must_include: int | None,
+        pool: Candidates,
+        sizes: range | None,
         stop_above: float | None,
-    ) -> list[Association]:
-        if self.max_conditioning is not None and sizes.stop > self.max_conditioning + 1:
-            for size in range(max(sizes.start, self.max_conditioning + 1), sizes.stop):
-                for x in xs:
-                    fixed = {x, target, must_include}
-                    left = math.comb(len(set(pool) - fixed), size - (must_include is not None))
-                    self.tally.add(size, 0, left)
-            sizes = range(sizes.start, max(sizes.start, self.max_conditioning + 1))
+        **options: Any,
+    ) -> Associations:
         found, tally = self.test.search_subsets(
             xs,
             target,
             pool,
-            sizes,
-            must_include=must_include,
+            range(len(pool) + 1) if sizes is None else sizes,
+            most=self.max_conditioning,
             stop_above=stop_above,
             threads=self._threads,
             poll=self._tick,
+            **options,
         )
         self.tally.merge(tally)
-        trail = self.trail(target)
-        for x, association in zip(xs, found, strict=True):
-            trail.note(x, association.outcome, association.given)
-            if association.outcome.reliable and association.outcome.log_p > self.log_alpha:
-                self.separating_sets.setdefault(frozenset((x, target)), association.given)
+        if self._remembers(target):
+            self.trail(target).note_batch(found)
+        elif self.subject is not None:
+            for k in np.flatnonzero((found.xs == self.subject) & found.reliable).tolist():
+                self.settle(self.subject, target, found.outcome(k), found.given_of(k))
+        apart = found.reliable & (found.log_p > self.log_alpha)
+        self._separations.add_batch(found.xs[apart], target, found.which[apart], found.sets)
         self._tick()
         return found
 
@@ -220,7 +266,7 @@ class Search:
 
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set found to separate two variables, whichever of them was the target, or None."""
-        known = self.separating_sets.get(frozenset((x, y)))
+        known = self._separations.get(x, y)
         if known is not None:
             return known
         for a, b in ((x, y), (y, x)):
@@ -228,6 +274,13 @@ class Search:
             if decision is not None and decision.outcome.reliable and decision.outcome.log_p > self.log_alpha:
                 return decision.given
         return None
+
+    def settle(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
+        """Take a test for the one that settles x, until there is a later one."""
+        if self._remembers(target):
+            self.trail(target).note(x, outcome, given)
+        elif x == self.subject:  # the same test, seen from the other side
+            self.trail(x).note(target, outcome, given)
 
     def trail(self, target: int) -> Trail:
         """Return the evidence gathered about a target."""
@@ -237,7 +290,7 @@ class Search:
 
     def members(self, target: int) -> Members:
         """Return an empty set to build the answer about a target in; what enters and leaves it is remembered."""
-        self._members[target] = Members(self.trail(target))
+        self._members[target] = Members(self.trail(target) if self._remembers(target) else None)
         return self._members[target]
 
     def so_far(self, target: int) -> tuple[int, ...]:
@@ -245,6 +298,9 @@ class Search:
         return tuple(self._members.get(target, ()))
 
     # --- inside --------------------------------------------------------------------------------------------------
+
+    def _remembers(self, target: int) -> bool:
+        return self.subject is None or target == self.subject
 
     def _too_large(self, given: tuple[int, ...]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
@@ -257,15 +313,10 @@ class Search:
     def _counted(self, target: int, screen: Screen) -> Screen:
         performed = int(np.count_nonzero(screen.reliable))
         self.tally.add(len(screen.given), performed, len(screen) - performed)
-        self.trail(target).note_screen(screen)
+        if self._remembers(target):
+            self.trail(target).note_batch(screen)
         self._tick()
         return screen
-
-    def _order(self, screen: Screen) -> NDArray[np.intp]:
-        """Return the places of the reliable answers, strongest first; exact ties by place, or at random if asked."""
-        places = np.flatnonzero(screen.reliable)
-        tie = np.arange(len(places)) if self._random is None else self._random.permutation(len(places))
-        return places[np.lexsort((tie, -screen.statistic[places], screen.log_p[places]))]
 
     def _tick(self) -> None:
         if self._progress is None:
@@ -274,12 +325,12 @@ class Search:
         if now - self._ticked < _TICK:
             return
         self._ticked = now
-        target = next(iter(self._members), None)
+        target = next(iter(self._members), None) if self.subject is None else self.subject
         names = self.test.variables
         self._progress(
             Progress(
                 "" if target is None else names[target],
-                () if target is None else tuple(names[v] for v in self._members[target]),
+                () if target is None else tuple(names[v] for v in self.so_far(target)),
                 self.tally.tests.total(),
                 self.tally.skipped.total(),
                 now - self._started,
@@ -290,19 +341,21 @@ class Search:
 class Members:
     """The set an algorithm builds: ordered by entry, and remembered."""
 
-    def __init__(self, trail: Trail) -> None:
+    def __init__(self, trail: Trail | None) -> None:
         self._order: dict[int, None] = {}
         self._trail = trail
 
     def add(self, x: int) -> None:
         """Let a variable in."""
         self._order[x] = None
-        self._trail.note_event(x, "entered")
+        if self._trail is not None:
+            self._trail.note_event(x, "entered")
 
     def remove(self, x: int) -> None:
         """Put a variable out."""
         del self._order[x]
-        self._trail.note_event(x, "left")
+        if self._trail is not None:
+            self._trail.note_event(x, "left")
 
     def without(self, x: int) -> tuple[int, ...]:
         """Return the members but one."""

@@ -1,0 +1,54 @@
+// Searches the subsets of a pool for one that separates an x from the target.
+//
+// Subsets form a tree: a subset's parent is the subset without its last member. The cells of a subset are those of its
+// parent, divided by one more variable, and are kept for the next x as long as memory allows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "serape/contingency_test.hpp"
+#include "serape/critical_values.hpp"
+
+namespace serape {
+
+class SubsetSearch {  // one per thread
+  public:
+    // `xs` are those that may be asked about; what the question points to must outlive the search.
+    SubsetSearch(const ContingencyTest& test, const SubsetQuestion& question, std::span<const std::uint32_t> xs);
+    ~SubsetSearch();
+
+    // Subsets of the first `tried` members of the pool are known and left out; −1 for none.
+    SubsetAnswer operator()(std::uint32_t x, std::int64_t tried, Control& control);
+    // Takes a variable out of the pool.
+    void drop(std::uint32_t z);
+    const Tally& tally() const { return tally_; }
+
+  private:
+    struct Node;
+    struct Walk;
+    std::size_t live_place(std::uint32_t z) const;  // in live_, or its size
+    Node& child(Node& parent, std::size_t member, std::unique_ptr<Node>& temporary);
+    bool visit(Walk& walk, Node& node, std::size_t from, std::size_t wanted, double strata, bool fresh);
+    bool examine(Walk& walk, Node& node, double strata);
+    void pass_over(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh);
+
+    const ContingencyTest& test_;
+    const SubsetQuestion& question_;
+    CandidateKinds kinds_;
+    CriticalValues critical_;
+    std::unordered_map<std::uint32_t, std::uint32_t> place_;  // of a variable in the pool
+    std::vector<std::uint32_t> live_;  // places in the pool of those that have not left it, ascending
+    std::vector<double> least_;        // by k, the least product of levels of k members of the pool
+    std::unique_ptr<Node> root_;
+    std::size_t bytes_ = 0;  // of nodes kept
+    std::optional<CandidateCounter> counter_;
+    Tally tally_;
+};
+
+}  // namespace serape

@@ -1,0 +1,25 @@
+// How many tests gave a verdict and how many were passed over, by size of the conditioning set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace serape {
+
+// Numbers stop at 2^63 rather than wrap.
+struct Tally {
+    std::vector<std::uint64_t> tests;
+    std::vector<std::uint64_t> skipped;
+    void add_test(std::size_t size, std::uint64_t count = 1) { add(tests, size, count); }
+    void add_skip(std::size_t size, std::uint64_t count = 1) { add(skipped, size, count); }
+    void merge(const Tally& other);
+
+  private:
+    static void add(std::vector<std::uint64_t>& to, std::size_t size, std::uint64_t count);
+};
+
+// n choose k, stopping at 2^63.
+std::uint64_t choose(std::uint64_t n, std::uint64_t k);
+
+}  // namespace serape

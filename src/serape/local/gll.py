@@ -1,0 +1,112 @@
+"""GLL, generalised local learning: the framework that HITON and MMPC are instances of.
+
+Aliferis, *Introduction to IAMB, GLL & LGL*, 2008; Aliferis, Statnikov, Tsamardinos, Mani and Koutsoukos, *Local causal
+and Markov blanket induction for causal discovery and feature selection for classification*, JMLR 2010.
+
+An instance is made of three strategies, each a small function of a `Neighbourhood`:
+
+- *inclusion* yields variables in the order in which they enter TPC, and never those that show no association (it may
+  look at TPC as it stands after each);
+- *elimination* drops from TPC those of the examined members that some subset of the others separates from the target;
+- *interleaving* says which members to examine after an inclusion. When nothing is left to include, all are examined.
+
+Admissible, and so sound with symmetry, is an instance whose inclusion yields every parent and child sooner or later
+(rule 1), whose elimination drops all and only what a subset separates (rule 2), and which ends when nothing can enter
+and nothing can be dropped (rule 3; the framework sees to that).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from serape.local.answer import Answer
+from serape.local.neighbourhood import Neighbourhood, Weakest
+from serape.local.spouses import blanket_around
+from serape.search import Search, once
+
+Inclusion = Callable[[Neighbourhood], Iterator[int]]
+Elimination = Callable[[Neighbourhood, Sequence[int]], None]
+Interleaving = Callable[[Neighbourhood], Sequence[int]]
+
+
+# --- inclusion ----------------------------------------------------------------------------------------------------
+
+
+def by_association(near: Neighbourhood) -> Iterator[int]:
+    """HITON's inclusion: by falling association with the target given nothing.
+
+    A variable that a subset of TPC separates from the target is passed over; what is included survived that.
+    """
+    open_ = near.dependents()
+    while (place := near.first_survivor(open_)) is not None:
+        yield int(open_[place])
+        open_ = open_[place + 1 :]
+
+
+def max_min(near: Neighbourhood) -> Iterator[int]:
+    """MMPC's inclusion: the variable whose weakest association over all subsets of TPC is the strongest."""
+    outside = Weakest(near)
+    while (x := outside.take_strongest()) is not None:
+        near.tried(x)
+        yield x
+
+
+# --- elimination --------------------------------------------------------------------------------------------------
+
+
+def by_subsets(near: Neighbourhood, examined: Sequence[int]) -> None:
+    """Drop X where X ⊥ T | Z for some Z ⊆ TPC \\ X, one after another."""
+    near.eliminate(examined)
+
+
+# --- interleaving -------------------------------------------------------------------------------------------------
+
+
+def after_every_inclusion(near: Neighbourhood) -> Sequence[int]:
+    """Examine all members."""
+    return list(near.members)
+
+
+def at_the_end(near: Neighbourhood) -> Sequence[int]:
+    """Examine nobody until nothing is left to include."""
+    del near
+    return ()
+
+
+# --- the framework ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GLL:
+    """One instance of the framework."""
+
+    inclusion: Inclusion
+    elimination: Elimination = by_subsets
+    interleaving: Interleaving = after_every_inclusion
+
+    def parents_children(self, search: Search, target: int, *, symmetry: bool = True) -> tuple[int, ...]:
+        """GLL-PC: the members of TPC(T) in whose own TPC the target is; all of TPC(T) without symmetry."""
+        tentative = gll_pc_nonsym(search, target, self)
+        if not symmetry:
+            return tentative
+        return tuple(x for x in tentative if target in gll_pc_nonsym(search, x, self))
+
+    def markov_blanket(self, search: Search, target: int, *, symmetry: bool = True, published: bool = False) -> Answer:
+        """GLL-MB: parents and children, and the spouses found next to them."""
+
+        def neighbours(search: Search, y: int) -> Collection[int]:
+            return self.parents_children(search, y, symmetry=symmetry)
+
+        return blanket_around(search, target, neighbours(search, target), neighbours, published=published)
+
+
+@once
+def gll_pc_nonsym(search: Search, target: int, rules: GLL) -> tuple[int, ...]:
+    """GLL-PC-nonsym: a superset of the parents and children, which may have some descendants of children as well."""
+    near = Neighbourhood(search, target)
+    for x in rules.inclusion(near):
+        near.include(x)
+        rules.elimination(near, rules.interleaving(near))
+    rules.elimination(near, list(near.members))
+    return tuple(near.members)

@@ -1,0 +1,31 @@
+"""HITON-PC and HITON-MB.
+
+Aliferis, Tsamardinos and Statnikov, *HITON: a novel Markov blanket algorithm for optimal variable selection*, AMIA
+2003; with the symmetry check of Aliferis' lecture of 2008, without which it is not sound.
+
+Variables enter by falling association with the target. *Interleaved*, all members are examined after each entry, the
+newcomer first; *semi-interleaved*, only the newcomer, and all at the end.
+"""
+
+from __future__ import annotations
+
+from serape.local.answer import Answer
+from serape.local.gll import GLL, at_the_end, by_association
+from serape.search import Search
+
+INTERLEAVED = GLL(by_association)
+SEMI_INTERLEAVED = GLL(by_association, interleaving=at_the_end)
+
+
+def hiton_pc(search: Search, target: int, symmetry: bool = True, semi_interleaved: bool = False) -> tuple[int, ...]:
+    """Find the parents and children of the target by HITON-PC."""
+    return _rules(semi_interleaved).parents_children(search, target, symmetry=symmetry)
+
+
+def hiton_mb(search: Search, target: int, symmetry: bool = True, semi_interleaved: bool = False) -> Answer:
+    """Find the Markov blanket of the target by HITON-MB."""
+    return _rules(semi_interleaved).markov_blanket(search, target, symmetry=symmetry)
+
+
+def _rules(semi_interleaved: bool) -> GLL:
+    return SEMI_INTERLEAVED if semi_interleaved else INTERLEAVED

@@ -1,0 +1,39 @@
+"""Spouses: the step from parents and children to the blanket that all divide-and-conquer algorithms share.
+
+Peña, Björkegren and Tegnér 2005, AlgorithmMB, lines 3–8; Aliferis, GLL-MB, steps 2–5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from serape.local.answer import Answer
+from serape.search import Search
+
+Neighbours = Callable[[Search, int], Collection[int]]
+
+
+def blanket_around(
+    search: Search, target: int, near: Collection[int], neighbours: Neighbours, *, published: bool = False
+) -> Answer:
+    """Add the spouses to parents and children.
+
+    X is a spouse if it is next to some Y in PC(T), apart from T given some Z, and joined to it again given Z ∪ {Y}: the
+    mark of X → Y ← T. As `published` for MMMB in 2003, every Y in PC(T) is tried, whether X is next to it or not, which
+    is not sound.
+    """
+    between: dict[int, list[int]] = {}  # X to the Y that it is next to
+    for y in near:
+        for x in neighbours(search, y):
+            if x != target and x not in near:
+                between.setdefault(x, []).append(y)
+    spouses: dict[int | str, list[int | str]] = {}
+    for x, middles in between.items():
+        separating = search.separating_set(x, target)
+        if separating is None:  # every test of the pair was skipped
+            continue
+        for y in near if published else middles:
+            given = (*separating, y)
+            if y not in separating and search.dependent(x, target, given):
+                spouses.setdefault(x, []).append(y)
+    return Answer([*near, *spouses], list(near), spouses)

@@ -1,0 +1,62 @@
+"""Which sets separate which pairs of variables.
+
+A search over many variables finds most of them separated by the same few sets, in batches; these are kept as the
+arrays they come in and looked through when a pair is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SMALL = 32  # batches up to this size are kept pair by pair
+
+Positions = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    xs: Positions
+    which: NDArray[np.int32]
+    sets: Sequence[Sequence[int]]
+
+
+class Separations:
+    """Separating sets by pair, from whichever side they were found; the first found counts."""
+
+    def __init__(self) -> None:
+        self._pairs: dict[frozenset[int], tuple[int, ...]] = {}
+        self._batches: dict[int, list[_Batch]] = {}
+
+    def add(self, x: int, target: int, given: tuple[int, ...]) -> None:
+        """Remember that a set separates two variables."""
+        self._pairs.setdefault(frozenset((x, target)), given)
+
+    def add_batch(
+        self, xs: Positions, target: int, which: NDArray[np.int32] | None, sets: Sequence[Sequence[int]]
+    ) -> None:
+        """Remember, for many x, which of some sets separates it from the target (the first, if `which` is None)."""
+        if len(xs) == 0:
+            return
+        if which is None:
+            which = np.zeros(len(xs), np.int32)
+        if len(xs) <= _SMALL:
+            for x, k in zip(xs.tolist(), which.tolist(), strict=True):
+                self.add(x, target, tuple(sets[k]))
+        else:
+            self._batches.setdefault(target, []).append(_Batch(xs, which, sets))
+
+    def get(self, x: int, y: int) -> tuple[int, ...] | None:
+        """Return a set that separates two variables, or None if none was found."""
+        known = self._pairs.get(frozenset((x, y)))
+        if known is not None:
+            return known
+        for target, other in ((y, x), (x, y)):
+            for batch in self._batches.get(target, ()):
+                places = np.flatnonzero(batch.xs == other)
+                if len(places):
+                    return tuple(batch.sets[batch.which[places[0]]])
+        return None
