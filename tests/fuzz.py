@@ -65,8 +65,6 @@ def attack(seed: int) -> int:
             "stop_above": stop,
             "fixed": [int(z) for z in order[8 : 8 + random.integers(2)]],
             "tried": random.integers(-1, len(pool) + 1, len(xs)).tolist() if per_x else int(random.integers(-1, 3)),
-            if random.random() < 0.5
-            else int(random.integers(-1, 3)),
             "shrinking": random.random() < 0.3,
             "until_survivor": random.random() < 0.3,
         }

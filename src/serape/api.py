@@ -141,11 +141,6 @@ class Task:
         _check_options(chosen, finds, options)
         chosen_dof = chosen.dof if dof == "auto" else dof
         source = make_test(data, test, chosen_dof, chosen.reliability if reliability == "auto" else reliability)
-            data,
-            test,
-            chosen.dof if dof == "auto" else dof,
-            chosen.reliability if reliability == "auto" else reliability,
-        )
         if len(source.variables) < 2:
             raise DataError("the table has one column; a blanket needs others to choose from")
         if isinstance(source, ContingencyTest):
