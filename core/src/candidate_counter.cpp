@@ -22,10 +22,21 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
         cells.need_masks();
         masks_.reserve(cells.size());
         mask_cell_.reserve(cells.size());
-        for (std::size_t c = 0; c < cells.size(); ++c) {
-            if (c != cells.largest) {
-                masks_.push_back(cells.mask(c));
-                mask_cell_.push_back(static_cast<std::uint32_t>(c));
+        // One cell may be what the others leave of a level's rows; or strata that tell nothing are passed over.
+        std::size_t varying = 0;
+        for (std::size_t z = 0; z < cells.strata(); ++z) {
+            const std::size_t in_stratum = cells.stratum_begin[z + 1] - cells.stratum_begin[z];
+            varying += in_stratum > 1 ? in_stratum : 0;
+        }
+        by_rest_ = cells.complete && varying + 1 >= cells.size();
+        for (std::size_t z = 0; z < cells.strata(); ++z) {
+            const std::size_t begin = cells.stratum_begin[z];
+            const std::size_t end = cells.stratum_begin[z + 1];
+            for (std::size_t c = begin; c < end && (by_rest_ || end - begin > 1); ++c) {
+                if (!by_rest_ || c != cells.largest) {
+                    masks_.push_back(cells.mask(c));
+                    mask_cell_.push_back(static_cast<std::uint32_t>(c));
+                }
             }
         }
     }
@@ -35,7 +46,8 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
     const bool all_planes = planes_possible_ && candidates.all_have_planes;
     const auto rows = static_cast<double>(table.rows());
     const double by_rows = rows * (1.0 + 3.0 / static_cast<double>(std::max<std::size_t>(candidates.count, 1)));
-    if (!all_planes || planes_cost(most_levels) > by_rows || (way != Way::automatic && way != Way::planes)) {
+    if (cells.complete &&
+        (!all_planes || planes_cost(most_levels) > by_rows || (way != Way::automatic && way != Way::planes))) {
         cells.need_cell_of_row();
         if (!dense(most_levels) || way == Way::sparse) {
             cells.need_rows();
@@ -46,7 +58,8 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
         constant_ +=
             statistic.constant(cells.count.data() + begin, cells.stratum_begin[z + 1] - begin, cells.stratum_count[z]);
     }
-    if (statistic.kind() == StatisticKind::g2 && (way == Way::ones || (candidates.count >= 64 && cells.size() > 64))) {
+    if (statistic.kind() == StatisticKind::g2 && cells.complete &&
+        (way == Way::ones || (candidates.count >= 64 && cells.size() > 64))) {
         ones_ = &table.ones();
         cells.need_cell_of_row();
         stratum_of_cell_.resize(cells.size());
@@ -62,7 +75,7 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
 
 double CountingPlan::planes_cost(std::uint32_t levels) const {
     const auto lines = static_cast<double>(table_.plane_words() / line_words);
-    const auto cells = static_cast<double>(cells_.size());
+    const auto cells = static_cast<double>(masks_.size());
     return (levels - 1) * cells * (lines * kernels().line_cost + 1.1) + 0.4 * cells * levels;
 }
 
@@ -142,7 +155,9 @@ Sum CandidateCounter::by_planes(std::size_t candidate) {
             counts_[plan_->mask_cell_[k] * planes + level - 1] = masked_[k];
             rest -= masked_[k];
         }
-        counts_[cells.largest * planes + level - 1] = rest;
+        if (plan_->by_rest_) {
+            counts_[cells.largest * planes + level - 1] = rest;
+        }
     }
     return add_strata(planes + 1, planes, 0);
 }

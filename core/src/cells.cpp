@@ -45,19 +45,25 @@ Cells::Cells(const PackedTable& table, std::size_t target, std::span<const std::
     set_largest();
 }
 
-Cells::Cells(Cells& parent, std::uint32_t more)
+Cells::Cells(Cells& parent, std::uint32_t more, bool thrifty)
     : table_(parent.table_), target_(parent.target_), given_(parent.given_), words_(parent.words_) {
     given_.push_back(more);
+    if (parent.size() == 0) {
+        complete = false;
+        stratum_begin.push_back(0);
+        return;
+    }
     if (parent.has_masks() && table_.has_planes(more) && parent.size() * table_.levels(more) <= most_masks) {
-        split_masks(parent, more);
-    } else if (!split_codes(parent, more)) {
+        split_masks(parent, more, thrifty);
+    } else if (!parent.complete || !split_codes(parent, more)) {
         divide_by_codes(target_, given_);
     }
     set_largest();
 }
 
 void Cells::set_largest() {
-    largest = static_cast<std::size_t>(std::max_element(count.begin(), count.end()) - count.begin());
+    largest =
+        count.empty() ? 0 : static_cast<std::size_t>(std::max_element(count.begin(), count.end()) - count.begin());
 }
 
 std::size_t Cells::bytes() const {
@@ -123,30 +129,43 @@ bool Cells::divide_by_masks(std::size_t target, std::span<const std::uint32_t> g
     return true;
 }
 
-// Every cell's bitset is divided by the levels of the column.
-void Cells::split_masks(const Cells& parent, std::size_t column) {
+// Every cell's bitset is divided by the levels of the column, where the target varies.
+void Cells::split_masks(const Cells& parent, std::size_t column, bool thrifty) {
     const std::uint32_t levels = table_.levels(column);
-    masks_.resize(parent.size() * levels * words_);
-    for (std::size_t c = 0; c < parent.size(); ++c) {
-        kernels().split_mask(parent.mask(c), levels, levels > 1 ? table_.plane(column, 1) : nullptr, words_,
-                             masks_.data() + c * levels * words_);
-    }
-    const std::size_t most = parent.size() * levels;
-    count.reserve(most);
-    mask_slot_.reserve(most);
-    stratum_begin.reserve(parent.strata() * levels + 1);
-    stratum_count.reserve(parent.strata() * levels);
+    const std::uint64_t* planes = levels > 1 ? table_.plane(column, 1) : nullptr;
+    complete = parent.complete;
+    std::size_t varying = 0;  // cells of the parent in whose stratum the target varies
     for (std::size_t z = 0; z < parent.strata(); ++z) {
+        const std::size_t cells = parent.stratum_begin[z + 1] - parent.stratum_begin[z];
+        varying += cells > 1 || !thrifty ? cells : 0;
+    }
+    masks_.resize(varying * levels * words_);
+    count.reserve(varying * levels);
+    mask_slot_.reserve(varying * levels);
+    stratum_begin.reserve(varying * levels + 1);
+    stratum_count.reserve(varying * levels);
+    std::size_t slot = 0;
+    for (std::size_t z = 0; z < parent.strata(); ++z) {
+        const std::size_t begin = parent.stratum_begin[z];
+        const std::size_t cells = parent.stratum_begin[z + 1] - begin;
+        if (cells == 1 && thrifty) {
+            complete = false;
+            continue;
+        }
+        for (std::size_t c = 0; c < cells; ++c) {
+            kernels().split_mask(parent.mask(begin + c), levels, planes, words_,
+                                 masks_.data() + (slot + c * levels) * words_);
+        }
         for (std::uint32_t level = 0; level < levels; ++level) {
             std::uint32_t in_stratum = 0;
             const std::size_t first = count.size();
-            for (std::size_t c = parent.stratum_begin[z]; c < parent.stratum_begin[z + 1]; ++c) {
-                const std::size_t slot = c * levels + level;
+            for (std::size_t c = 0; c < cells; ++c) {
+                const std::size_t part = slot + c * levels + level;
                 const auto in_cell =
-                    static_cast<std::uint32_t>(kernels().popcount(masks_.data() + slot * words_, words_));
+                    static_cast<std::uint32_t>(kernels().popcount(masks_.data() + part * words_, words_));
                 if (in_cell != 0) {
                     count.push_back(in_cell);
-                    mask_slot_.push_back(static_cast<std::uint32_t>(slot));
+                    mask_slot_.push_back(static_cast<std::uint32_t>(part));
                     in_stratum += in_cell;
                 }
             }
@@ -155,6 +174,7 @@ void Cells::split_masks(const Cells& parent, std::size_t column) {
                 stratum_count.push_back(in_stratum);
             }
         }
+        slot += cells * levels;
     }
     stratum_begin.push_back(static_cast<std::uint32_t>(count.size()));
 }

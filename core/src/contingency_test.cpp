@@ -276,33 +276,32 @@ SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs,
                                               std::size_t threads, Control& control) const {
     std::vector<std::optional<SubsetSearch>> searches(std::max<std::size_t>(threads, 1));
     std::vector<SubsetAnswer> answers(xs.size());
-    const auto search = [&](std::size_t k, std::size_t worker) -> SubsetAnswer& {
+    std::vector<std::int64_t> tried(question.tried.begin(), question.tried.end());
+    if (tried.size() < 2) {
+        tried.assign(xs.size(), tried.empty() ? -1 : tried[0]);
+    }
+    const auto search = [&](std::size_t first, std::size_t last, std::size_t worker) {
         if (!searches[worker]) {
             searches[worker].emplace(*this, question, xs);
         }
-        const auto& tried = question.tried;
-        answers[k] = (*searches[worker])(xs[k], tried.empty() ? -1 : tried.size() == 1 ? tried[0] : tried[k], control);
-        return answers[k];
+        (*searches[worker])(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), control,
+                            answers.data() + first);
     };
     std::size_t asked = xs.size();
     if (question.shrinking || question.until_survivor) {  // what is asked next depends on the answer
         for (std::size_t k = 0; k < asked; ++k) {
-            const bool separated = search(k, 0).separated;
-            if (separated && question.shrinking) {
+            search(k, k + 1, 0);
+            if (answers[k].separated && question.shrinking) {
                 searches[0]->drop(xs[k]);
             }
-            if (!separated && question.until_survivor) {
+            if (!answers[k].separated && question.until_survivor) {
                 asked = k + 1;
             }
-            control.check();
         }
     } else {
-        const std::size_t grain = std::clamp<std::size_t>(xs.size() / (8 * std::max<std::size_t>(threads, 1)), 1, 256);
-        parallel_for(xs.size(), grain, threads, control, [&](std::size_t first, std::size_t last, std::size_t worker) {
-            for (std::size_t k = first; k < last; ++k) {
-                search(k, worker);
-            }
-        });
+        const std::size_t pieces = 4 * std::max<std::size_t>(threads, 1);
+        const std::size_t grain = threads > 1 ? (xs.size() + pieces - 1) / pieces : xs.size();
+        parallel_for(xs.size(), grain, threads, control, search);
     }
     answers.resize(asked);
     SubsetAnswers all{std::move(answers), {}};

@@ -9,9 +9,8 @@ namespace serape {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-// Nodes are kept up to so many bytes: for the other x, or, if there is one only, for its larger subsets.
-constexpr std::size_t most_bytes = std::size_t{64} << 20;
-constexpr std::size_t most_bytes_for_one = std::size_t{1} << 20;
+constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of nodes kept, for larger subsets and the x to come
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max() - 1;
 
 }  // namespace
 
@@ -25,12 +24,15 @@ struct SubsetSearch::Node {
 // The way through the subsets for one x.
 struct SubsetSearch::Walk {
     std::uint32_t x;
-    std::size_t place;  // of x in live_, or its size
+    std::uint32_t levels;
+    std::size_t place;     // of x in live_, or its size
+    std::uint32_t member;  // of x in the pool, or beyond it
     std::int64_t tried;
-    Control& control;
-    std::vector<std::uint32_t> chosen{};  // places in the pool
-    SubsetAnswer best{};
-    bool ranked = false;  // whether best.outcome.log_p is known
+    SubsetAnswer* best;
+    bool ranked = false;  // whether best->outcome.log_p is known
+
+    // Whether a subset whose last member is this has not been tried; the empty one has none (−1).
+    bool fresh(std::int64_t last) const { return tried < 0 || last >= tried; }
 };
 
 SubsetSearch::SubsetSearch(const ContingencyTest& test, const SubsetQuestion& question,
@@ -70,77 +72,117 @@ std::size_t SubsetSearch::live_place(std::uint32_t z) const {
     return at != live_.end() && *at == known->second ? static_cast<std::size_t>(at - live_.begin()) : live_.size();
 }
 
-SubsetAnswer SubsetSearch::operator()(std::uint32_t x, std::int64_t tried, Control& control) {
-    Walk walk{x, live_place(x), tried, control};
-    walk.best.outcome = {nan, nan, nan, false};
-    const bool valid =
-        x != question_.target && std::find(question_.fixed.begin(), question_.fixed.end(), x) == question_.fixed.end();
-    if (!valid) {
-        return walk.best;
+void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried, Control& control,
+                              SubsetAnswer* answers) {
+    const PackedTable& table = test_.table();
+    const auto fixed = question_.fixed;
+    control_ = &control;
+    std::vector<Walk> all;
+    all.reserve(xs.size());
+    for (std::size_t k = 0; k < xs.size(); ++k) {
+        answers[k] = {};
+        answers[k].outcome = {nan, nan, nan, false};
+        if (xs[k] != question_.target && std::find(fixed.begin(), fixed.end(), xs[k]) == fixed.end()) {
+            const std::size_t place = live_place(xs[k]);
+            const std::uint32_t member =
+                place < live_.size() ? live_[place] : std::numeric_limits<std::uint32_t>::max();
+            all.push_back({xs[k], table.levels(xs[k]), place, member, tried[k], &answers[k]});
+        }
     }
     if (!root_) {
-        root_ = std::make_unique<Node>(Cells(test_.table(), question_.target, question_.fixed));
+        root_ = std::make_unique<Node>(Cells(table, question_.target, fixed));
     }
-    const double strata = test_.strata_product(question_.fixed);
-    const std::size_t members = live_.size() - (walk.place < live_.size() ? 1 : 0);
-    for (std::size_t size = question_.smallest; size <= std::min(question_.largest, members); ++size) {
-        if (visit(walk, *root_, 0, size, strata, tried < 0)) {
+    Walks walks;
+    for (Walk& walk : all) {
+        walks.push_back(&walk);
+    }
+    const double strata = test_.strata_product(fixed);
+    for (std::size_t size = question_.smallest; size <= std::min(question_.largest, live_.size()); ++size) {
+        visit(walks, *root_, 0, size, strata, none);
+        if (walks.empty()) {
             break;
         }
     }
-    Outcome& outcome = walk.best.outcome;
-    if (outcome.reliable && !walk.ranked) {
-        outcome.log_p = chi_square_log_sf(outcome.statistic, outcome.dof);
+    for (const Walk& walk : all) {
+        Outcome& outcome = walk.best->outcome;
+        if (outcome.reliable && !walk.ranked) {
+            outcome.log_p = chi_square_log_sf(outcome.statistic, outcome.dof);
+        }
     }
-    return walk.best;
 }
 
-// Goes through the subsets that add `wanted` members, from place `from` on, to those chosen; true if one separates.
-// `fresh` tells whether what is chosen is new already.
-bool SubsetSearch::visit(Walk& walk, Node& node, std::size_t from, std::size_t wanted, double strata, bool fresh) {
+// Goes through the subsets that add `wanted` members, from place `from` on, to those chosen, of which `last` is the
+// last in the pool. Who is separated leaves the walks.
+void SubsetSearch::visit(Walks& walks, Node& node, std::size_t from, std::size_t wanted, double strata,
+                         std::uint32_t last) {
     const PackedTable& table = test_.table();
-    if (question_.fixed.size() + walk.chosen.size() + wanted > question_.most ||
-        !test_.enough_rows(table.levels(walk.x), table.levels(question_.target), strata * least_[wanted])) {
-        pass_over(walk, from, wanted, fresh);
-        return false;
-    }
+    const std::uint32_t t_levels = table.levels(question_.target);
+    const std::int64_t last_place = last == none ? -1 : static_cast<std::int64_t>(last);
+    const bool too_many = question_.fixed.size() + chosen_.size() + wanted > question_.most;
+    const auto may = [&](const Walk& walk) {
+        return !too_many && test_.enough_rows(walk.levels, t_levels, strata * least_[wanted]);
+    };
     if (wanted == 0) {
-        return fresh && examine(walk, node, strata);
+        std::erase_if(walks, [&](Walk* walk) {
+            if (walk->member == last || !walk->fresh(last_place)) {
+                return false;
+            }
+            if (!may(*walk)) {
+                pass_over(*walk, from, 0, true);
+                return false;
+            }
+            return examine(*walk, node, strata);
+        });
+        return;
     }
-    if (wanted == 1 && !fresh) {  // the last one to choose has to be new
-        const auto first_new = std::lower_bound(live_.begin() + static_cast<std::ptrdiff_t>(from), live_.end(),
-                                                static_cast<std::uint32_t>(walk.tried));
-        from = static_cast<std::size_t>(first_new - live_.begin());
-    }
-    for (std::size_t k = from; k + wanted <= live_.size(); ++k) {
-        if (k == walk.place) {
+    Walks going;  // those for whom there may be something to find
+    std::uint32_t first_new = std::numeric_limits<std::uint32_t>::max();
+    for (Walk* walk : walks) {
+        if (std::find(chosen_.begin(), chosen_.end(), walk->member) != chosen_.end()) {
             continue;
         }
-        const std::uint32_t member = live_[k];
-        const double more_strata = strata * table.levels(question_.pool[member]);
-        const bool now_fresh = fresh || static_cast<std::int64_t>(member) >= walk.tried;
-        walk.chosen.push_back(member);
-        bool stop = false;
-        if (wanted == 1 && !test_.enough_rows(table.levels(walk.x), table.levels(question_.target), more_strata)) {
-            pass_over(walk, k + 1, 0, now_fresh);
+        if (may(*walk)) {
+            going.push_back(walk);
+            first_new = walk->fresh(last_place) ? 0 : std::min(first_new, static_cast<std::uint32_t>(walk->tried));
         } else {
-            std::unique_ptr<Node> temporary;
-            stop = visit(walk, child(node, member, temporary), k + 1, wanted - 1, more_strata, now_fresh);
-        }
-        walk.chosen.pop_back();
-        if (stop) {
-            return true;
+            pass_over(*walk, from, wanted, walk->fresh(last_place));
         }
     }
-    return false;
+    if (going.empty()) {
+        return;
+    }
+    if (wanted == 1 && first_new > 0) {  // the last one to choose has to be new for somebody
+        const auto at = std::lower_bound(live_.begin() + static_cast<std::ptrdiff_t>(from), live_.end(), first_new);
+        from = static_cast<std::size_t>(at - live_.begin());
+    }
+    const std::size_t before = going.size();
+    for (std::size_t k = from; k + wanted <= live_.size() && !going.empty(); ++k) {
+        const std::uint32_t member = live_[k];
+        if (going.size() == 1 && going[0]->member == member) {
+            continue;
+        }
+        const double more_strata = strata * table.levels(question_.pool[member]);
+        std::unique_ptr<Node> temporary;
+        chosen_.push_back(member);
+        // A node is worth making if somebody can be tested there.
+        const bool worth = wanted > 1 || std::any_of(going.begin(), going.end(), [&](const Walk* walk) {
+                               return test_.enough_rows(walk->levels, t_levels, more_strata);
+                           });
+        Node& next = worth ? child(node, member, wanted > 1 || one_by_one(), temporary) : node;
+        visit(going, next, k + 1, wanted - 1, more_strata, member);
+        chosen_.pop_back();
+    }
+    if (going.size() < before) {
+        std::erase_if(walks, [](const Walk* walk) { return walk->best->separated; });
+    }
 }
 
-SubsetSearch::Node& SubsetSearch::child(Node& parent, std::size_t member, std::unique_ptr<Node>& temporary) {
+SubsetSearch::Node& SubsetSearch::child(Node& parent, std::size_t member, bool keep, std::unique_ptr<Node>& temporary) {
     if (!parent.children.empty() && parent.children[member]) {
         return *parent.children[member];
     }
-    temporary = std::make_unique<Node>(Cells(parent.cells, question_.pool[member]));
-    if (bytes_ > (kinds_.count == 1 ? most_bytes_for_one : most_bytes)) {
+    temporary = std::make_unique<Node>(Cells(parent.cells, question_.pool[member], kinds_.all_have_planes));
+    if (!keep || bytes_ > most_bytes) {
         return *temporary;
     }
     if (parent.children.empty()) {
@@ -152,10 +194,13 @@ SubsetSearch::Node& SubsetSearch::child(Node& parent, std::size_t member, std::u
     return *parent.children[member];
 }
 
+// Tests one x; true if it is separated.
 bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
-    walk.control.check();
+    if (++examined_ % 32 == 0) {
+        control_->check();
+    }
     const PackedTable& table = test_.table();
-    const std::uint32_t x_levels = table.levels(walk.x);
+    const std::uint32_t x_levels = walk.levels;
     const std::uint32_t t_levels = table.levels(question_.target);
     if (!node.plan) {
         node.plan.emplace(table, test_.statistic_, node.cells, t_levels, kinds_);
@@ -167,14 +212,14 @@ bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
     const Sum sum = (*counter_)(walk.x);
     const double dof = test_.rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof)
                                                              : (x_levels - 1.0) * (t_levels - 1.0) * strata;
-    const std::size_t size = question_.fixed.size() + walk.chosen.size();
+    const std::size_t size = question_.fixed.size() + chosen_.size();
     if (!(dof > 0.0)) {
         tally_.add_skip(size);
         return false;
     }
     tally_.add_test(size);
     const double statistic = test_.statistic_.value(sum.value, test_.statistic_.scale(x_levels, t_levels));
-    Outcome& best = walk.best.outcome;
+    Outcome& best = walk.best->outcome;
     const bool separates = question_.stop_above && critical_.log_p_above(statistic, dof);
     bool weaker = separates || !best.reliable;
     double log_p = nan;
@@ -191,10 +236,10 @@ bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
     if (weaker) {
         best = {statistic, dof, log_p, true};
         walk.ranked = !std::isnan(log_p);
-        walk.best.separated = separates;
-        walk.best.given.assign(question_.fixed.begin(), question_.fixed.end());
-        for (const std::uint32_t member : walk.chosen) {
-            walk.best.given.push_back(question_.pool[member]);
+        walk.best->separated = separates;
+        walk.best->given.assign(question_.fixed.begin(), question_.fixed.end());
+        for (const std::uint32_t member : chosen_) {
+            walk.best->given.push_back(question_.pool[member]);
         }
     }
     return separates;
@@ -211,7 +256,7 @@ void SubsetSearch::pass_over(const Walk& walk, std::size_t from, std::size_t wan
             std::lower_bound(live_.begin(), live_.end(), static_cast<std::uint32_t>(walk.tried)) - live_.begin();
         count -= choose(left(static_cast<std::size_t>(first_new)), wanted);
     }
-    tally_.add_skip(question_.fixed.size() + walk.chosen.size() + wanted, count);
+    tally_.add_skip(question_.fixed.size() + chosen_.size() + wanted, count);
 }
 
 }  // namespace serape

@@ -13,6 +13,7 @@ from serape.local.registry import algorithms
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.result import Result, load_result
 from serape.search import Progress, Search
+from serape.wrapper import wrapper
 
 __version__ = version("serape")
 
@@ -42,4 +43,5 @@ __all__ = [
     "load_result",
     "markov_blanket",
     "parents_children",
+    "wrapper",
 ]

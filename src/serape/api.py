@@ -58,7 +58,8 @@ def markov_blanket(
         Which tests are trusted: "dof" (5 rows for each degree of freedom), "cells" (5 rows in the mean cell), None for
         all, or "auto": "cells" for fast-iamb, as its paper has it, and "dof" for all others.
     dof
-        Degrees of freedom: "full", "adjusted" for empty margins, or "auto".
+        Degrees of freedom: "full", "adjusted" for empty margins, or "auto": "full" for the incremental family, which
+        conditions on whole blankets, "adjusted" for all others.
     random_state
         With a seed, exact ties between candidates break at random; without, by the table's order.
     n_jobs
@@ -218,6 +219,8 @@ class Task:
 
         spouses = answer.spouses
         near = named(answer.parents_children)
+        asked_for = answer.blanket if self.finds == "blanket" else answer.parents_children
+        search.reconcile({int(v) for v in asked_for or ()})
         return Result(
             target=names[target],
             finds=self.finds,

@@ -51,9 +51,10 @@ class CountingPlan {
     double planes_cost(std::uint32_t levels) const;  // nanoseconds
     bool dense(std::uint32_t levels) const;          // whether a table of all cells is small enough
     bool planes_possible_ = false;
+    bool by_rest_ = false;       // whether the largest cell is what the others leave
     std::int64_t constant_ = 0;  // what all strata add to every candidate's sum
     Choice by_levels_[plane_levels + 1] = {};
-    std::vector<const std::uint64_t*> masks_;     // of all cells but the largest
+    std::vector<const std::uint64_t*> masks_;     // of the cells that are counted
     std::vector<std::uint32_t> mask_cell_;        // their numbers
     std::vector<std::uint32_t> stratum_of_cell_;  // for `ones`
     const Ones* ones_ = nullptr;

@@ -19,7 +19,9 @@ class Cells {
   public:
     Cells(const PackedTable& table, std::size_t target, std::span<const std::uint32_t> given);
     // The cells of another division, divided further by one more conditioning variable. Shares the work done for them.
-    Cells(Cells& parent, std::uint32_t more);
+    // Strata in which the target does not vary tell nothing, nor do their parts: if `thrifty`, they are left out where
+    // there are bitsets, and only candidates with planes can be counted.
+    Cells(Cells& parent, std::uint32_t more, bool thrifty);
 
     std::size_t size() const { return count.size(); }
     std::size_t strata() const { return stratum_count.size(); }
@@ -29,6 +31,7 @@ class Cells {
     std::vector<std::uint32_t> stratum_count;  // rows by stratum
     std::vector<std::uint32_t> stratum_begin;  // first cell by stratum, one more than strata
     std::size_t largest = 0;                   // the cell of most rows
+    bool complete = true;                      // whether every row is in a cell
 
     // Each of the following is made on first call; make them before sharing the object between threads.
     void need_masks();        // masks(): by cell a bitset of its rows
@@ -44,7 +47,7 @@ class Cells {
   private:
     bool divide_by_masks(std::size_t target, std::span<const std::uint32_t> given);
     void divide_by_codes(std::size_t target, std::span<const std::uint32_t> given);
-    void split_masks(const Cells& parent, std::size_t column);
+    void split_masks(const Cells& parent, std::size_t column, bool thrifty);
     bool split_codes(Cells& parent, std::size_t column);
     void set_cells(const std::vector<std::uint32_t>& stratum_of_cell);
     void set_largest();

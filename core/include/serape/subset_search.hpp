@@ -1,7 +1,8 @@
 // Searches the subsets of a pool for one that separates an x from the target.
 //
 // Subsets form a tree: a subset's parent is the subset without its last member. The cells of a subset are those of its
-// parent, divided by one more variable, and are kept for the next x as long as memory allows.
+// parent, divided by one more variable. Several x are searched side by side, subset by subset, so that its cells are
+// made once; where the x have to come one after another, the cells are kept for the next as long as memory allows.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,10 @@ class SubsetSearch {  // one per thread
     SubsetSearch(const ContingencyTest& test, const SubsetQuestion& question, std::span<const std::uint32_t> xs);
     ~SubsetSearch();
 
-    // Subsets of the first `tried` members of the pool are known and left out; −1 for none.
-    SubsetAnswer operator()(std::uint32_t x, std::int64_t tried, Control& control);
+    // Searches for several x side by side. Subsets of the first `tried` members of the pool are known and left out; −1
+    // for none; one number for each x.
+    void operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried, Control& control,
+                    SubsetAnswer* answers);
     // Takes a variable out of the pool.
     void drop(std::uint32_t z);
     const Tally& tally() const { return tally_; }
@@ -32,9 +35,11 @@ class SubsetSearch {  // one per thread
   private:
     struct Node;
     struct Walk;
+    using Walks = std::vector<Walk*>;
     std::size_t live_place(std::uint32_t z) const;  // in live_, or its size
-    Node& child(Node& parent, std::size_t member, std::unique_ptr<Node>& temporary);
-    bool visit(Walk& walk, Node& node, std::size_t from, std::size_t wanted, double strata, bool fresh);
+    Node& child(Node& parent, std::size_t member, bool keep, std::unique_ptr<Node>& temporary);
+    void visit(Walks& walks, Node& node, std::size_t from, std::size_t wanted, double strata, std::uint32_t last);
+    bool one_by_one() const { return question_.shrinking || question_.until_survivor; }
     bool examine(Walk& walk, Node& node, double strata);
     void pass_over(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh);
 
@@ -48,6 +53,9 @@ class SubsetSearch {  // one per thread
     std::unique_ptr<Node> root_;
     std::size_t bytes_ = 0;  // of nodes kept
     std::optional<CandidateCounter> counter_;
+    std::vector<std::uint32_t> chosen_;  // places in the pool of the subset at hand
+    Control* control_ = nullptr;
+    std::size_t examined_ = 0;
     Tally tally_;
 };
 

@@ -1,8 +1,8 @@
 """Tests in contingency tables, answered by the native core.
 
 Degrees of freedom: `"full"` is (r_x − 1)(r_y − 1)·∏ r_z over all levels; `"adjusted"` sums (non-empty rows − 1) times
-(non-empty columns − 1) over the strata that occur. `"auto"` is `"full"`, with which `gs` and `iamb` find blankets
-nearer to the truth (`docs/degrees-of-freedom.md`).
+(non-empty columns − 1) over the strata that occur. `"auto"` is `"full"` for a single test; for a search it is what the
+algorithm does better with (`docs/degrees-of-freedom.md`).
 
 Reliability: `"dof"` asks for at least `minimum` (5) rows for each *full* degree of freedom, `"cells"` for as many in
 the mean cell of the table, `None` for nothing. A test of 0 degrees of freedom says nothing and is never reliable.

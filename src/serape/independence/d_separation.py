@@ -20,6 +20,7 @@ from serape.independence.base import Candidates, IndependenceTest, Outcome, Poll
 
 _SEPARATED = Outcome(0.0, 1.0, 0.0, reliable=True)
 _CONNECTED = Outcome(1.0, 1.0, -math.inf, reliable=True)
+_MOST_ANSWERS = 1 << 17
 
 
 class DSeparation(IndependenceTest):
@@ -52,6 +53,7 @@ class DSeparation(IndependenceTest):
         # Sets of nodes are bits of an integer.
         self._parents = [sum(1 << place[p] for p in graph.predecessors(node)) for node in nodes]
         self._children = [sum(1 << place[c] for c in graph.successors(node)) for node in nodes]
+        self._answers: dict[tuple[int, int], int] = {}
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test whether X and Y are d-separated by the given set."""
@@ -84,6 +86,15 @@ class DSeparation(IndependenceTest):
         inside = 0
         for z in given:
             inside |= 1 << int(z)
+        key = (source, inside)
+        known = self._answers.get(key)
+        if known is None:
+            if len(self._answers) >= _MOST_ANSWERS:
+                self._answers.clear()
+            known = self._answers[key] = self._reached(source, inside)
+        return known
+
+    def _reached(self, source: int, inside: int) -> int:
         ancestors = self._closure(inside, self._parents)  # a collider is open if it is one of these
         up, down = 1 << source, 0  # nodes reached against, and along, an arc; the source counts as reached from a child
         up_seen = down_seen = 0

@@ -25,6 +25,18 @@ from serape.local.neighbourhood import Neighbourhood, Weakest
 from serape.local.spouses import blanket_around
 from serape.search import Search, once
 
+__all__ = [
+    "GLL",
+    "Neighbourhood",
+    "Weakest",
+    "after_every_inclusion",
+    "at_the_end",
+    "by_association",
+    "by_subsets",
+    "gll_pc_nonsym",
+    "max_min",
+]
+
 Inclusion = Callable[[Neighbourhood], Iterator[int]]
 Elimination = Callable[[Neighbourhood, Sequence[int]], None]
 Interleaving = Callable[[Neighbourhood], Sequence[int]]

@@ -10,16 +10,23 @@ is left out at once: none of its tests could be reliable, and it would stay for 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Literal
+
+from serape.errors import OptionError
 from serape.local.answer import Answer
 from serape.local.spouses import blanket_around
 from serape.search import Search, once
 
+Order = Literal["strength", "table"]
+
 
 @once
-def candidates(search: Search, target: int) -> tuple[int, ...]:
+def candidates(search: Search, target: int, order: Order) -> tuple[int, ...]:
     """RecognizePC: the parents and children of the target, and some of its other descendants."""
     adjacent = search.members(target)
-    for x in search.dependents(target, search.others(target)):  # cut size 0
+    dependents = search.dependents(target, search.others(target))  # cut size 0
+    for x in dependents if order == "strength" else sorted(dependents):
         adjacent.add(x)
     cut_size = 1
     while cut_size < len(adjacent):
@@ -30,11 +37,21 @@ def candidates(search: Search, target: int) -> tuple[int, ...]:
     return tuple(adjacent)
 
 
-def ipc_pc(search: Search, target: int) -> tuple[int, ...]:
-    """Find the parents and children of the target: the candidates among whose own candidates it is."""
-    return tuple(x for x in candidates(search, target) if target in candidates(search, x))
+def ipc_pc(search: Search, target: int, order: Order = "strength") -> tuple[int, ...]:
+    """Find the parents and children of the target: the candidates among whose own candidates it is.
+
+    Conditioning sets are tried from the most strongly associated variables on, or in the order of the `"table"`, which
+    takes more tests. Who is separated does not depend on it; by which set, and so who is found a spouse, may.
+    """
+    if order not in ("strength", "table"):
+        raise OptionError(f"order must be 'strength' or 'table', not {order!r}")
+    return tuple(x for x in candidates(search, target, order) if target in candidates(search, x, order))
 
 
-def ipc_mb(search: Search, target: int) -> Answer:
+def ipc_mb(search: Search, target: int, order: Order = "strength") -> Answer:
     """Find the Markov blanket of the target by IPC-MB."""
-    return blanket_around(search, target, ipc_pc(search, target), ipc_pc)
+
+    def neighbours(search: Search, y: int) -> Collection[int]:
+        return ipc_pc(search, y, order)
+
+    return blanket_around(search, target, neighbours(search, target), neighbours)

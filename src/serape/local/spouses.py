@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from serape.independence.base import Outcome
 from serape.local.answer import Answer
 from serape.search import Search
 
@@ -32,8 +33,16 @@ def blanket_around(
         separating = search.separating_set(x, target)
         if separating is None:  # every test of the pair was skipped
             continue
+        joined: list[tuple[float, tuple[int, ...], Outcome]] = []
         for y in near if published else middles:
             given = (*separating, y)
-            if y not in separating and search.dependent(x, target, given):
+            if y in separating:  # known to be independent
+                continue
+            outcome = search.ask(x, target, given)
+            if outcome is not None and outcome.log_p <= search.log_alpha:
                 spouses.setdefault(x, []).append(y)
+                joined.append((outcome.log_p, given, outcome))
+        if joined:
+            _, given, outcome = min(joined, key=lambda j: j[0])
+            search.settle(x, target, outcome, given)
     return Answer([*near, *spouses], list(near), spouses)

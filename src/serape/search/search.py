@@ -81,6 +81,7 @@ class Search:
         self._separations = Separations()
         self._known: dict[int, Screen] = {}
         self._trails: dict[int, Trail] = {}
+        self._from_outside: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}  # by variable and verdict
         self._members: dict[int, Members] = {}
         self._started = time.perf_counter()
         self._ticked = self._started
@@ -279,8 +280,21 @@ class Search:
         """Take a test for the one that settles x, until there is a later one."""
         if self._remembers(target):
             self.trail(target).note(x, outcome, given)
-        elif x == self.subject:  # the same test, seen from the other side
-            self.trail(x).note(target, outcome, given)
+        elif x == self.subject and outcome.reliable:  # the same test, seen from the other side
+            self._from_outside[target, outcome.log_p <= self.log_alpha] = (outcome, given)
+
+    def reconcile(self, members: Collection[int]) -> None:
+        """Settle by a test seen from the other side who is in, or out, against the latest test seen from the subject.
+
+        Algorithms that look from both sides put out by one what the other would keep, or let in by one what the other
+        would not.
+        """
+        assert self.subject is not None
+        for (x, dependent), (outcome, given) in self._from_outside.items():
+            latest = self.trail(self.subject).latest(x)
+            seen = latest is not None and latest.outcome.reliable and latest.outcome.log_p <= self.log_alpha
+            if dependent == (x in members) and dependent != seen:
+                self.settle(x, self.subject, outcome, given)
 
     def trail(self, target: int) -> Trail:
         """Return the evidence gathered about a target."""
