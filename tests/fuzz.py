@@ -68,8 +68,16 @@ def attack(seed: int) -> int:
             "shrinking": random.random() < 0.3,
             "until_survivor": random.random() < 0.3,
         }
-        subsets = [test.search_subsets(xs, target, pool, range(4), **options, threads=n) for n in (1, threads)]
-        subsets.append(IndependenceTest.search_subsets(test, xs, target, pool, range(4), **options))
+        if random.random() < 0.3:
+            pool = [int(z) for z in order[1:40]]
+            xs, options["shrinking"], options["tried"] = pool[::-1], True, -1
+        subsets = [
+            test.search_subsets(xs, target, pool, range(2 if len(pool) > 5 else 4), **options, threads=n)
+            for n in (1, threads)
+        ]
+        subsets.append(
+            IndependenceTest.search_subsets(test, xs, target, pool, range(2 if len(pool) > 5 else 4), **options)
+        )
         assert len({repr(list(found)) for found, _ in subsets}) == 1, seed
         assert all(tally == subsets[0][1] for _, tally in subsets), seed
         asked += len(candidates) * (len(WAYS) + 1)

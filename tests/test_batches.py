@@ -236,6 +236,9 @@ def test_subsets_against_a_twin_that_goes_through_all(
     options["tried"] = random.integers(-1, len(pool) + 1, len(xs)).tolist() if seed % 2 else int(random.integers(-1, 3))
     options["fixed"] = order[1 : 1 + fixed]
     options["stop_above"] = options.pop("stop")
+    if seed % 3 == 0:  # examined in the reverse of the pool's order: done side by side as far as that is the same
+        xs, pool, sizes = order[10:2:-1], order[3:11], range(seed % 2, 2)
+        options |= {"shrinking": True, "tried": int(random.integers(-1, 3))}
     found, tally = test.search_subsets(xs, target, pool, sizes, **options)
     expected, plain_tally = IndependenceTest.search_subsets(test, xs, target, pool, sizes, **options)
     assert repr(list(found)) == repr(list(expected))

@@ -280,17 +280,43 @@ SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs,
     if (tried.size() < 2) {
         tried.assign(xs.size(), tried.empty() ? -1 : tried[0]);
     }
-    const auto search = [&](std::size_t first, std::size_t last, std::size_t worker) {
+    using With = SubsetSearch::With;
+    const auto search = [&](std::size_t first, std::size_t last, std::size_t worker, With with) {
         if (!searches[worker]) {
             searches[worker].emplace(*this, question, xs);
         }
         (*searches[worker])(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), control,
-                            answers.data() + first);
+                            answers.data() + first, with);
+    };
+    const auto side_by_side = [&](With with) {
+        const std::size_t pieces = 4 * std::max<std::size_t>(threads, 1);
+        const std::size_t grain = threads > 1 ? (xs.size() + pieces - 1) / pieces : xs.size();
+        parallel_for(xs.size(), grain, threads, control, [&](std::size_t first, std::size_t last, std::size_t worker) {
+            search(first, last, worker, with);
+        });
     };
     std::size_t asked = xs.size();
-    if (question.shrinking || question.until_survivor) {  // what is asked next depends on the answer
+    if (question.shrinking && !question.until_survivor && question.largest <= 1 &&
+        std::equal(xs.begin(), xs.end(), question.pool.rbegin(), question.pool.rend())) {
+        // Whoever is before an x in the pool comes after it, so is there still: these are tried side by side.
+        side_by_side(With::earlier);
+        search(0, 0, 0, With::all);  // makes the first worker's, if nobody has
         for (std::size_t k = 0; k < asked; ++k) {
-            search(k, k + 1, 0);
+            if (answers[k].separated) {
+                searches[0]->drop(xs[k]);
+            }
+        }
+        for (std::size_t k = 0; k < asked; ++k) {
+            if (!answers[k].separated) {
+                search(k, k + 1, 0, With::later);
+                if (answers[k].separated) {
+                    searches[0]->drop(xs[k]);
+                }
+            }
+        }
+    } else if (question.shrinking || question.until_survivor) {  // what is asked next depends on the answer
+        for (std::size_t k = 0; k < asked; ++k) {
+            search(k, k + 1, 0, With::all);
             if (answers[k].separated && question.shrinking) {
                 searches[0]->drop(xs[k]);
             }
@@ -299,9 +325,7 @@ SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs,
             }
         }
     } else {
-        const std::size_t pieces = 4 * std::max<std::size_t>(threads, 1);
-        const std::size_t grain = threads > 1 ? (xs.size() + pieces - 1) / pieces : xs.size();
-        parallel_for(xs.size(), grain, threads, control, search);
+        side_by_side(With::all);
     }
     answers.resize(asked);
     SubsetAnswers all{std::move(answers), {}};

@@ -73,15 +73,18 @@ std::size_t SubsetSearch::live_place(std::uint32_t z) const {
 }
 
 void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried, Control& control,
-                              SubsetAnswer* answers) {
+                              SubsetAnswer* answers, With with) {
     const PackedTable& table = test_.table();
     const auto fixed = question_.fixed;
     control_ = &control;
+    with_ = with;
     std::vector<Walk> all;
     all.reserve(xs.size());
     for (std::size_t k = 0; k < xs.size(); ++k) {
-        answers[k] = {};
-        answers[k].outcome = {nan, nan, nan, false};
+        if (with != With::later) {
+            answers[k] = {};
+            answers[k].outcome = {nan, nan, nan, false};
+        }
         if (xs[k] != question_.target && std::find(fixed.begin(), fixed.end(), xs[k]) == fixed.end()) {
             const std::size_t place = live_place(xs[k]);
             const std::uint32_t member =
@@ -97,7 +100,9 @@ void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const
         walks.push_back(&walk);
     }
     const double strata = test_.strata_product(fixed);
-    for (std::size_t size = question_.smallest; size <= std::min(question_.largest, live_.size()); ++size) {
+    const std::size_t smallest =
+        with == With::later ? std::max<std::size_t>(question_.smallest, 1) : question_.smallest;
+    for (std::size_t size = smallest; size <= std::min(question_.largest, live_.size()); ++size) {
         visit(walks, *root_, 0, size, strata, none);
         if (walks.empty()) {
             break;
@@ -109,6 +114,10 @@ void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const
             outcome.log_p = chi_square_log_sf(outcome.statistic, outcome.dof);
         }
     }
+}
+
+bool SubsetSearch::tried_with(const Walk& walk, std::uint32_t last) const {
+    return last == none || with_ == With::all || (with_ == With::earlier ? last < walk.member : last > walk.member);
 }
 
 // Goes through the subsets that add `wanted` members, from place `from` on, to those chosen, of which `last` is the
@@ -124,7 +133,7 @@ void SubsetSearch::visit(Walks& walks, Node& node, std::size_t from, std::size_t
     };
     if (wanted == 0) {
         std::erase_if(walks, [&](Walk* walk) {
-            if (walk->member == last || !walk->fresh(last_place)) {
+            if (walk->member == last || !walk->fresh(last_place) || !tried_with(*walk, last)) {
                 return false;
             }
             if (!may(*walk)) {
@@ -247,7 +256,9 @@ bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
 
 // Counts the subsets that visit() would go through.
 void SubsetSearch::pass_over(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh) {
+    from = with_ == With::later ? std::max(from, walk.place + 1) : from;
     const auto left = [&](std::size_t end) {
+        end = with_ == With::earlier ? std::min(end, walk.place) : end;
         return end <= from ? 0 : end - from - (walk.place >= from && walk.place < end ? 1 : 0);
     };
     std::uint64_t count = choose(left(live_.size()), wanted);

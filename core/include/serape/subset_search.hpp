@@ -24,10 +24,13 @@ class SubsetSearch {  // one per thread
     SubsetSearch(const ContingencyTest& test, const SubsetQuestion& question, std::span<const std::uint32_t> xs);
     ~SubsetSearch();
 
+    // Which members of the pool an x is tried with: all, those before it, or those after it (going on from an answer).
+    enum class With { all, earlier, later };
+
     // Searches for several x side by side. Subsets of the first `tried` members of the pool are known and left out; −1
     // for none; one number for each x.
     void operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried, Control& control,
-                    SubsetAnswer* answers);
+                    SubsetAnswer* answers, With with = With::all);
     // Takes a variable out of the pool.
     void drop(std::uint32_t z);
     const Tally& tally() const { return tally_; }
@@ -39,6 +42,7 @@ class SubsetSearch {  // one per thread
     std::size_t live_place(std::uint32_t z) const;  // in live_, or its size
     Node& child(Node& parent, std::size_t member, bool keep, std::unique_ptr<Node>& temporary);
     void visit(Walks& walks, Node& node, std::size_t from, std::size_t wanted, double strata, std::uint32_t last);
+    bool tried_with(const Walk& walk, std::uint32_t last) const;
     bool one_by_one() const { return question_.shrinking || question_.until_survivor; }
     bool examine(Walk& walk, Node& node, double strata);
     void pass_over(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh);
@@ -55,6 +59,7 @@ class SubsetSearch {  // one per thread
     std::optional<CandidateCounter> counter_;
     std::vector<std::uint32_t> chosen_;  // places in the pool of the subset at hand
     Control* control_ = nullptr;
+    With with_ = With::all;
     std::size_t examined_ = 0;
     Tally tally_;
 };

@@ -62,7 +62,7 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> lis
         strength: dict[int, tuple[float, float]] = {}
         for given, ys in d_sep.items():
             if x not in given:
-                screen = search.screen(target, ys, (*given, x))
+                screen = search.screen(target, ys, (*given, x), settles=False)
                 joined = screen.at(np.flatnonzero(screen.dependent(search.log_alpha)))
                 numbers = zip(joined.log_p.tolist(), (-joined.statistic).tolist(), strict=True)
                 strength.update(zip(joined.xs.tolist(), numbers, strict=True))

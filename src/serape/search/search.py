@@ -121,8 +121,13 @@ class Search:
 
     # --- many candidates -----------------------------------------------------------------------------------------
 
-    def screen(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Screen:
-        """Test all candidates against the target given one set."""
+    def screen(
+        self, target: int, candidates: Candidates, given: Sequence[int] = (), *, settles: bool = True
+    ) -> Screen:
+        """Test all candidates against the target given one set.
+
+        `settles=False` for tests that lead on but settle nobody: they are counted, and not kept as evidence.
+        """
         given = tuple(given)
         if self._too_large(given):
             return self._passed_over(target, candidates, given)
@@ -132,7 +137,7 @@ class Search:
                 self.trail(target).note_batch(screen)
             return screen
         screen = self.test.screen(target, candidates, given, threads=self._threads, poll=self._tick)
-        return self._counted(target, screen)
+        return self._counted(target, screen, settles)
 
     def know(self, target: int, marginal: Screen) -> None:
         """Take the tests of a target given nothing as known: they are not performed again, nor counted."""
@@ -324,10 +329,10 @@ class Search:
         reliable = np.zeros(len(candidates), bool)
         return self._counted(target, Screen(as_positions(candidates), given, nothing, nothing, reliable, nothing))
 
-    def _counted(self, target: int, screen: Screen) -> Screen:
+    def _counted(self, target: int, screen: Screen, settles: bool = True) -> Screen:
         performed = int(np.count_nonzero(screen.reliable))
         self.tally.add(len(screen.given), performed, len(screen) - performed)
-        if self._remembers(target):
+        if settles and self._remembers(target):
             self.trail(target).note_batch(screen)
         self._tick()
         return screen
