@@ -19,6 +19,7 @@ test: $(VENV)/test.ready
 bench: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/screen.py
 	@$(BIN)/python benchmarks/incremental.py
+	@$(BIN)/python benchmarks/divide_and_conquer.py
 
 fuzz: $(VENV)/test.ready
 	@$(BIN)/python tests/fuzz.py

@@ -1,7 +1,7 @@
 """Which degrees of freedom find blankets nearer to the truth?
 
-Draws random networks, samples them, and compares the blankets that `gs` and `iamb` find with full and with adjusted
-degrees of freedom. Prints the mean Euclidean distance to the truth, √((1−precision)² + (1−recall)²): less is better.
+Draws random networks, samples them, and compares the blankets that algorithms of several families find with full and
+with adjusted degrees of freedom. Prints the mean Euclidean distance to the truth, √((1−precision)² + (1−recall)²): less is better.
 
     python benchmarks/degrees_of_freedom.py [--networks 10]
 """
@@ -22,6 +22,7 @@ import serape
 
 Dof = Literal["full", "adjusted"]
 DOFS: tuple[Dof, ...] = ("full", "adjusted")
+ALGORITHMS = ("gs", "iamb", "pcmb", "hpc")
 
 
 def random_network(
@@ -68,10 +69,10 @@ def main() -> None:
     parser.add_argument("--networks", type=int, default=10)
     networks: int = parser.parse_args().networks
     print(f"mean distance to the truth over all nodes of {networks} random networks of 30 nodes, alpha 0.01")
-    print(f"{'levels':8} {'rows':>6}  {'gs full':>8} {'gs adj.':>8}  {'iamb full':>9} {'iamb adj.':>9}")
+    print(f"{'levels':8} {'rows':>6}" + "".join(f"  {a + ' full':>10} {'adjusted':>8}" for a in ALGORITHMS))
     for levels in ((2,), (2, 3, 4)):
         for rows in (500, 2000, 5000, 20000):
-            totals: dict[tuple[str, Dof], float] = dict.fromkeys(product(("gs", "iamb"), DOFS), 0.0)
+            totals: dict[tuple[str, Dof], float] = dict.fromkeys(product(ALGORITHMS, DOFS), 0.0)
             for network in range(networks):
                 random = np.random.default_rng([network, rows, len(levels)])
                 graph, counts = random_network(random, 30, levels)
@@ -86,8 +87,9 @@ def main() -> None:
                         totals[algorithm, dof] += distance(found.blanket, truth) / (30 * networks)
             label = "2" if len(levels) == 1 else "2 to 4"
             print(
-                f"{label:8} {rows:6}  {totals['gs', 'full']:8.3f} {totals['gs', 'adjusted']:8.3f}  "
-                f"{totals['iamb', 'full']:9.3f} {totals['iamb', 'adjusted']:9.3f}"
+                f"{label:8} {rows:6}"
+                + "".join(f"  {totals[a, 'full']:10.3f} {totals[a, 'adjusted']:8.3f}" for a in ALGORITHMS),
+                flush=True,
             )
 
 

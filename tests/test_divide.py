@@ -22,6 +22,7 @@ from serape.local.hiton import INTERLEAVED, SEMI_INTERLEAVED
 from serape.local.hpc import de_pcs, de_sps, hpc
 from serape.local.max_min import MMPC
 from serape.local.pcmb import algorithm_pcd
+from serape.search import Memory
 
 # Peña, Björkegren and Tegnér 2005, Table 2.
 DAG_A = nx.DiGraph([("T", "Q"), ("P", "Q"), ("P", "R"), ("R", "S"), ("Q", "S")])
@@ -339,3 +340,41 @@ class TestWrapper:
             serape.wrapper({"x": [0, 1] * 50, "y": [0, 1] * 50}, found, BernoulliNB())
         with pytest.raises(serape.OptionError, match="tolerance"):
             serape.wrapper(clinic(500), found, BernoulliNB(), tolerance=-1)
+
+
+# --- many targets ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ["mmmb", "hiton-mb", "pcmb", "ipc-mb", "dos", "hpc"])
+def test_shared_neighbourhoods_change_no_answer(algorithm: str) -> None:
+    table = random_table(np.random.default_rng(21), 900, [2, 3, 2, 4] * 4, 0.6)
+    alone = {name: serape.markov_blanket(table, name, algorithm=algorithm) for name in table.names}
+    tests = []
+    for n_jobs in (1, 3):
+        together = serape.blankets(table, algorithm=algorithm, n_jobs=n_jobs)
+        for name, result in together.items():
+            assert result.blanket == alone[name].blanket
+            assert result.parents_children == alone[name].parents_children
+            assert result.spouses == alone[name].spouses
+            assert str(result.explain(table.names[-1 if name != table.names[-1] else 0])) == str(
+                alone[name].explain(table.names[-1 if name != table.names[-1] else 0])
+            )
+            assert result.evidence.to_pandas().equals(alone[name].evidence.to_pandas())
+        tests.append(sum(result.tests for result in together.values()))
+    assert tests[0] < sum(result.tests for result in alone.values()) / 2
+    assert tests[0] == tests[1]  # no neighbourhood is found twice
+    backwards = serape.blankets(table, targets=table.names[::-1], algorithm=algorithm)
+    assert {name: result.blanket for name, result in backwards.items()} == {n: r.blanket for n, r in alone.items()}
+
+
+def test_a_step_that_fails_is_tried_again_by_whoever_waits() -> None:
+    memory = Memory()
+
+    def fail() -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        memory.recall("key", fail)
+    search = serape.Search(serape.DSeparation(DAG_A), memory=memory)
+    assert search.step("key", 0, lambda: 7) == 7
+    assert search.step("key", 0, lambda: 8) == 7

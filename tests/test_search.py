@@ -63,8 +63,10 @@ def test_questions_that_make_no_sense(question: tuple[int, int, tuple[int, ...]]
 
 def test_separating_sets_come_from_batches_too() -> None:
     search = serape.Search(CHAIN)
-    search.screen(3, [0, 1], [2])
+    search.dependents(3, [0, 1], [2])
     assert search.separating_set(0, 3) == (2,)
+    assert search.strongest(1, [3], [2]) is None
+    assert search.separating_set(1, 3) == (2,)
     search.weakest([0], 2, [1, 3])
     assert search.separating_set(2, 0) == (1,)
 

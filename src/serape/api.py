@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from serape.local.answer import Answer
 from serape.local.registry import Algorithm, LocalAlgorithm, find_algorithm
 from serape.results.explanation import Evidence
 from serape.results.result import Finds, Result
-from serape.search import Search
+from serape.search import Memory, Search
 from serape.search.progress import Watch, Watcher, watcher
 
 Reliability = ReliabilityRule | Literal["auto"]
@@ -156,30 +156,41 @@ class Task:
         return at
 
     def run(
-        self, target: int, threads: int = 1, watch: Watcher | None = None, marginal: Screen | None = None
+        self,
+        target: int,
+        threads: int = 1,
+        watch: Watcher | None = None,
+        marginals: Mapping[int, Screen] | None = None,
+        memory: Memory | None = None,
     ) -> Result:
-        """Ask the question of a target. `marginal` holds its tests given nothing, where they are known already."""
+        """Ask the question of a target.
+
+        `marginals` are tests given nothing that are known already, by target, and `memory` holds steps that searches
+        for other targets have made. With it evidence is not kept: it is gathered by a search of its own when asked for.
+        """
         search = Search(
             self.source,
             subject=target,
+            memory=memory,
+            evidence=memory is None,
             alpha=self.alpha,
             max_conditioning=self.max_conditioning,
             random_state=self.random_state,
             threads=threads,
             progress=watch,
         )
-        if marginal is not None:
-            search.know(target, marginal)
+        for known, screen in (marginals or {}).items():
+            search.know(known, screen)
         started = time.perf_counter()
         try:
             answer = self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
         except KeyboardInterrupt:
             partial = Answer(blanket=search.so_far(target))
-            raise Interrupted(self._result(search, target, partial, time.perf_counter() - started, False)) from None
+            raise Interrupted(self._result(search, target, partial, time.perf_counter() - started, memory)) from None
         finally:
             if isinstance(watch, Watch):
                 watch.close()
-        return self._result(search, target, answer, time.perf_counter() - started, True)
+        return self._result(search, target, answer, time.perf_counter() - started, memory, complete=True)
 
     def _checked(self, answer: Any, target: int) -> Answer:
         """Return what an algorithm answered, in positions."""
@@ -210,7 +221,16 @@ class Task:
             raise OptionError(f"algorithm {self.algorithm.name!r} returned the target as a member of its own blanket")
         return tuple(sorted(found))
 
-    def _result(self, search: Search, target: int, answer: Answer, seconds: float, complete: bool) -> Result:
+    def _result(
+        self,
+        search: Search,
+        target: int,
+        answer: Answer,
+        seconds: float,
+        memory: Memory | None,
+        *,
+        complete: bool = False,
+    ) -> Result:
         names = self.source.variables
         table = getattr(self.source, "table", None)
 
@@ -243,7 +263,7 @@ class Task:
             },
             notes=(*(table.notes if table is not None else ()), *search.notes),
             complete=complete,
-            trace=Evidence.of(search, target),
+            trace=Evidence.of(search, target, None if memory is None else lambda: self.run(target).trace),
         )
 
 

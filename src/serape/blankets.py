@@ -20,6 +20,7 @@ from serape.independence import DofRule
 from serape.independence.base import Screen
 from serape.local.registry import LocalAlgorithm
 from serape.results.result import Result
+from serape.search import Memory
 from serape.search.progress import PATIENCE, Progress, Watcher
 
 MOST_SHARED = 10_000_000
@@ -44,8 +45,11 @@ def blankets(
 
     The table is packed once. Tests given nothing are symmetric, so those between two targets are performed once and
     shared: they are not in a result's own `tests`, and a note says how many there were. (Above ten million targets
-    times variables, where the answers would not fit memory, each target asks for itself.) Constant columns are left out
-    when no targets are named.
+    times variables, where the answers would not fit memory, each target asks for itself.) Divide-and-conquer algorithms
+    look at the neighbours of a target's neighbours too; each neighbourhood is found once for all targets. The answers
+    are those that each target would get by itself; evidence is gathered when it is first looked at, by a search of its
+    own.
+    Constant columns are left out when no targets are named.
 
     `n_jobs` threads work on different targets; the answers do not depend on it. Interrupted by Ctrl-C, it returns the
     results that are complete. All other arguments are those of `markov_blanket`; a callable `progress` is told after
@@ -69,8 +73,7 @@ def blankets(
         if stop.is_set():
             return
         try:
-            notes = [f"{show.shared:,} tests given nothing were shared between the targets"] if shared else []
-            result = task.run(target, watch=_Stopper(stop), marginal=shared.get(target))
+            result = task.run(target, watch=_Stopper(stop), marginals=_known(target, shared, memory), memory=memory)
             found[target] = replace(result, notes=(*result.notes, *notes))
             show.advance(found[target])
         except BaseException:
@@ -78,8 +81,14 @@ def blankets(
             raise
 
     shared: Mapping[int, Screen] = {}
+    memory = Memory() if task.algorithm.shares and random_state is None and len(positions) > 1 else None
+    notes: list[str] = []
     try:
         shared = _marginals(task, positions, show)
+        if shared:
+            notes.append(f"{show.shared:,} tests given nothing were shared between the targets")
+        if memory is not None:
+            notes.append("neighbourhoods found for other targets were shared; `tests` are those performed for this one")
         if threads == 1:
             for target in positions:
                 one(target)
@@ -118,6 +127,11 @@ class _Stopper:
         del now
         if self._stop.is_set():
             raise KeyboardInterrupt
+
+
+def _known(target: int, shared: Mapping[int, Screen], memory: Memory | None) -> Mapping[int, Screen]:
+    """Return what is known given nothing: of all targets if a search may look at others, else of its own."""
+    return shared if memory is not None or target not in shared else {target: shared[target]}
 
 
 def _marginals(task: Task, positions: list[int], show: _Show) -> dict[int, Screen]:

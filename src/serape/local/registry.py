@@ -26,6 +26,14 @@ LocalAlgorithm = Callable[..., Any]
 """`algorithm(search, target, **options)`: returns the variables found (positions or names), or an `Answer`."""
 
 
+_TSAMARDINOS = "Tsamardinos, Aliferis & Statnikov 2003"
+_TSAMARDINOS_KDD = "Tsamardinos, Aliferis & Statnikov 2003 (KDD)"
+_ALIFERIS = "Aliferis, Tsamardinos & Statnikov 2003"
+_MORAIS = "Rodrigues de Morais & Aussem 2010"
+_DIVIDE = "divide and conquer"
+_HYBRID = "hybrid"
+
+
 @dataclass(frozen=True, slots=True)
 class Algorithm:
     """A named algorithm."""
@@ -43,6 +51,11 @@ class Algorithm:
     run_parents_children: LocalAlgorithm | None = None
     """What answers for parents and children, where `run` finds the blanket and the name serves both questions."""
 
+    @property
+    def shares(self) -> bool:
+        """Whether it goes in steps about single targets that searches for other targets can take from it."""
+        return self.family in (_DIVIDE, _HYBRID)
+
     def answers(self, finds: Finds) -> bool:
         """Return whether it finds what is asked."""
         return self.finds in (finds, "both")
@@ -54,11 +67,6 @@ class Algorithm:
         return self.run
 
 
-_TSAMARDINOS = "Tsamardinos, Aliferis & Statnikov 2003"
-_TSAMARDINOS_KDD = "Tsamardinos, Aliferis & Statnikov 2003 (KDD)"
-_ALIFERIS = "Aliferis, Tsamardinos & Statnikov 2003"
-_MORAIS = "Rodrigues de Morais & Aussem 2010"
-_DIVIDE = "divide and conquer"
 _ALL = (
     Algorithm("gs", gs, "blanket", "incremental", True, "Margaritis & Thrun 1999"),
     Algorithm("iamb", iamb, "blanket", "incremental", True, _TSAMARDINOS),
@@ -77,8 +85,8 @@ _ALL = (
               run_parents_children=ipc_pc),
     Algorithm("dos", dos, "both", _DIVIDE, True, "Zeng, He, Xiang & Mao 2011", dof="adjusted",
               run_parents_children=dos_pc),
-    Algorithm("hpc", hpc_mb, "both", "hybrid", True, _MORAIS, dof="adjusted", run_parents_children=hpc),
-    Algorithm("hpc-mb", hpc_mb, "blanket", "hybrid", True, _MORAIS, dof="adjusted"),
+    Algorithm("hpc", hpc_mb, "both", _HYBRID, True, _MORAIS, dof="adjusted", run_parents_children=hpc),
+    Algorithm("hpc-mb", hpc_mb, "blanket", _HYBRID, True, _MORAIS, dof="adjusted"),
 )  # fmt: skip
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
 AUTOMATIC: dict[Finds, str] = {"blanket": "iamb", "parents-children": "inter-iapc"}

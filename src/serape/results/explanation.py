@@ -57,49 +57,50 @@ Columns = Mapping[str, Any]
 """By variable: statistic, dof, log_p, reliable, and which conditioning set (a place in a list, or −1 for none)."""
 
 
+Gathered = tuple[Columns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]]]
+"""Columns, the conditioning sets that `which` points to, and who entered and left."""
+
+
 class Evidence:
     """For every variable, the latest test against the target; a table of columns linear in the variables.
 
-    `gather` gives the columns and the list of conditioning sets; it is called when they are first looked at.
+    `gather` gives all that; it is called when it is first looked at.
     """
 
     def __init__(
         self,
         names: Sequence[str],
-        gather: Callable[[], tuple[Columns, Sequence[tuple[int, ...]]]],
-        events: Sequence[tuple[int, str]] = (),
+        gather: Callable[[], Gathered],
         target: int = 0,
         rows: int | None = None,
         levels: Sequence[int] = (),
     ) -> None:
         self.names = tuple(names)
         self._gather = gather
-        self._events = list(events)
         self._target = target
         self._rows = rows
         self._levels = levels
 
     @classmethod
-    def of(cls, search: Search, target: int) -> Evidence:
-        """Return the evidence of a search."""
+    def of(cls, search: Search, target: int, later: Callable[[], Evidence] | None = None) -> Evidence:
+        """Return the evidence of a search; or of one yet to be made, when it is first looked at."""
         trail = search.trail(target)
 
-        def gather() -> tuple[Columns, Sequence[tuple[int, ...]]]:
+        def gather() -> Gathered:
             *columns, given = trail.columns()
-            return dict(zip(COLUMNS, columns, strict=True)), given
+            return dict(zip(COLUMNS, columns, strict=True)), given, [(e.variable, e.what) for e in trail.events]
 
         table = getattr(search.test, "table", None)
         return cls(
             search.test.variables,
-            gather,
-            [(e.variable, e.what) for e in trail.events],
+            gather if later is None else lambda: later()._gathered,
             target,
             None if table is None else table.rows,
             () if table is None else _Levels(table),
         )
 
     @cached_property
-    def _gathered(self) -> tuple[Columns, Sequence[tuple[int, ...]]]:
+    def _gathered(self) -> Gathered:
         return self._gather()
 
     @property
@@ -109,6 +110,10 @@ class Evidence:
     @property
     def _given(self) -> Sequence[tuple[int, ...]]:
         return self._gathered[1]
+
+    @property
+    def _events(self) -> Sequence[tuple[int, str]]:
+        return self._gathered[2]
 
     @cached_property
     def position(self) -> dict[str, int]:
@@ -200,7 +205,7 @@ class Evidence:
         levels = [int(r) for r in content["levels"]]
         if not 0 <= int(content["target"]) < len(names) or (rows is not None and len(levels) != len(names)):
             raise ValueError("a target or levels that do not fit")
-        return cls(names, lambda: (columns, given), events, int(content["target"]), rows and int(rows), levels)
+        return cls(names, lambda: (columns, given, events), int(content["target"]), rows and int(rows), levels)
 
 
 class _Levels(Sequence[int]):
@@ -230,6 +235,8 @@ def _in_words(
         return f"{verdict}: it was never tested."
     condition = f"given {_listed(given)}" if given else "given nothing"
     entered = " It entered and left along the way." if not included and "left" in history else ""
+    if included and result.spouses is not None and variable in result.spouses:
+        entered = f" It is a spouse, through {_listed(result.spouses[variable])}."
     if not outcome.reliable:
         bound = result.options.get("max_conditioning")
         hindrance = (

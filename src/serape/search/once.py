@@ -1,10 +1,14 @@
-"""Steps that are computed once a search, however often an algorithm comes back to them."""
+"""Steps that are computed once, however often an algorithm, or several searches, come back to them."""
 
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from serape.search.separations import Separations
 
 if TYPE_CHECKING:
     from serape.search.search import Search
@@ -12,15 +16,54 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
+@dataclass(frozen=True, slots=True)
+class Step(Generic[Value]):
+    """What a step about one target gave, and the separating sets it came upon."""
+
+    target: int
+    value: Value
+    separations: Separations
+
+
+@dataclass
+class Memory:
+    """Steps that have been computed. Searches that share one must ask the same test with the same settings."""
+
+    _steps: dict[Any, Step[Any]] = field(default_factory=dict)
+    _running: dict[Any, threading.Event] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def recall(self, key: Any, compute: Callable[[], Step[Value]]) -> Step[Value]:
+        """Return the step of a key, computing it if nobody has; a thread that is computing it is waited for."""
+        while True:
+            with self._lock:
+                known = self._steps.get(key)
+                if known is not None:
+                    return known
+                running = self._running.get(key)
+                if running is None:
+                    mine = self._running[key] = threading.Event()
+                    break
+            running.wait()
+        try:
+            step = compute()
+            with self._lock:
+                self._steps[key] = step
+        finally:
+            with self._lock:
+                del self._running[key]
+            mine.set()
+        return step
+
+
 def once(step: Callable[..., Value]) -> Callable[..., Value]:
-    """Let `step(search, target, ...)` be computed once for each target (and further arguments) of a search."""
+    """Let `step(search, target, ...)` be computed once for each target (and further arguments).
+
+    A step must depend on nothing but its arguments and the answers to its questions.
+    """
 
     @functools.wraps(step)
     def remembered(search: Search, target: int, *rest: Any) -> Value:
-        key = (step, target, *rest)
-        if key not in search.memory:
-            search.memory[key] = step(search, target, *rest)
-        value: Value = search.memory[key]
-        return value
+        return search.step((step, target, *rest), target, lambda: step(search, target, *rest))
 
     return remembered

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,14 @@ from serape.independence.base import (
     as_positions,
 )
 from serape.search.evidence import Trail
+from serape.search.once import Memory, Step
 from serape.search.progress import Progress, Watcher
 from serape.search.separations import Separations
 
 Positions = NDArray[np.uint32]
 Candidates = Sequence[int] | Positions
+
+Value = TypeVar("Value")
 
 _TICK = 0.1  # seconds between two reports of progress
 
@@ -43,7 +46,8 @@ class Search:
     """One search: a test, a significance level, and everything that is remembered.
 
     `subject` is the variable the whole search is about: evidence is then kept for it alone, seen from either side, and
-    not for the other variables that an algorithm takes for a target along the way.
+    not for the other variables that an algorithm takes for a target along the way; with `evidence=False`, for nobody.
+    `memory` is shared by searches that may take steps marked with `once` from each other.
     """
 
     def __init__(
@@ -56,6 +60,8 @@ class Search:
         random_state: int | np.random.Generator | None = None,
         threads: int = 1,
         progress: Watcher | None = None,
+        memory: Memory | None = None,
+        evidence: bool = True,
     ) -> None:
         if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
             raise OptionError(f"alpha must lie between 0 and 1, not be {alpha!r}")
@@ -70,14 +76,15 @@ class Search:
         self._all = np.arange(len(test.variables), dtype=np.uint32)
         self.tally = Tally()
         self.notes: list[str] = []
-        self.memory: dict[Any, Any] = {}
-        """What steps marked with `once` gave."""
         try:
             self._random = None if random_state is None else np.random.default_rng(random_state)
         except (TypeError, ValueError):
             raise OptionError(f"random_state must be a whole number from 0 on, not {random_state!r}") from None
         self._threads = threads
         self._progress = progress
+        self._evidence = evidence
+        self._memory = Memory() if memory is None else memory
+        self._steps: dict[int, list[Step[Any]]] = {}  # those this search has come by, by their target
         self._separations = Separations()
         self._known: dict[int, Screen] = {}
         self._trails: dict[int, Trail] = {}
@@ -121,9 +128,7 @@ class Search:
 
     # --- many candidates -----------------------------------------------------------------------------------------
 
-    def screen(
-        self, target: int, candidates: Candidates, given: Sequence[int] = (), *, settles: bool = True
-    ) -> Screen:
+    def screen(self, target: int, candidates: Candidates, given: Sequence[int] = (), *, settles: bool = True) -> Screen:
         """Test all candidates against the target given one set.
 
         `settles=False` for tests that lead on but settle nobody: they are counted, and not kept as evidence.
@@ -271,15 +276,30 @@ class Search:
         return self.test.rows_per_cell(variables)
 
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
-        """Return a set found to separate two variables, whichever of them was the target, or None."""
-        known = self._separations.get(x, y)
-        if known is not None:
-            return known
-        for a, b in ((x, y), (y, x)):
-            decision = self._trails[b].latest(a) if b in self._trails else None
-            if decision is not None and decision.outcome.reliable and decision.outcome.log_p > self.log_alpha:
-                return decision.given
-        return None
+        """Return a set found to separate two variables, whichever of them was the target, or None.
+
+        What a step about y came upon counts first, then what one about x did, then all else. Remembered are sets that
+        `ask`, `divide`, `dependents`, `separate` and `weakest` come upon, and `strongest` when it finds nobody.
+        """
+        steps = (step.separations for target in (y, x) for step in self._steps.get(target, ()))
+        found = (store.get(x, y) for store in (*steps, self._separations))
+        return next((given for given in found if given is not None), None)
+
+    def step(self, key: Any, target: int, compute: Callable[[], Value]) -> Value:
+        """Return what a step about a target gives, computed once; see `once`."""
+
+        def run() -> Step[Value]:
+            outside, self._separations = self._separations, Separations()
+            try:
+                return Step(target, compute(), self._separations)
+            finally:
+                self._separations = outside
+
+        found = self._memory.recall(key, run)
+        steps = self._steps.setdefault(target, [])
+        if not any(step is found for step in steps):
+            steps.append(found)
+        return found.value
 
     def settle(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
         """Take a test for the one that settles x, until there is a later one."""
@@ -294,7 +314,8 @@ class Search:
         Algorithms that look from both sides put out by one what the other would keep, or let in by one what the other
         would not.
         """
-        assert self.subject is not None
+        if self.subject is None:
+            return
         for (x, dependent), (outcome, given) in self._from_outside.items():
             latest = self.trail(self.subject).latest(x)
             seen = latest is not None and latest.outcome.reliable and latest.outcome.log_p <= self.log_alpha
@@ -319,7 +340,7 @@ class Search:
     # --- inside --------------------------------------------------------------------------------------------------
 
     def _remembers(self, target: int) -> bool:
-        return self.subject is None or target == self.subject
+        return self._evidence and (self.subject is None or target == self.subject)
 
     def _too_large(self, given: tuple[int, ...]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
