@@ -1,7 +1,8 @@
 """Which degrees of freedom find blankets nearer to the truth?
 
 Draws random networks, samples them, and compares the blankets that algorithms of several families find with full and
-with adjusted degrees of freedom. Prints the mean Euclidean distance to the truth, √((1−precision)² + (1−recall)²): less is better.
+with adjusted degrees of freedom. Prints the mean Euclidean distance to the truth, √((1−precision)² + (1−recall)²): less
+is better.
 
     python benchmarks/degrees_of_freedom.py [--networks 10]
 """

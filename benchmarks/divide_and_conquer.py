@@ -24,6 +24,8 @@ import numpy as np
 
 import serape
 
+PATIENCE = 120  # seconds for a search in Thrombin
+
 
 def dos_against_ipc_mb(samples: int) -> list[dict[str, Any]]:
     """Compare numbers of tests, time and accuracy."""
@@ -39,7 +41,8 @@ def dos_against_ipc_mb(samples: int) -> list[dict[str, Any]]:
             for seed in range(samples):
                 table = network.sample(rows, seed)
                 for key, total in totals.items():
-                    algorithm, options = ("dos", {}) if key == "dos" else ("ipc-mb", {"order": key})
+                    algorithm = "dos" if key == "dos" else "ipc-mb"
+                    options: dict[str, Any] = {} if key == "dos" else {"order": key}
                     begin = time.perf_counter()
                     results = serape.blankets(table, algorithm=algorithm, alpha=0.05, **options)
                     seconds = time.perf_counter() - begin
@@ -87,13 +90,18 @@ def thrombin(path: Path) -> list[dict[str, Any]]:
         ("pcmb", {"dof": "full"}),
         ("hiton-mb", {"dof": "full"}),
         ("hpc", {"dof": "full"}),
-        ("pcmb", {"max_conditioning": 1}),
         ("hiton-mb", {"max_conditioning": 2}),
         ("hpc", {}),
+        ("pcmb", {}),
+        ("hiton-mb", {}),
     )
     found = []
     for algorithm, options in runs:
-        result = serape.markov_blanket(table, target, algorithm=algorithm, alpha=0.01, **options)
+        try:
+            result = serape.markov_blanket(table, target, algorithm=algorithm, alpha=0.01, progress=_enough, **options)
+        except serape.Interrupted as stop:
+            result = stop.found
+            print(f"{algorithm} stopped after {PATIENCE} s, members so far: {len(result.blanket)}")
         columns = [int(x[1:]) + 1 for x in result.blanket]
         print(
             f"{algorithm:9} {dict(options)!s:24} {result.seconds:8.3f} s {result.tests:12,} tests "
@@ -103,6 +111,12 @@ def thrombin(path: Path) -> list[dict[str, Any]]:
         print("          by size of the conditioning set:", dict(result.tests_by_size))
         found.append({"columns": columns, "options": dict(options), **_facts(result)})
     return found
+
+
+def _enough(now: serape.Progress) -> None:
+    """End a search that goes on for too long."""
+    if now.seconds > PATIENCE:
+        raise KeyboardInterrupt
 
 
 def _facts(result: serape.Result) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from scipy import stats
 
 from serape import Outcome, Table
 from serape.independence.base import IndependenceTest
+from serape.networks import Network
 
 
 class PlainContingency(IndependenceTest):
@@ -102,3 +103,31 @@ def random_table(random: np.random.Generator, rows: int, levels: Sequence[int], 
         for k, (column, count) in enumerate(zip(columns, levels, strict=True))
     }
     return Table(declared)
+
+
+def random_network(random: np.random.Generator, nodes: int, density: float = 0.4, most_levels: int = 3) -> Network:
+    """Draw a network on a random DAG; some probabilities are zero."""
+    graph = random_dag(random, nodes, density)
+    levels = {n: [f"{n}.{k}" for k in range(random.integers(2, most_levels + 1))] for n in graph}
+    parents = {n: list(graph.predecessors(n)) for n in graph}
+    cpts = {}
+    for n in graph:
+        shape = math.prod(len(levels[p]) for p in parents[n]), len(levels[n])
+        cpt = random.exponential(size=shape) * (random.random(shape) < 0.8) + 1e-3 * (random.random(shape) < 0.5)
+        cpt[:, 0] += 0.01
+        cpts[n] = cpt / cpt.sum(axis=1, keepdims=True)
+    return Network(levels, parents, cpts)
+
+
+def joint_distribution(network: Network) -> NDArray[np.float64]:
+    """Multiply everything out: an array with one axis for every variable, in the order declared."""
+    place = {name: k for k, name in enumerate(network.variables)}
+    sizes = [len(network.levels(name)) for name in network.variables]
+    joint = np.ones(sizes)
+    for cell in product(*map(range, sizes)):
+        for name in network.variables:
+            row = 0
+            for parent in network.parents(name):
+                row = row * sizes[place[parent]] + cell[place[parent]]
+            joint[cell] *= network.cpt(name)[row, cell[place[name]]]
+    return joint

@@ -10,6 +10,7 @@ from serape.errors import DataError, InputTypeError, Interrupted, OptionError, S
 from serape.independence import DSeparation, IndependenceTest, Outcome, ci_test
 from serape.local.answer import Answer
 from serape.local.registry import algorithms
+from serape.networks import Network, load_network, read_bif, write_bif
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.result import Result, load_result
 from serape.search import Progress, Search
@@ -26,6 +27,7 @@ __all__ = [
     "IndependenceTest",
     "InputTypeError",
     "Interrupted",
+    "Network",
     "OptionError",
     "Outcome",
     "Progress",
@@ -40,8 +42,11 @@ __all__ = [
     "ci_test",
     "compare",
     "kl_fitness",
+    "load_network",
     "load_result",
     "markov_blanket",
     "parents_children",
+    "read_bif",
     "wrapper",
+    "write_bif",
 ]

@@ -58,13 +58,19 @@ def blankets(
     task = Task.make(
         data, "blanket", algorithm, test, alpha, max_conditioning, reliability, dof, random_state, algorithm_options
     )
-    threads = thread_count(n_jobs)
-    names = task.source.variables
     if targets is None:
         table = getattr(task.source, "table", None)
-        positions = [k for k in range(len(names)) if table is None or not table.is_constant(k)]
+        count = len(task.source.variables)
+        positions = [k for k in range(count) if table is None or not table.is_constant(k)]
     else:
         positions = list(dict.fromkeys(task.position(t) for t in targets))
+    return ask_of_many(task, positions, thread_count(n_jobs), progress)
+
+
+def ask_of_many(
+    task: Task, positions: list[int], threads: int = 1, progress: bool | Watcher | None = None
+) -> dict[str, Result]:
+    """Ask a question of many targets, sharing what can be shared."""
     found: dict[int, Result] = {}
     show = _Show(len(positions), progress)
     stop = threading.Event()
@@ -81,7 +87,7 @@ def blankets(
             raise
 
     shared: Mapping[int, Screen] = {}
-    memory = Memory() if task.algorithm.shares and random_state is None and len(positions) > 1 else None
+    memory = Memory() if task.algorithm.shares and task.random_state is None and len(positions) > 1 else None
     notes: list[str] = []
     try:
         shared = _marginals(task, positions, show)
@@ -98,7 +104,7 @@ def blankets(
         pass  # what is complete is returned
     finally:
         show.close()
-    return {names[target]: found[target] for target in positions if target in found}
+    return {task.source.variables[target]: found[target] for target in positions if target in found}
 
 
 def _in_threads(one: Any, positions: list[int], threads: int, stop: threading.Event) -> None:

@@ -1,4 +1,4 @@
-"""`serape blanket`, `serape neighbours`, `serape algorithms`, `serape demo`.
+"""`serape blanket`, `neighbours`, `algorithms`, `sample`, `study`, `demo`.
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0 done, 1 bad data, 2 bad use, 130
 interrupted.
@@ -13,13 +13,18 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 from rich.console import Console
+from rich.progress import MofNCompleteColumn
+from rich.progress import Progress as Bar
 from rich.table import Table as Grid
 from rich.text import Text
 
 import serape
+from serape.api import thread_count
 from serape.data.example import clinic, clinic_graph
-from serape.errors import Interrupted, OptionError, SerapeError
+from serape.data.writing import write_csv, write_table
+from serape.errors import Interrupted, OptionError, SerapeError, suggestion
 from serape.independence import TESTS
+from serape.networks import bundled_networks
 from serape.results.explanation import p_text
 from serape.results.result import Result, json_text, write_whole
 
@@ -177,6 +182,83 @@ def algorithms(
     for row in table:
         grid.add_row(*("yes" if v is True else "no" if v is False else str(v) for v in row.values()))
     Console(highlight=False).print(grid)
+
+
+@app.command(epilog="Example: serape sample alarm --rows 5000 --seed 1 -o alarm.csv")
+def sample(
+    network: Annotated[str, typer.Argument(help="A bundled network (see --list), or a .bif or .bif.gz file.")] = "",
+    rows: Annotated[int, typer.Option(help="Number of rows to draw.", min=2)] = 1000,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draw.", min=0)] = None,
+    copies: Annotated[int, typer.Option(help="Join so many copies of the network first.", min=1)] = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A .csv, .csv.gz, .csv.xz or .parquet file; if none, CSV on standard output."
+        ),
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the bundled networks.")] = False,
+) -> None:
+    """Draw rows from a Bayesian network."""
+    if show_list or not network:
+        grid = Grid("name", "variables", "arcs", "parameters")
+        for entry in bundled_networks():
+            grid.add_row(entry["name"], *(f"{entry[key]:,}" for key in ("nodes", "arcs", "parameters")))
+        Console(highlight=False).print(grid)
+        if not show_list:
+            raise OptionError("name a network of this list, or a .bif file")
+        return
+    known = Path(network)
+    model = serape.read_bif(known) if known.suffix in (".bif", ".gz") else serape.load_network(network)
+    if copies > 1:
+        model = model.tile(copies, seed)
+    table = model.sample(rows, seed)
+    if output is None:
+        write_csv(table, sys.stdout)
+    else:
+        write_table(table, output)
+        Console(stderr=True, highlight=False).print(f"{rows:,} rows of {len(table.names):,} columns in {output}")
+
+
+@app.command(epilog="Example: serape study pena2005-table4 --quick")
+def study(
+    name: Annotated[str, typer.Argument(help="A study; none lists them.")] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer samples and sizes: under a minute.")] = False,
+    data: Annotated[Path | None, typer.Option(help="Data that are not bundled, for studies that want them.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for tables, answers and picture.")] = Path("studies"),
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all.")] = 1,
+) -> None:
+    """Rerun an experiment of a paper, or go on with one that was stopped, and set its numbers beside ours."""
+    from serape import studies
+
+    console = Console(highlight=False)
+    if not name:
+        grid = Grid("study", "paper", "about")
+        for one in studies.STUDIES.values():
+            grid.add_row(one.name, one.paper, one.about)
+        console.print(grid)
+        return
+    if name not in studies.STUDIES:
+        known = list(studies.STUDIES)
+        raise OptionError(f"there is no study {name!r}.{suggestion(name, known)} There are {', '.join(known)}.")
+    settings = studies.Settings(quick, data, thread_count(jobs))
+    with Bar(*Bar.get_default_columns(), MofNCompleteColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task(name, total=None)
+        outcome = studies.run(
+            studies.STUDIES[name],
+            settings,
+            out,
+            lambda done, total, key: bar.update(task, completed=done, total=total, description=key or name),
+        )
+    console = Console(highlight=False, width=max(console.width, 170))
+    for title, rows in outcome.tables.items():
+        if rows:
+            grid = Grid(*rows[0], title=title)
+            for row in rows:
+                grid.add_row(*map(str, row.values()))
+            console.print(grid)
+    console.print("written: " + ", ".join(str(path) for path in outcome.files))
+    if not any(path.suffix == ".png" for path in outcome.files):
+        console.print("no picture: it needs matplotlib; install it with: pip install 'serape[plots]'")
 
 
 @app.command()

@@ -121,6 +121,8 @@ class WideColumns(Columns):
 
 def read(data: Any, kinds: Kinds) -> Columns:
     """Read data of any supported kind."""
+    if isinstance(data, Columns):
+        return data
     if isinstance(data, str | PathLike):
         return _read_path(Path(data), kinds)
     if isinstance(data, np.ndarray):

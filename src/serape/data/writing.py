@@ -1,0 +1,84 @@
+"""Writing a table to a file: CSV, plain or compressed, or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import lzma
+import os
+import tempfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from serape.data.table import Table
+from serape.errors import DataError, OptionError
+
+_CHUNK = 10_000  # rows held as text at a time
+
+
+def write_table(table: Table, path: Path) -> None:
+    """Write a table of categorical columns; the file is there whole or not at all."""
+    suffixes = [s.lower() for s in path.suffixes[-2:]]
+    if suffixes[-1:] == [".parquet"]:
+        write = _write_parquet
+    elif suffixes[-1:] == [".csv"] or (suffixes[:1] == [".csv"] and suffixes[1:] in ([".gz"], [".xz"])):
+        write = _write_csv
+    else:
+        raise OptionError(f"{path.name!r} must end in .csv, .csv.gz, .csv.xz or .parquet")
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            write(table, file, suffixes[-1])
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101 - mkstemp gives a name
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise
+
+
+def write_csv(table: Table, text: IO[str]) -> None:
+    """Write a table as CSV, names first."""
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.names)
+    levels = [np.array([str(v) for v in table.variables[name].levels], object) for name in table.names]
+    codes = [table.packed.codes(k) for k in range(len(table.names))]
+    for begin in range(0, table.rows, _CHUNK):
+        part = slice(begin, begin + _CHUNK)
+        writer.writerows(zip(*(own[c[part]] for own, c in zip(levels, codes, strict=True)), strict=True))
+
+
+def _write_csv(table: Table, file: IO[bytes], suffix: str) -> None:
+    packed: Any = {".gz": gzip.GzipFile, ".xz": lzma.LZMAFile}.get(suffix)
+    if packed is None:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        write_csv(table, text)
+        text.detach()
+        return
+    options = {"fileobj": file, "mode": "wb", "mtime": 0} if suffix == ".gz" else {"filename": file, "mode": "wb"}
+    with packed(**options) as inner, io.TextIOWrapper(inner, encoding="utf-8", newline="") as text:
+        write_csv(table, text)
+
+
+def _write_parquet(table: Table, file: IO[bytes], suffix: str) -> None:
+    del suffix
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise OptionError("Parquet files need pyarrow; install it with: pip install 'serape[arrow]'") from None
+    columns = {
+        name: pa.DictionaryArray.from_arrays(
+            pa.array(table.packed.codes(k).astype(np.int32)), pa.array([str(v) for v in table.variables[name].levels])
+        )
+        for k, name in enumerate(table.names)
+    }
+    pq.write_table(pa.table(columns), file)

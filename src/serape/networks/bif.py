@@ -1,0 +1,79 @@
+"""Networks in the Bayesian Interchange Format (BIF), plain or gzipped.
+
+What is read, beyond the format's page: comments (// and /* */) anywhere; names quoted or not, with spaces in them where
+commas tell them apart; blocks in any order; commas left out; a variable followed by its parents without a bar.
+Properties are skipped. Probabilities come as
+
+- rows: `(low, yes) 0.2, 0.8;`, one for every configuration of the parents;
+- `default 0.5, 0.5;` for all configurations without a row;
+- `table …;`, all at once: the child's levels slowest, the last parent's fastest, as the format has it. Where only the
+  other order (a row for every configuration of the parents, one after another) gives rows that add up to 1, it is that;
+- rows under `property function max;`, a noisy MAX: one row for all parents at their first level (the leak) and one for
+  every other level of one parent alone. Causes act independently of each other and of the leak, and the highest effect
+  wins: P(Y ≤ y) is the product of that of the leak and of every parent that is not at its first level.
+
+A file can be wrong, or meant to do harm. Reading takes time in proportion to its size, and no table is larger than the
+numbers in the file, except by `default` and noisy MAX, which have a limit for the whole file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+from serape.errors import DataError, OptionError
+from serape.networks.bif_reader import Missing, Reader, text_of
+from serape.networks.network import Network
+from serape.results.result import write_whole
+
+_PLAIN = re.compile(r'[^\s"{}()\[\],;|\\]++')
+
+
+def read_bif(path: str | os.PathLike[str], *, missing: Missing = "error") -> Network:
+    """Read a network from a BIF file, which may be gzipped.
+
+    A variable without probabilities is an error, unless `missing` is "uniform": then its levels are equally likely.
+    """
+    if missing not in ("error", "uniform"):
+        raise OptionError(f"missing={missing!r} is not known; use 'error' or 'uniform'")
+    path = Path(path)
+    return Reader(path, text_of(path)).network(missing)
+
+
+def write_bif(network: Network, path: str | os.PathLike[str]) -> None:
+    """Write a network as BIF, gzipped if the name ends in .gz; the file appears whole or not at all."""
+    path = Path(path)
+    try:
+        content = "".join(_blocks(network)).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{error.object[error.start]!r} in a name cannot be written as UTF-8; rename it") from None
+    write_whole(path, gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content)
+
+
+def _blocks(network: Network) -> Iterator[str]:
+    yield "network unknown {\n}\n"
+    for name in network.variables:
+        levels = network.levels(name)
+        yield f"variable {_quoted(name)} {{\n"
+        yield f"  type discrete [ {len(levels)} ] {{ {', '.join(map(_quoted, levels))} }};\n}}\n"
+    for name in network.variables:
+        parents = network.parents(name)
+        rows = (", ".join(map(repr, row)) for row in network.cpt(name).tolist())
+        if not parents:
+            yield f"probability ( {_quoted(name)} ) {{\n  table {next(rows)};\n}}\n"
+            continue
+        yield f"probability ( {_quoted(name)} | {', '.join(map(_quoted, parents))} ) {{\n"
+        configurations = product(*([_quoted(level) for level in network.levels(parent)] for parent in parents))
+        for configuration, row in zip(configurations, rows, strict=True):
+            yield f"  ({', '.join(configuration)}) {row};\n"
+        yield "}\n"
+
+
+def _quoted(name: str) -> str:
+    if _PLAIN.fullmatch(name) and "//" not in name and "/*" not in name:
+        return name
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'

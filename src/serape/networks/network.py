@@ -1,0 +1,320 @@
+"""A discrete Bayesian network: a directed acyclic graph with a conditional probability table for every variable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from serape import _core
+from serape.data.table import Table
+from serape.errors import DataError, OptionError, is_whole, some, suggestion
+from serape.networks.sampling import sample
+
+TOLERANCE = 1e-4
+"""How far from 1 the probabilities of a row may add up to."""
+
+Probabilities = NDArray[np.float64]
+
+
+class Network:
+    """Variables with their levels, parents and conditional probabilities; nothing in it can be changed.
+
+    `levels` names the variables, in order, and what values each can have; `parents` those each depends on (a variable
+    that is left out has none); `cpts` the probabilities: a row for every configuration of the parents, a column for
+    every level. Configurations count like digits, the last parent fastest. Rows must add up to 1 within 0.0001; the
+    numbers are kept as given and made to add up exactly only where they are used.
+    """
+
+    def __init__(
+        self,
+        levels: Mapping[str, Sequence[str]],
+        parents: Mapping[str, Sequence[str]],
+        cpts: Mapping[str, ArrayLike],
+    ) -> None:
+        if not levels:
+            raise DataError("the network has no variables; give it at least one")
+        for what, given in (("parents", parents), ("probabilities", cpts)):
+            unknown = [name for name in given if name not in levels]
+            if unknown:
+                raise DataError(
+                    f"{what} are given for {some(unknown)}, which the network does not have; add the variable's levels"
+                )
+        self.variables: tuple[str, ...] = tuple(levels)
+        """The names, in the order declared."""
+        self._position = {name: k for k, name in enumerate(self.variables)}
+        self._levels = _checked_levels(levels)
+        self._parents = [self._checked_parents(name, parents.get(name, ())) for name in self.variables]
+        self._cpts = self._checked_cpts(cpts)
+        self._order = in_order(self._parents)
+        if len(self._order) < self.nodes:
+            cycle = [self.variables[k] for k in find_cycle(self._parents, self._order)]
+            raise DataError(f"the arcs form a cycle, {told_cycle(cycle)}; leave one of them out")
+
+    # --- what there is -------------------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> int:
+        """How many variables there are."""
+        return len(self.variables)
+
+    @property
+    def arcs(self) -> int:
+        """How many arcs there are."""
+        return sum(map(len, self._parents))
+
+    @property
+    def parameters(self) -> int:
+        """How many probabilities are free: for every variable, levels less one, times configurations of its parents."""
+        return sum(cpt.shape[0] * (cpt.shape[1] - 1) for cpt in self._cpts)
+
+    def levels(self, variable: str | int) -> tuple[str, ...]:
+        """Return the levels of a variable."""
+        return self._levels[self._place(variable)]
+
+    def parents(self, variable: str | int) -> tuple[str, ...]:
+        """Return the parents of a variable, in the order that its table counts them."""
+        return self._named(self._parents[self._place(variable)])
+
+    def children(self, variable: str | int) -> tuple[str, ...]:
+        """Return the children of a variable, in the order declared."""
+        return self._named(self._children[self._place(variable)])
+
+    def cpt(self, variable: str | int) -> Probabilities:
+        """Return the probabilities of a variable: a row for every configuration of its parents, the last fastest."""
+        return self._cpts[self._place(variable)]
+
+    @cached_property
+    def graph(self) -> nx.DiGraph[str]:
+        """The arcs, as a graph that cannot be changed (`networkx.DiGraph(net.graph)` gives one that can)."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self.variables)
+        graph.add_edges_from(
+            (self.variables[parent], name)
+            for name, parents in zip(self.variables, self._parents, strict=True)
+            for parent in parents
+        )
+        frozen: nx.DiGraph[str] = nx.freeze(graph)
+        return frozen
+
+    def parents_children(self, variable: str | int) -> tuple[str, ...]:
+        """Return the parents and children of a variable, in the order declared."""
+        at = self._place(variable)
+        return self._named(sorted({*self._parents[at], *self._children[at]}))
+
+    def markov_blanket(self, variable: str | int) -> tuple[str, ...]:
+        """Return the parents, children and children's other parents of a variable, in the order declared."""
+        at = self._place(variable)
+        near = {*self._parents[at], *self._children[at]}
+        near.update(parent for child in self._children[at] for parent in self._parents[child])
+        return self._named(sorted(near - {at}))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        return (
+            self.variables == other.variables
+            and self._levels == other._levels
+            and self._parents == other._parents
+            and all(a is b or np.array_equal(a, b) for a, b in zip(self._cpts, other._cpts, strict=True))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Network of {self.nodes:,} variables, {self.arcs:,} arcs and {self.parameters:,} parameters"
+
+    # --- what can be made of it ----------------------------------------------------------------------------------
+
+    def sample(self, n: int, seed: int | None = None) -> Table:
+        """Draw n rows. All levels count as levels of the column, even where none is drawn."""
+        if not is_whole(n) or not 2 <= n <= _core.MAX_ROWS:
+            raise OptionError(f"a sample has from 2 to {_core.MAX_ROWS:,} rows, not {n!r}")
+        return sample(self.variables, self._levels, self._parents, self._cpts, self._order, int(n), _checked_seed(seed))
+
+    def tile(self, copies: int, seed: int | None = None, *, links: int = 3) -> Network:
+        """Join copies of the network, one after another, by a few arcs; every copy is distributed as the original.
+
+        Copy k of variable X is called `X_k`, from 1 on. Up to `links` variables without parents in every copy but the
+        first get one parent each, from the copy before; `serape.networks.tiling` tells how they are chosen.
+        """
+        from serape.networks.tiling import tile  # which makes networks
+
+        for what, number, least in (("copies", copies, 1), ("links", links, 0)):
+            if not is_whole(number) or number < least:
+                raise OptionError(f"{what}={number!r} is not a whole number from {least} up")
+        return tile(self, int(copies), int(links), _checked_seed(seed))
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _children(self) -> list[list[int]]:
+        children: list[list[int]] = [[] for _ in self.variables]
+        for k, parents in enumerate(self._parents):
+            for parent in parents:
+                children[parent].append(k)
+        return children
+
+    def _place(self, variable: str | int) -> int:
+        if isinstance(variable, str):
+            at = self._position.get(variable)
+            if at is None:
+                raise OptionError(
+                    f"there is no variable {variable!r}.{suggestion(variable, self.variables)} "
+                    f"The variables are {some(self.variables)}."
+                )
+            return at
+        if is_whole(variable) and 0 <= variable < self.nodes:
+            return int(variable)
+        raise OptionError(f"there is no variable {variable!r}; give a name, or a position from 0 to {self.nodes - 1}")
+
+    def _named(self, places: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.variables[k] for k in places)
+
+    def _checked_parents(self, name: str, parents: Sequence[str]) -> tuple[int, ...]:
+        if isinstance(parents, str):
+            raise DataError(f"the parents of {name!r} are the text {parents!r}; give a list of names")
+        for parent in parents:
+            if parent not in self._position:
+                close = suggestion(str(parent), self.variables)
+                raise DataError(f"{name!r} has the parent {parent!r}, which is not a variable; declare it.{close}")
+        if name in parents:
+            raise DataError(f"{name!r} is its own parent; leave that arc out")
+        if len(set(parents)) < len(parents):
+            raise DataError(f"{name!r} has the same parent twice among {some(parents)}; name each once")
+        return tuple(self._position[parent] for parent in parents)
+
+    def _checked_cpts(self, cpts: Mapping[str, ArrayLike]) -> list[Probabilities]:
+        known: dict[
+            tuple[int, int, int], Probabilities
+        ] = {}  # copies of a network share their tables: look at each once
+        checked = []
+        for name, levels, parents in zip(self.variables, self._levels, self._parents, strict=True):
+            if name not in cpts:
+                raise DataError(f"{name!r} has no probabilities; give it a row for every configuration of its parents")
+            given = cpts[name]
+            rows, columns = math.prod(len(self._levels[p]) for p in parents), len(levels)
+            cpt = known.get((id(given), rows, columns))
+            if cpt is None:
+                cpt = known[id(given), rows, columns] = _checked_cpt(name, given, rows, columns)
+            checked.append(cpt)
+        return checked
+
+
+def _checked_levels(levels: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
+    known: dict[tuple[str, ...], tuple[str, ...]] = {}
+    checked = []
+    for name, given in levels.items():
+        if not is_name(name):
+            raise DataError(f"a variable is called {name!r}; its name must be text of one line, and not empty")
+        if isinstance(given, str):
+            raise DataError(f"the levels of {name!r} are the text {given!r}; give a list of levels")
+        values = tuple(given)
+        values = known.get(values, values)
+        if values not in known:
+            for value in values:
+                if not is_name(value):
+                    raise DataError(
+                        f"{name!r} has the level {value!r}; a level must be text of one line, and not empty"
+                    )
+            if not values:
+                raise DataError(f"{name!r} has no levels; give it at least one")
+            if len(values) > _core.MAX_LEVELS:
+                raise DataError(f"{name!r} has {len(values):,} levels; at most {_core.MAX_LEVELS:,} can be used")
+            if len(set(values)) < len(values):
+                raise DataError(f"{name!r} has the same level twice among {some(values)}; name each once")
+            known[values] = values
+        checked.append(values)
+    return checked
+
+
+def is_name(name: object) -> bool:
+    """Return whether something can be the name of a variable or level: text of one line, not empty."""
+    return isinstance(name, str) and name.splitlines() == [name]
+
+
+def _checked_cpt(name: str, given: ArrayLike, rows: int, columns: int) -> Probabilities:
+    try:
+        cpt = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"the probabilities of {name!r} are not all numbers; give an array of numbers") from None
+    if rows == 1 and cpt.shape == (columns,):
+        cpt = cpt.reshape(1, columns)
+    if cpt.shape != (rows, columns):
+        raise DataError(
+            f"the probabilities of {name!r} are of shape {cpt.shape}, but its parents have {rows:,} configurations "
+            f"and it has {columns:,} levels; give an array of shape {(rows, columns)}"
+        )
+    wrong = first_wrong_row(cpt)
+    if wrong is not None:
+        row, why = wrong
+        raise DataError(f"the probabilities of {name!r} in row {row} {why}")
+    if cpt.flags.writeable or cpt.base is not None:
+        cpt = cpt.copy()
+        cpt.flags.writeable = False
+    return cpt
+
+
+def first_wrong_row(cpt: Probabilities) -> tuple[int, str] | None:
+    """Return the first row that is no distribution, and what is wrong with it, or None."""
+    with np.errstate(all="ignore"):
+        low, sums = cpt.min(axis=1), cpt.sum(axis=1)
+    right = (low >= 0) & (np.abs(sums - 1) <= TOLERANCE)  # NaN is never right
+    if right.all():
+        return None
+    row = int(np.argmin(right))
+    if low[row] < 0:
+        return row, f"include {low[row]:g}; none may be negative"
+    return row, f"add up to {sums[row]:.6g}; they must add up to 1"
+
+
+def normalised(cpt: Probabilities) -> Probabilities:
+    """Return rows that add up to 1 as exactly as can be."""
+    exact: Probabilities = cpt / cpt.sum(axis=1, keepdims=True)
+    return exact
+
+
+def in_order(parents: Sequence[Sequence[int]]) -> list[int]:
+    """Return positions such that parents come first; those on a cycle, or below one, are left out."""
+    waiting = [len(p) for p in parents]
+    children: list[list[int]] = [[] for _ in parents]
+    for k, above in enumerate(parents):
+        for parent in above:
+            children[parent].append(k)
+    order = [k for k, count in enumerate(waiting) if count == 0]
+    for k in order:  # grows as it is read
+        for child in children[k]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                order.append(child)
+    return order
+
+
+def find_cycle(parents: Sequence[Sequence[int]], order: Sequence[int]) -> list[int]:
+    """Return the positions along a cycle, given an order that leaves some out."""
+    settled = set(order)
+    at = next(k for k in range(len(parents)) if k not in settled)
+    seen: dict[int, int] = {}
+    walk: list[int] = []
+    while at not in seen:  # whatever is left out has a parent that is left out
+        seen[at] = len(walk)
+        walk.append(at)
+        at = next(p for p in parents[at] if p not in settled)
+    return walk[seen[at] :][::-1]
+
+
+def told_cycle(names: Sequence[str], most: int = 5) -> str:
+    """Return a cycle in words."""
+    shown = [repr(name) for name in names[:most]]
+    return " → ".join([*shown, *(["…"] if len(names) > most else []), shown[0]])
+
+
+def _checked_seed(seed: Any) -> int | None:
+    if seed is not None and (not is_whole(seed) or seed < 0):
+        raise OptionError(f"seed={seed!r} is not a whole number from 0 up")
+    return None if seed is None else int(seed)

@@ -1,0 +1,121 @@
+"""Large networks made of copies of a small one.
+
+After Tsamardinos, Statnikov, Brown and Aliferis (2006), "Generating realistic large Bayesian networks by tiling":
+copies follow one another, and a few variables of every copy depend on variables of the copy before. As there, the
+copies keep the distribution of the original; the construction is our own and makes that exact.
+
+Between a copy and the next, arcs V → W are drawn such that
+
+1. W has no parents in the original, every W gets one V, and both vary (no level has more than 0.99; a network in which
+   no W does is joined at those with two levels that occur);
+2. no two V have an ancestor in common, nor is one an ancestor of another. Then the V are independent of each other;
+3. P(W | V) = (1 − s) P(W) + s M(W | V), where M is the joint distribution of V and W that couples them as tightly as
+   their margins allow (levels of both in random order, laid side by side from 0 to 1; M is how far they overlap), and
+   the strength s is drawn from 0.5 to 0.9.
+
+The mean of P(W | V) over P(V) is P(W), so every W is distributed as in the original; as the V are independent, so are
+the W of a copy. All else in the copy depends on these as before: *the joint distribution of every copy is the
+original's*, whatever their number. P(V) is computed exactly, so V is drawn from variables for which that costs little.
+In the graph, only V and W have new neighbours: each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.errors import OptionError
+from serape.networks.marginals import ancestry, marginal
+from serape.networks.network import Network, normalised
+
+_SOURCES = 64  # variables to draw V from
+_VARIES = 0.99
+_RARE = 1e-9  # a level of V as rare as this keeps P(W): the quotient would be rounding errors
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    name: str
+    probabilities: NDArray[np.float64]
+    ancestry: frozenset[str]
+
+
+def tile(network: Network, copies: int, links: int, seed: int | None) -> Network:
+    """Join so many copies by up to so many arcs between one and the next."""
+    random = np.random.default_rng(seed)
+    joined = links > 0 and copies > 1
+    targets = _targets(network) if joined else {}
+    sources = _sources(network, targets, random) if joined else []
+    names = list(targets)
+    levels: dict[str, tuple[str, ...]] = {}
+    parents: dict[str, tuple[str, ...]] = {}
+    cpts: dict[str, NDArray[np.float64]] = {}
+    shape = [(name, network.levels(name), network.parents(name), network.cpt(name)) for name in network.variables]
+    for copy in range(1, copies + 1):
+        for name, values, above, cpt in shape:
+            called = f"{name}_{copy}"
+            levels[called], cpts[called] = values, cpt
+            parents[called] = tuple([f"{parent}_{copy}" for parent in above])
+        if joined and copy > 1:
+            chosen = _independent(sources, min(links, len(targets)), random)
+            for place, source in zip(random.permutation(len(targets)), chosen, strict=False):
+                called = f"{names[place]}_{copy}"
+                parents[called] = (f"{source.name}_{copy - 1}",)
+                cpts[called] = coupled(source.probabilities, targets[names[place]], random)
+    return Network(levels, parents, cpts)
+
+
+def _targets(network: Network) -> dict[str, NDArray[np.float64]]:
+    """Return the variables that may get a parent, with their distributions."""
+    roots = {name: normalised(network.cpt(name))[0] for name in network.variables if not network.parents(name)}
+    targets = {name: p for name, p in roots.items() if p.max() <= _VARIES}
+    targets = targets or {name: p for name, p in roots.items() if (p > _RARE).sum() > 1}
+    if not targets:
+        raise OptionError(
+            "the copies cannot be joined, as no variable without parents has two levels that occur; pass links=0"
+        )
+    return targets
+
+
+def _sources(network: Network, targets: dict[str, NDArray[np.float64]], random: np.random.Generator) -> list[_Source]:
+    """Return variables that may become parents, drawn at random."""
+    sources: list[_Source] = []
+    for k in random.permutation(network.nodes):
+        name = network.variables[k]
+        probabilities = marginal(network, name)
+        if probabilities is not None and probabilities.max() <= _VARIES:
+            sources.append(_Source(name, probabilities, ancestry(network, name) or frozenset()))
+            if len(sources) == _SOURCES:
+                break
+    return sources or [_Source(name, p, frozenset({name})) for name, p in targets.items()]
+
+
+def _independent(sources: list[_Source], most: int, random: np.random.Generator) -> list[_Source]:
+    """Return up to so many sources without common ancestors."""
+    chosen: list[_Source] = []
+    for k in random.permutation(len(sources)):
+        if len(chosen) == most:
+            break
+        if all(sources[k].ancestry.isdisjoint(other.ancestry) for other in chosen):
+            chosen.append(sources[k])
+    return chosen
+
+
+def coupled(
+    source: NDArray[np.float64], target: NDArray[np.float64], random: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return P(W | V), a row for every level of V, whose mean over P(V) is P(W)."""
+    rows, columns = random.permutation(len(source)), random.permutation(len(target))
+    row_ends, column_ends = np.cumsum(source[rows]), np.cumsum(target[columns])
+    row_begins, column_begins = row_ends - source[rows], column_ends - target[columns]
+    overlap = np.minimum.outer(row_ends, column_ends) - np.maximum.outer(row_begins, column_begins)
+    tight = np.zeros((len(source), len(target)))
+    tight[np.ix_(rows, columns)] = np.maximum(overlap, 0)
+    strength = random.uniform(0.5, 0.9)
+    common = source > _RARE
+    conditional = np.tile(target, (len(source), 1))
+    conditional[common] *= 1 - strength
+    conditional[common] += strength * tight[common] / source[common, None]
+    return normalised(conditional)

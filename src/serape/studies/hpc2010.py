@@ -1,0 +1,203 @@
+"""Rodrigues de Morais and Aussem 2010: accuracy (Figure 3) and scaling (Figure 4) of HPC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import serape
+from serape.networks import load_network
+from serape.studies.measuring import accuracy_of_all
+from serape.studies.study import Answers, Cell, Row, Settings, Study
+from serape.studies.thrombin import FEATURES, read_thrombin
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAPER = "Rodrigues de Morais & Aussem 2010"
+
+# --- accuracy -----------------------------------------------------------------------------------------------------
+
+# Of the paper's eleven, Genes and Insulin are not to be had, and Carpo is not among those that may be bundled.
+NETWORKS = ("asia", "alarm", "child", "insurance", "mildew", "barley", "pigs", "link")
+ALGORITHMS = ("hpc", "mmpc", "pcmb", "inter-iapc")
+SIZES = (200, 500, 1500)
+
+
+def accuracy_cells(settings: Settings) -> list[Cell]:
+    """One cell a network, number of rows and sample."""
+    samples = 1 if settings.quick else 10
+    networks = ("asia", "alarm", "child", "insurance") if settings.quick else NETWORKS
+    return [
+        Cell(f"{name} {rows} {seed}", lambda n=name, r=rows, s=seed: _one_sample(n, r, s, settings.threads))  # type: ignore[misc]
+        for name in networks
+        for rows in SIZES
+        for seed in range(samples)
+    ]
+
+
+def _one_sample(name: str, rows: int, seed: int, threads: int) -> dict[str, Any]:
+    network = load_network(name)
+    table = network.sample(rows, seed)
+    truth = {x: network.parents_children(x) for x in network.variables}
+    return {a: accuracy_of_all(table, truth, "parents-children", a, 0.05, threads=threads) for a in ALGORITHMS}
+
+
+def accuracy_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
+    """Distance by size of the neighbourhood, and by network. The paper prints no numbers: its Figure 3 is a plot."""
+    del settings
+    by_size: list[Row] = []
+    for rows in SIZES:
+        sums = _by_size(answers, rows)
+        for size in sorted({size for counts in sums.values() for size in counts}):
+            row: dict[str, Any] = {"rows": rows, "neighbours": size, "targets": int(sums[ALGORITHMS[0]][size][0])}
+            row |= {a: round(sums[a][size][1] / sums[a][size][0], 3) for a in ALGORITHMS}
+            by_size.append(row)
+    by_network: list[Row] = []
+    for name in NETWORKS:
+        for rows in SIZES:
+            samples = [a for key, a in answers.items() if key.rsplit(" ", 1)[0] == f"{name} {rows}"]
+            if samples:
+                distances = {a: round(float(np.mean([s[a]["distance"] for s in samples])), 3) for a in ALGORITHMS}
+                seconds = {f"{a}, s": round(float(np.mean([s[a]["seconds"] for s in samples])), 2) for a in ALGORITHMS}
+                by_network.append({"network": name, "rows": rows, **distances, **seconds})
+    return {"distance by network": by_network, "distance by neighbours": by_size}
+
+
+def _by_size(answers: Answers, rows: int) -> dict[str, dict[int, tuple[float, float]]]:
+    sums: dict[str, dict[int, tuple[float, float]]] = {a: {} for a in ALGORITHMS}
+    for key, answer in answers.items():
+        if key.split(" ")[1] == str(rows):
+            for algorithm in ALGORITHMS:
+                for size, (count, total) in answer[algorithm]["by_size"].items():
+                    before = sums[algorithm].get(int(size), (0.0, 0.0))
+                    sums[algorithm][int(size)] = (before[0] + count, before[1] + total)
+    return sums
+
+
+def accuracy_draw(answers: Answers, settings: Settings) -> Figure:
+    """Distance against the number of neighbours, a panel for each number of rows, as Figure 3."""
+    from matplotlib.figure import Figure
+
+    del settings
+    figure = Figure(figsize=(11, 3.4), layout="constrained")
+    for k, rows in enumerate(SIZES):
+        axes = figure.add_subplot(1, 3, k + 1)
+        sums = _by_size(answers, rows)
+        for marker, algorithm in zip("osv^", ALGORITHMS, strict=True):
+            sizes = sorted(sums[algorithm])
+            heights = [sums[algorithm][size][1] / sums[algorithm][size][0] for size in sizes]
+            axes.plot(sizes, heights, f"{marker}-", label=algorithm, markersize=4)
+        axes.set(
+            title=f"{rows} rows", xlabel="parents and children", ylabel="distance", xscale="symlog", ylim=(0, 1.45)
+        )
+        axes.legend(fontsize=7)
+    return figure
+
+
+# --- scaling ------------------------------------------------------------------------------------------------------
+
+TILED = ("alarm", "child", "insurance", "hailfinder", "pigs")
+PAPER_EXPONENT = {"tiled": "1.09", "thrombin": "1.21"}
+
+
+def scaling_cells(settings: Settings) -> list[Cell]:
+    """One cell a network (or Thrombin, if there are data) and number of variables."""
+    sizes = (1000, 3000, 10_000) if settings.quick else (1000, 3000, 10_000, 30_000, 100_000)
+    targets = 5 if settings.quick else 20
+    cells = [
+        Cell(f"{name} {size}", lambda n=name, s=size: _tiled(n, s, targets, settings.threads))  # type: ignore[misc]
+        for name in (TILED[:2] if settings.quick else TILED)
+        for size in sizes
+    ]
+    if settings.data is not None:
+        parts = ((14, 20), (139, 20), (1394, 10), (13_935, 3))
+        for size, repeats in parts[:3] if settings.quick else (*parts, (FEATURES, 1)):
+            cells.append(Cell(f"thrombin {size}", lambda s=size, r=repeats: _part(settings, s, r)))  # type: ignore[misc]
+    return cells
+
+
+def _tiled(name: str, variables: int, targets: int, threads: int) -> dict[str, Any]:
+    network = load_network(name)
+    copies = max(1, round(variables / network.nodes))
+    tiled = network.tile(copies, 0)
+    table = tiled.sample(100, 0)
+    random = np.random.default_rng(0)
+    varying = [k for k in range(len(table.names)) if not table.is_constant(k)]
+    found = [
+        serape.parents_children(table, int(t), algorithm="hpc", alpha=0.05, n_jobs=threads)
+        for t in random.choice(varying, targets, replace=False)
+    ]
+    return {
+        "variables": tiled.nodes,
+        "tests": float(np.mean([f.tests for f in found])),
+        "seconds": float(np.mean([f.seconds for f in found])),
+    }
+
+
+def _part(settings: Settings, size: int, repeats: int) -> dict[str, Any]:
+    features, label = read_thrombin(settings.data)
+    random = np.random.default_rng(size)
+    tests, seconds = [], []
+    for repeat in range(repeats):
+        columns = np.sort(random.choice(FEATURES, size, replace=False))
+        rows = np.arange(len(label)) if repeats == 1 else random.integers(len(label), size=len(label))
+        data = np.concatenate([features[np.ix_(rows, columns)], label[rows][:, None]], axis=1)
+        found = serape.parents_children(
+            serape.Table(data), size, algorithm="hpc", alpha=0.05, n_jobs=settings.threads, random_state=repeat
+        )
+        tests.append(found.tests)
+        seconds.append(found.seconds)
+    return {"variables": size + 1, "tests": float(np.mean(tests)), "seconds": float(np.mean(seconds))}
+
+
+def exponent(points: Sequence[Mapping[str, float]]) -> float:
+    """Return the slope of the number of tests against the number of variables, both as logarithms."""
+    x = np.log([p["variables"] for p in points])
+    return float(np.polyfit(x, np.log([p["tests"] for p in points]), 1)[0])
+
+
+def scaling_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
+    """Numbers of tests, and the fitted exponents beside the paper's."""
+    del settings
+    points = [
+        {"network": key.split(" ")[0], **{k: round(v, 3) for k, v in answer.items()}} for key, answer in answers.items()
+    ]
+    fitted: list[Row] = []
+    for name in dict.fromkeys(point["network"] for point in points):
+        own = [a for key, a in answers.items() if key.split(" ")[0] == name]
+        if len(own) > 1:
+            published = PAPER_EXPONENT["thrombin" if name == "thrombin" else "tiled"]
+            fitted.append({"network": name, "exponent": round(exponent(own), 3), "paper's exponent": published})
+    return {"exponents": fitted, "tests": points}
+
+
+def scaling_draw(answers: Answers, settings: Settings) -> Figure:
+    """Number of tests against number of variables, on logarithmic axes, as Figure 4."""
+    from matplotlib.figure import Figure
+
+    del settings
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for name in dict.fromkeys(key.split(" ")[0] for key in answers):
+        own = [a for key, a in answers.items() if key.split(" ")[0] == name]
+        label = f"{name}: n^{exponent(own):.2f}" if len(own) > 1 else name
+        style = "k:" if name == "thrombin" else "-"
+        axes.plot([a["variables"] for a in own], [a["tests"] for a in own], f"o{style}", markersize=4, label=label)
+    axes.set(xscale="log", yscale="log", xlabel="variables", ylabel="tests, mean of the targets")
+    axes.legend()
+    return figure
+
+
+STUDIES = (
+    Study(
+        "hpc2010-accuracy", PAPER, "distance against the number of neighbours: hpc, mmpc, GetPC (pcmb), inter-iapc",
+        accuracy_cells, accuracy_tables, accuracy_draw,
+    ),
+    Study(
+        "hpc2010-scaling", PAPER, "number of tests of hpc against the number of variables; Thrombin too, with --data",
+        scaling_cells, scaling_tables, scaling_draw,
+    ),
+)  # fmt: skip

@@ -1,0 +1,68 @@
+"""Measures that several studies share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from serape.api import Task
+from serape.blankets import ask_of_many
+from serape.data.table import Table
+from serape.results.comparison import compare
+from serape.results.result import Finds
+
+
+def accuracy_of_all(
+    table: Table,
+    truth: Mapping[str, Sequence[str]],
+    finds: Finds,
+    algorithm: str,
+    alpha: float,
+    *,
+    threads: int = 1,
+    dof: Any = "auto",
+    shared: bool = True,
+    **options: Any,
+) -> dict[str, Any]:
+    """Take every variable that varies for a target; return what was found of each, beside the truth.
+
+    Precision of an empty answer is 1, as is recall of an empty truth. `shared=False` lets every target pay for all
+    of its tests, so that numbers of tests are those of the papers.
+    """
+    task = Task.make(table, finds, algorithm, "auto", alpha, None, "auto", dof, None, options)
+    positions = [k for k in range(len(table.names)) if not table.is_constant(k)]
+    begin = time.perf_counter()
+    if shared:
+        results = ask_of_many(task, positions, threads, False)
+        if len(results) < len(positions):
+            raise KeyboardInterrupt
+    else:
+        results = {table.names[k]: task.run(k, threads) for k in positions}
+    seconds = time.perf_counter() - begin
+    measures = {name: compare(found, truth[name]) for name, found in results.items()}
+    return {
+        "precision": float(np.mean([m.precision for m in measures.values()])),
+        "recall": float(np.mean([m.recall for m in measures.values()])),
+        "distance": float(np.mean([m.distance for m in measures.values()])),
+        "seconds": seconds,
+        "tests": sum(found.tests for found in results.values()),
+        "by_size": _by_size(truth, {name: m.distance for name, m in measures.items()}),
+    }
+
+
+def _by_size(truth: Mapping[str, Sequence[str]], distances: Mapping[str, float]) -> dict[str, list[float]]:
+    """Return, by number of true members, how many targets there were and the sum of their distances."""
+    sums: dict[str, list[float]] = {}
+    for name, distance in distances.items():
+        entry = sums.setdefault(str(len(truth[name])), [0, 0.0])
+        entry[0] += 1
+        entry[1] += distance
+    return sums
+
+
+def mean_and_spread(values: Sequence[float]) -> str:
+    """Write a mean and a standard deviation as the papers do."""
+    return f"{np.mean(values):.2f}±{np.std(values):.2f}"

@@ -1,0 +1,51 @@
+"""Naive Bayes for two classes and binary features, and its balanced accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = NDArray[np.uint8]
+Model = tuple[Sequence[int], Mapping[int, int]]
+"""Columns, and for some of them (by place among the columns) the place of one they depend on besides the class."""
+
+
+def balanced_accuracy(
+    features: Bits, label: Bits, choose: Callable[[NDArray[np.intp]], Model], folds: int, seed: int
+) -> float:
+    """Return the mean of the accuracies within the two classes, cross-validated in stratified folds.
+
+    `choose` is given the rows to learn from, and returns the model's columns: so choosing them is validated as well.
+    """
+    random = np.random.default_rng(seed)
+    fold = np.empty(len(label), np.int64)
+    for value in (0, 1):
+        rows = random.permutation(np.flatnonzero(label == value))
+        fold[rows] = np.arange(len(rows)) % folds
+    right = np.zeros(len(label), bool)
+    for k in range(folds):
+        learn, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        columns, parents = choose(learn)
+        told = predict(features[learn][:, columns], label[learn], features[test][:, columns], parents)
+        right[test] = told == label[test]
+    return float(np.mean([right[label == value].mean() for value in (0, 1)]))
+
+
+def predict(learn: Bits, label: Bits, test: Bits, parents: Mapping[int, int]) -> NDArray[np.intp]:
+    """Return the more probable class of each row; probabilities are estimated with one row more of each value."""
+    score = np.zeros((2, len(test)))
+    for value in (0, 1):
+        rows = learn[label == value]
+        score[value] = np.log((len(rows) + 1) / (len(label) + 2))
+        for k in range(learn.shape[1]):
+            given = rows[:, parents[k]] if k in parents else np.zeros(len(rows), np.uint8)
+            asked = test[:, parents[k]] if k in parents else np.zeros(len(test), np.uint8)
+            for level in (0, 1):
+                stratum = rows[given == level, k]
+                one = (stratum.sum() + 1) / (len(stratum) + 2)
+                here = asked == level
+                score[value, here] += np.log(np.where(test[here, k] == 1, one, 1 - one))
+    told: NDArray[np.intp] = score.argmax(axis=0)
+    return told

@@ -1,0 +1,69 @@
+"""Reading the Thrombin data of the KDD Cup 2001."""
+
+from __future__ import annotations
+
+import lzma
+from functools import lru_cache
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.errors import DataError
+from serape.studies.files import open_packed
+
+FEATURES = 139_351
+Bits = NDArray[np.uint8]
+
+
+@lru_cache(maxsize=1)
+def read_thrombin(path: Path | None) -> tuple[Bits, Bits]:
+    """Return the features (rows × 139,351) and the label, 1 for a compound that binds.
+
+    Two forms are read: the Cup's own, `A,0,1,0,…` a line (A active, I inactive), and a sparse one, the letter and then
+    the positions of the ones, counted from 1.
+    """
+    if path is None:
+        raise DataError("the Thrombin data are not bundled; name the file")
+    rows: list[Bits] = []
+    labels: list[int] = []
+    try:
+        with open_packed(path) as file:
+            for number, line in enumerate(_lines(file), 1):
+                labels.append(_label(line, path, number))
+                rows.append(_dense(line, path, number) if line[1:2] == b"," else _sparse(line, path, number))
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not rows:
+        raise DataError(f"{path} is empty; it should have a line for every compound")
+    return np.stack(rows), np.array(labels, np.uint8)
+
+
+def _lines(file: IO[bytes]) -> list[bytes]:
+    return [line for line in (raw.strip() for raw in file) if line]
+
+
+def _label(line: bytes, path: Path, number: int) -> int:
+    if line[:1] not in (b"A", b"I"):
+        raise DataError(f"{path}, line {number} begins with {line[:1].decode(errors='replace')!r}, not with A or I")
+    return int(line[:1] == b"A")
+
+
+def _dense(line: bytes, path: Path, number: int) -> Bits:
+    values = np.frombuffer(line, np.uint8)[2::2] - ord("0")
+    if len(values) != FEATURES or len(line) != 2 * FEATURES + 1 or (values > 1).any():
+        raise DataError(f"{path}, line {number} does not hold {FEATURES:,} zeros and ones")
+    return values
+
+
+def _sparse(line: bytes, path: Path, number: int) -> Bits:
+    values = np.zeros(FEATURES, np.uint8)
+    try:
+        ones = np.array(line[1:].split(), np.int64)
+    except ValueError:
+        raise DataError(f"{path}, line {number} holds something that is not a position") from None
+    if len(ones) and not 1 <= ones.min() <= ones.max() <= FEATURES:
+        raise DataError(f"{path}, line {number} holds a position outside 1 to {FEATURES:,}")
+    values[ones - 1] = 1
+    return values
