@@ -315,3 +315,20 @@ def test_cancellation_stops_a_native_call() -> None:
                 [0, 1, 2], 3, range(4, 60), range(50), threads=threads, poll=poll
             )
         assert calls == 2
+
+
+def test_sizes_in_which_only_x_itself_is_small_enough_are_not_gone_through() -> None:
+    """A binary x in a pool of columns with three levels: no set of four others can be reliable."""
+    columns = np.random.default_rng(12).integers(3, size=(400, 202))
+    columns[:, :2] %= 2
+    test = G2(serape.Table(columns, kinds="categorical"))
+    _, tally = test.search_subsets([0], 1, [0, *range(2, 202)], range(4, 40))
+    assert tally.tests.total() == 0
+    assert tally.skipped[4] == math.comb(200, 4)
+    assert tally.skipped[39] == 2**63
+
+
+def test_skips_beyond_counting_are_not_lost() -> None:
+    test = G2(serape.Table(np.random.default_rng(13).integers(2, size=(50, 90))))
+    _, tally = test.search_subsets([0], 1, range(2, 82), range(40, 41), tried=79, most=1)
+    assert tally.skipped[40] == 2**63

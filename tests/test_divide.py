@@ -23,6 +23,7 @@ from serape.local.hpc import de_pcs, de_sps, hpc
 from serape.local.max_min import MMPC
 from serape.local.pcmb import algorithm_pcd
 from serape.search import Memory
+from serape.search.separations import Separations
 
 # Peña, Björkegren and Tegnér 2005, Table 2.
 DAG_A = nx.DiGraph([("T", "Q"), ("P", "Q"), ("P", "R"), ("R", "S"), ("Q", "S")])
@@ -159,6 +160,14 @@ def test_nothing_is_lost_by_remembering(name: str, dof: Any) -> None:
             same_as_plain(name, G2(table, dof), target, 0.05)
 
 
+@pytest.mark.parametrize("name", TWINS)
+def test_nothing_is_lost_by_remembering_on_alarm(name: str) -> None:
+    alarm = serape.load_network("alarm")
+    test = G2(alarm.sample(1500, 3), "adjusted")
+    for target in range(0, 37, 4):
+        same_as_plain(name, test, target, 0.01)
+
+
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
@@ -187,8 +196,10 @@ class TestResults:
             assert why.included == (variable in found.blanket)
             assert why.given is not None
             if why.included:
-                assert why.separating_set is None, str(why)
+                assert (why.separating_set is not None) == (variable in (found.spouses or {})), str(why)
                 assert why.log_p <= np.log(0.05)
+            else:
+                assert why.separating_set is not None, str(why)
 
     def test_memory_is_kept_for_the_target_alone(self, algorithm: str) -> None:
         kept: list[serape.Search] = []
@@ -208,6 +219,54 @@ def test_who_is_put_out_by_symmetry_is_explained_from_the_other_side() -> None:
     assert not why.included
     assert why.separating_set is not None
     assert set(why.separating_set) in ({"Q", "R"}, {"Q", "P"})
+
+
+def test_who_was_dropped_is_not_considered_again() -> None:
+    """An inclusion that insists, with positions as NumPy has them."""
+
+    def insistent(near: Neighbourhood) -> Any:
+        for _ in range(3):
+            yield from near.dependents()
+
+    chain = nx.DiGraph([("A", "B"), ("B", "C")])
+    rules = GLL(insistent)
+    assert serape.markov_blanket(serape.DSeparation(chain), "A", algorithm=rules.markov_blanket).blanket == ("B",)
+    assert serape.check_algorithm(rules.markov_blanket, cases=30, max_nodes=6) is None
+
+
+def test_the_first_separation_counts_however_it_was_found() -> None:
+    for many in (3, 500):
+        store = Separations()
+        store.add_batch(np.arange(1, many, dtype=np.uint32), 0, None, [()])
+        store.add(2, 0, (7, 8))
+        store.add_batch(np.arange(2, many, dtype=np.uint32), 0, None, [(9,)])
+        assert store.get(0, 2) == store.get(2, 0) == ()
+        store.add(0, 600, (1,))
+        store.add_batch(np.arange(0, many, dtype=np.uint32), 600, None, [()])
+        assert store.get(600, 0) == (1,)
+        assert store.get(600, 601) is None
+
+
+@pytest.mark.parametrize("algorithm", ["pcmb", "hpc"])
+def test_a_skipped_test_does_not_undo_a_separation(algorithm: str) -> None:
+    data = clinic(3000)
+    found = serape.markov_blanket(data, "HeartDisease", algorithm=algorithm, max_conditioning=0)
+    apart = [v for v in data if v != "HeartDisease" and serape.ci_test(data, v, "HeartDisease").p > 0.05]
+    assert apart
+    for variable in apart:
+        assert found.explain(variable).separating_set == ()
+
+
+def test_an_interrupted_search_keeps_what_was_found() -> None:
+    def stop(now: serape.Progress) -> None:
+        if now.members:
+            raise KeyboardInterrupt
+
+    table = serape.Table(pedigree(np.random.default_rng(1), 500, 60, 441), kinds="categorical")
+    with pytest.raises(serape.Interrupted) as interrupted:
+        serape.parents_children(table, "T", algorithm="pcmb", progress=stop)
+    assert interrupted.value.found.members
+    assert not interrupted.value.found.complete
 
 
 def test_supersets_of_hpc() -> None:
@@ -249,9 +308,11 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 def test_options_are_checked() -> None:
     with pytest.raises(serape.OptionError, match="order must be 'strength' or 'table'"):
         serape.markov_blanket(clinic(100), "Age", algorithm="ipc-mb", order="size")
+    with pytest.raises(serape.OptionError, match="finds must be"):
+        serape.check_algorithm("hpc", finds="PC")  # type: ignore[arg-type]
     with pytest.raises(serape.OptionError, match="no option 'semi'"):
         serape.markov_blanket(clinic(100), "Age", algorithm="hiton-mb", semi=True)
-    with pytest.raises(serape.OptionError, match="'mmpc' is not known"):
+    with pytest.raises(serape.OptionError, match="'mmpc' finds parents and children only; for the blanket there are"):
         serape.markov_blanket(clinic(100), "Age", algorithm="mmpc")
 
 
@@ -312,6 +373,8 @@ class TestWrapper:
         assert smaller.blanket == ("good",)
         assert smaller.parents_children == ("good",)
         assert any("left out" in note and "'weak'" in note for note in smaller.notes)
+        assert set(smaller.left_out) == {"weak", "weaker"}
+        assert str(smaller.explain("weak")).startswith("weak was left out by the wrapper")
         assert found.blanket == ("good", "weak", "weaker")
 
     def test_keeps_what_is_missed(self) -> None:
@@ -338,6 +401,8 @@ class TestWrapper:
             serape.wrapper(clinic(500), "HeartDisease", BernoulliNB())  # type: ignore[arg-type]
         with pytest.raises(serape.DataError, match="no column 'HeartDisease'"):
             serape.wrapper({"x": [0, 1] * 50, "y": [0, 1] * 50}, found, BernoulliNB())
+        with pytest.raises(serape.OptionError, match="rarest level"):
+            serape.wrapper(clinic(500), found, BernoulliNB(), cv=400)
         with pytest.raises(serape.OptionError, match="tolerance"):
             serape.wrapper(clinic(500), found, BernoulliNB(), tolerance=-1)
 

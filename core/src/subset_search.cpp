@@ -38,19 +38,18 @@ struct SubsetSearch::Walk {
 SubsetSearch::SubsetSearch(const ContingencyTest& test, const SubsetQuestion& question,
                            std::span<const std::uint32_t> xs)
     : test_(test), question_(question), kinds_(test.table(), xs), critical_(question.stop_above.value_or(0.0)) {
-    std::vector<double> levels;
     for (std::size_t p = 0; p < question.pool.size(); ++p) {
         const std::uint32_t z = question.pool[p];
         const auto fixed = question.fixed;
         if (z != question.target && std::find(fixed.begin(), fixed.end(), z) == fixed.end()) {
             place_.emplace(z, static_cast<std::uint32_t>(p));
             live_.push_back(static_cast<std::uint32_t>(p));
-            levels.push_back(test.table().levels(z));
+            levels_.push_back(test.table().levels(z));
         }
     }
-    std::sort(levels.begin(), levels.end());
+    std::sort(levels_.begin(), levels_.end());
     least_.push_back(1.0);
-    for (const double r : levels) {
+    for (const double r : levels_) {
         least_.push_back(least_.back() * r);
     }
 }
@@ -116,6 +115,19 @@ void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const
     }
 }
 
+// The least product of levels that `wanted` members of the pool other than x can have.
+double SubsetSearch::least(const Walk& walk, std::size_t wanted) const {
+    const bool among = wanted > 0 && walk.place < live_.size() && wanted < levels_.size() &&
+                       walk.levels <= levels_[wanted - 1];  // then x may count as one of the smallest
+    return among ? least_[wanted + 1] / walk.levels : least_[wanted];
+}
+
+void SubsetSearch::look_up() {
+    if (++looked_ % 32 == 0) {
+        control_->check();
+    }
+}
+
 bool SubsetSearch::tried_with(const Walk& walk, std::uint32_t last) const {
     return last == none || with_ == With::all || (with_ == With::earlier ? last < walk.member : last > walk.member);
 }
@@ -129,8 +141,9 @@ void SubsetSearch::visit(Walks& walks, Node& node, std::size_t from, std::size_t
     const std::int64_t last_place = last == none ? -1 : static_cast<std::int64_t>(last);
     const bool too_many = question_.fixed.size() + chosen_.size() + wanted > question_.most;
     const auto may = [&](const Walk& walk) {
-        return !too_many && test_.enough_rows(walk.levels, t_levels, strata * least_[wanted]);
+        return !too_many && test_.enough_rows(walk.levels, t_levels, strata * least(walk, wanted));
     };
+    look_up();
     if (wanted == 0) {
         std::erase_if(walks, [&](Walk* walk) {
             if (walk->member == last || !walk->fresh(last_place) || !tried_with(*walk, last)) {
@@ -205,9 +218,7 @@ SubsetSearch::Node& SubsetSearch::child(Node& parent, std::size_t member, bool k
 
 // Tests one x; true if it is separated.
 bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
-    if (++examined_ % 32 == 0) {
-        control_->check();
-    }
+    look_up();
     const PackedTable& table = test_.table();
     const std::uint32_t x_levels = walk.levels;
     const std::uint32_t t_levels = table.levels(question_.target);
@@ -262,7 +273,7 @@ void SubsetSearch::pass_over(const Walk& walk, std::size_t from, std::size_t wan
         return end <= from ? 0 : end - from - (walk.place >= from && walk.place < end ? 1 : 0);
     };
     std::uint64_t count = choose(left(live_.size()), wanted);
-    if (!fresh) {
+    if (!fresh && count < most_count) {
         const auto first_new =
             std::lower_bound(live_.begin(), live_.end(), static_cast<std::uint32_t>(walk.tried)) - live_.begin();
         count -= choose(left(static_cast<std::size_t>(first_new)), wanted);

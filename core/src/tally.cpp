@@ -5,10 +5,8 @@
 namespace serape {
 namespace {
 
-constexpr std::uint64_t most = std::uint64_t{1} << 63;
-
 std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
-    return a > most - std::min(b, most) ? most : a + b;
+    return a > most_count - std::min(b, most_count) ? most_count : a + b;
 }
 
 }  // namespace
@@ -42,7 +40,7 @@ std::uint64_t choose(std::uint64_t n, std::uint64_t k) {
     for (std::uint64_t i = 1; i <= fewer; ++i) {
         estimate *= static_cast<double>(n - fewer + i) / static_cast<double>(i);
         if (estimate > 9e18) {
-            return most;
+            return most_count;
         }
         value = static_cast<std::uint64_t>(static_cast<unsigned __int128>(value) * (n - fewer + i) / i);
     }

@@ -185,7 +185,8 @@ class Task:
         try:
             answer = self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
         except KeyboardInterrupt:
-            partial = Answer(blanket=search.so_far(target))
+            members = search.so_far(target)
+            partial = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
             raise Interrupted(self._result(search, target, partial, time.perf_counter() - started, memory)) from None
         finally:
             if isinstance(watch, Watch):
@@ -263,7 +264,12 @@ class Task:
             },
             notes=(*(table.notes if table is not None else ()), *search.notes),
             complete=complete,
-            trace=Evidence.of(search, target, None if memory is None else lambda: self.run(target).trace),
+            trace=Evidence.of(
+                search,
+                target,
+                {int(s): search.separating_set(int(s), target) or () for s in spouses or ()},
+                None if memory is None else lambda: self.run(target).trace,
+            ),
         )
 
 

@@ -47,8 +47,8 @@ def blankets(
     shared: they are not in a result's own `tests`, and a note says how many there were. (Above ten million targets
     times variables, where the answers would not fit memory, each target asks for itself.) Divide-and-conquer algorithms
     look at the neighbours of a target's neighbours too; each neighbourhood is found once for all targets. The answers
-    are those that each target would get by itself; evidence is gathered when it is first looked at, by a search of its
-    own.
+    are those that each target would get by itself; a result's `tests` are those that nobody had performed before, so
+    they depend on who came first. Evidence is gathered when it is first looked at, by a search of its own.
     Constant columns are left out when no targets are named.
 
     `n_jobs` threads work on different targets; the answers do not depend on it. Interrupted by Ctrl-C, it returns the

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 from serape.api import Task
-from serape.errors import OptionError
+from serape.errors import OptionError, is_whole
 from serape.independence import DSeparation
 from serape.local.registry import ALGORITHMS, LocalAlgorithm, find_algorithm
 from serape.results.comparison import true_members
@@ -66,8 +66,10 @@ def check_algorithm(
     the algorithm still errs. `algorithm` is a name or any callable `algorithm(search, target, **options)`; what it is
     to find is looked up for a name that finds one thing, and given by `finds` otherwise.
     """
-    if cases < 0 or max_nodes < 5:
-        raise OptionError("cases must not be negative, and max_nodes must be 5 or more")
+    if not is_whole(cases) or not is_whole(max_nodes) or cases < 0 or max_nodes < 5:
+        raise OptionError("cases must be a whole number from 0 on, and max_nodes one from 5 on")
+    if finds not in ("blanket", "parents-children"):
+        raise OptionError(f"finds must be 'blanket' or 'parents-children', not {finds!r}")
     if isinstance(algorithm, str):
         known = ALGORITHMS[algorithm] if algorithm in ALGORITHMS else find_algorithm(algorithm, finds)
         finds = finds if known.finds == "both" else known.finds

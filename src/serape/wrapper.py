@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, OptionError, some
+from serape.errors import DataError, InputTypeError, OptionError, is_whole, some
 from serape.results.result import Result
 
 
@@ -62,7 +62,7 @@ def wrapper(
         raise InputTypeError(f"the wrapper takes a Result, not a {type(found).__name__}")
     if not is_classifier(classifier):
         raise InputTypeError(f"the wrapper needs a scikit-learn classifier, not {classifier!r}")
-    if not tolerance >= 0:
+    if not isinstance(tolerance, int | float) or not tolerance >= 0:
         raise OptionError(f"tolerance must be 0 or more, not {tolerance!r}")
     table = data if isinstance(data, Table) else Table(data)
     missing = [name for name in (found.target, *found.members) if name not in table.names]
@@ -70,6 +70,11 @@ def wrapper(
         raise DataError(f"the table has no column {missing[0]!r}, which the result names")
     target = _codes(table, found.target)
     columns = {name: _indicators(table, name) for name in found.members}
+    rarest = int(np.bincount(target)[np.unique(target)].min())
+    if is_whole(cv) and not 2 <= cv <= rarest:
+        raise OptionError(
+            f"cv={cv} needs from 2 to {rarest} folds: the rarest level of {found.target!r} has {rarest} rows"
+        )
     folds = list(check_cv(cv, target, classifier=True).split(target, target))
 
     def score(members: Sequence[str]) -> float:
@@ -79,7 +84,7 @@ def wrapper(
 
     members = list(found.members)
     if len(members) < 2:
-        return found
+        return replace(found, notes=(*found.notes, "wrapper: nothing to leave out of fewer than two members"))
     before = best = score(members)
     dropped: list[str] = []
     while len(members) > 1:
@@ -94,11 +99,13 @@ def wrapper(
     told = (
         f"left out {some(dropped)}, {before:.4f} → {after:.4f}" if dropped else f"{before:.4f}, each member is missed"
     )
+    spouses = {s: _without(v, dropped) or () for s, v in (found.spouses or {}).items() if s not in dropped}
     return replace(
         found,
         blanket=tuple(x for x in found.blanket if x not in dropped),
         parents_children=_without(found.parents_children, dropped),
-        spouses=None if found.spouses is None else {s: v for s, v in found.spouses.items() if s not in dropped},
+        spouses=None if found.spouses is None else spouses,
+        left_out=tuple(dropped),
         notes=(*found.notes, f"wrapper, {type(classifier).__name__}, cross-validated score: {told}"),
     )
 

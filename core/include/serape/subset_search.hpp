@@ -42,6 +42,8 @@ class SubsetSearch {  // one per thread
     std::size_t live_place(std::uint32_t z) const;  // in live_, or its size
     Node& child(Node& parent, std::size_t member, bool keep, std::unique_ptr<Node>& temporary);
     void visit(Walks& walks, Node& node, std::size_t from, std::size_t wanted, double strata, std::uint32_t last);
+    double least(const Walk& walk, std::size_t wanted) const;
+    void look_up();  // now and then: is the work to stop?
     bool tried_with(const Walk& walk, std::uint32_t last) const;
     bool one_by_one() const { return question_.shrinking || question_.until_survivor; }
     bool examine(Walk& walk, Node& node, double strata);
@@ -53,6 +55,7 @@ class SubsetSearch {  // one per thread
     CriticalValues critical_;
     std::unordered_map<std::uint32_t, std::uint32_t> place_;  // of a variable in the pool
     std::vector<std::uint32_t> live_;  // places in the pool of those that have not left it, ascending
+    std::vector<double> levels_;       // of the members of the pool, ascending
     std::vector<double> least_;        // by k, the least product of levels of k members of the pool
     std::unique_ptr<Node> root_;
     std::size_t bytes_ = 0;  // of nodes kept
@@ -60,7 +63,7 @@ class SubsetSearch {  // one per thread
     std::vector<std::uint32_t> chosen_;  // places in the pool of the subset at hand
     Control* control_ = nullptr;
     With with_ = With::all;
-    std::size_t examined_ = 0;
+    std::size_t looked_ = 0;
     Tally tally_;
 };
 

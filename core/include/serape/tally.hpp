@@ -19,7 +19,9 @@ struct Tally {
     static void add(std::vector<std::uint64_t>& to, std::size_t size, std::uint64_t count);
 };
 
-// n choose k, stopping at 2^63.
+inline constexpr std::uint64_t most_count = std::uint64_t{1} << 63;
+
+// n choose k, stopping at most_count.
 std::uint64_t choose(std::uint64_t n, std::uint64_t k);
 
 }  // namespace serape

@@ -86,6 +86,7 @@ class DSeparation(IndependenceTest):
         inside = 0
         for z in given:
             inside |= 1 << int(z)
+        source = int(source)
         key = (source, inside)
         known = self._answers.get(key)
         if known is None:

@@ -117,8 +117,11 @@ class GLL:
 def gll_pc_nonsym(search: Search, target: int, rules: GLL) -> tuple[int, ...]:
     """GLL-PC-nonsym: a superset of the parents and children, which may have some descendants of children as well."""
     near = Neighbourhood(search, target)
+    seen: set[int] = set()
     for x in rules.inclusion(near):
-        near.include(x)
-        rules.elimination(near, rules.interleaving(near))
+        if int(x) not in seen:  # who was dropped is never considered again (rule 2)
+            seen.add(int(x))
+            near.include(int(x))
+            rules.elimination(near, rules.interleaving(near))
     rules.elimination(near, list(near.members))
     return tuple(near.members)

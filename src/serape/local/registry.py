@@ -108,6 +108,12 @@ def find_algorithm(algorithm: str | LocalAlgorithm, finds: Finds) -> Algorithm:
     if algorithm == "auto":
         return ALGORITHMS[AUTOMATIC[finds]]
     known = [name for name, a in ALGORITHMS.items() if a.answers(finds)]
+    if algorithm in ALGORITHMS and algorithm not in known:
+        other = "parents and children" if finds == "blanket" else "the blanket"
+        wanted = "the blanket" if finds == "blanket" else "parents and children"
+        raise OptionError(
+            f"algorithm {algorithm!r} finds {other} only; for {wanted} there are {', '.join(map(repr, known))}."
+        )
     if algorithm not in known:
         choices = ", ".join(map(repr, known))
         raise OptionError(

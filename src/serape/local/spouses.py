@@ -40,8 +40,10 @@ def blanket_around(
                 continue
             outcome = search.ask(x, target, given)
             if outcome is not None and outcome.log_p <= search.log_alpha:
-                spouses.setdefault(x, []).append(y)
+                through = spouses.setdefault(x, [])
                 joined.append((outcome.log_p, given, outcome))
+                if y in middles:
+                    through.append(y)
         if joined:
             _, given, outcome = min(joined, key=lambda j: j[0])
             search.settle(x, target, outcome, given)

@@ -57,8 +57,9 @@ Columns = Mapping[str, Any]
 """By variable: statistic, dof, log_p, reliable, and which conditioning set (a place in a list, or −1 for none)."""
 
 
-Gathered = tuple[Columns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]]]
-"""Columns, the conditioning sets that `which` points to, and who entered and left."""
+Separating = Mapping[int, tuple[int, ...]]
+Gathered = tuple[Columns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]], Separating]
+"""Columns, the conditioning sets that `which` points to, who entered and left, what separates spouses."""
 
 
 class Evidence:
@@ -82,13 +83,16 @@ class Evidence:
         self._levels = levels
 
     @classmethod
-    def of(cls, search: Search, target: int, later: Callable[[], Evidence] | None = None) -> Evidence:
+    def of(
+        cls, search: Search, target: int, separating: Separating, later: Callable[[], Evidence] | None = None
+    ) -> Evidence:
         """Return the evidence of a search; or of one yet to be made, when it is first looked at."""
         trail = search.trail(target)
 
         def gather() -> Gathered:
             *columns, given = trail.columns()
-            return dict(zip(COLUMNS, columns, strict=True)), given, [(e.variable, e.what) for e in trail.events]
+            events = [(e.variable, e.what) for e in trail.events]
+            return dict(zip(COLUMNS, columns, strict=True)), given, events, separating
 
         table = getattr(search.test, "table", None)
         return cls(
@@ -115,6 +119,11 @@ class Evidence:
     def _events(self) -> Sequence[tuple[int, str]]:
         return self._gathered[2]
 
+    def _separating(self, k: int) -> tuple[str, ...] | None:
+        """Return what separates a spouse from the target."""
+        given = self._gathered[3].get(k)
+        return None if given is None else tuple(self.names[z] for z in given)
+
     @cached_property
     def position(self) -> dict[str, int]:
         """Where each variable stands."""
@@ -139,7 +148,11 @@ class Evidence:
         alpha = math.log(result.alpha)
         columns["given"] = [None if g is None else ", ".join(g) for g in given]
         decided = zip(columns["reliable"], columns["log_p"], columns["given"], strict=True)
-        columns["separating_set"] = [g if r and log_p > alpha else None for r, log_p, g in decided]
+        apart = [self._separating(k) for k in keep]
+        columns["separating_set"] = [
+            g if r and log_p > alpha else None if own is None else ", ".join(own)
+            for (r, log_p, g), own in zip(decided, apart, strict=True)
+        ]
         for what in ("entered", "left"):  # the number of the latest such step, counted from 1
             steps = {x: step for step, (x, event) in enumerate(self._events, 1) if event == what}
             columns[what] = [steps.get(k) for k in keep]
@@ -166,13 +179,13 @@ class Evidence:
             result.target,
             included,
             given,
-            given if independent else None,
+            given if independent else self._separating(k),
             outcome.statistic,
             outcome.dof,
             outcome.log_p,
             outcome.reliable,
             history,
-            _in_words(variable, result, included, given, outcome, history),
+            _in_words(variable, result, included, given, outcome, history, self._separating(k)),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -183,6 +196,7 @@ class Evidence:
             **columns,
             "given": [list(g) for g in self._given],
             "events": [list(e) for e in self._events],
+            "separating": [[k, *given] for k, given in self._gathered[3].items()],
             "target": self._target,
             "rows": self._rows,
             "levels": list(self._levels),
@@ -195,9 +209,10 @@ class Evidence:
         names = [str(name) for name in content["variable"]]
         given = [tuple(int(z) for z in g) for g in content["given"]]
         events = [(int(x), str(what)) for x, what in content["events"]]
+        separating = {int(k): tuple(int(z) for z in given) for k, *given in content["separating"]}
         if any(len(values) != len(names) for values in columns.values()):
             raise ValueError("columns of different lengths")
-        if any(not 0 <= z < len(names) for g in given for z in g) or any(
+        if any(not 0 <= z < len(names) for g in (*given, *separating.values()) for z in g) or any(
             not -1 <= w < len(given) for w in columns["which"]
         ):
             raise ValueError("a position out of range")
@@ -205,7 +220,9 @@ class Evidence:
         levels = [int(r) for r in content["levels"]]
         if not 0 <= int(content["target"]) < len(names) or (rows is not None and len(levels) != len(names)):
             raise ValueError("a target or levels that do not fit")
-        return cls(names, lambda: (columns, given, events), int(content["target"]), rows and int(rows), levels)
+        return cls(
+            names, lambda: (columns, given, events, separating), int(content["target"]), rows and int(rows), levels
+        )
 
 
 class _Levels(Sequence[int]):
@@ -228,6 +245,7 @@ def _in_words(
     given: tuple[str, ...] | None,
     outcome: Outcome,
     history: tuple[str, ...],
+    separating: tuple[str, ...] | None,
 ) -> str:
     place = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
     verdict = f"{variable} is {'' if included else 'not '}{place} of {result.target}"
@@ -235,8 +253,8 @@ def _in_words(
         return f"{verdict}: it was never tested."
     condition = f"given {_listed(given)}" if given else "given nothing"
     entered = " It entered and left along the way." if not included and "left" in history else ""
-    if included and result.spouses is not None and variable in result.spouses:
-        entered = f" It is a spouse, through {_listed(result.spouses[variable])}."
+    if variable in result.left_out:
+        verdict = f"{variable} was left out by the wrapper"
     if not outcome.reliable:
         bound = result.options.get("max_conditioning")
         hindrance = (
@@ -252,6 +270,11 @@ def _in_words(
         finding, compared = f"it tells nothing {'more ' if given else ''}about {result.target}", "above"
     else:
         finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
+        if separating is not None:
+            alone = f"given {_listed(separating)}" if separating else "given nothing"
+            finding = f"it is associated with {result.target}, of which it tells nothing {alone}"
+            through = (result.spouses or {}).get(variable)
+            entered = f" It is a spouse{', through ' + _listed(through) if through else ''}."
     return f"{verdict}: {condition}, {finding} ({numbers}, {compared} alpha = {result.alpha:g}).{entered}"
 
 

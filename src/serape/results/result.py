@@ -52,6 +52,8 @@ class Result:
     """False if the search was interrupted."""
     trace: Evidence = field(repr=False, compare=False)
     """What is behind `evidence` and `explain`."""
+    left_out: tuple[str, ...] = ()
+    """Members that the wrapper left out."""
 
     @property
     def evidence(self) -> Records:
@@ -99,6 +101,8 @@ class Result:
             graph.add_node(name, role="spouse")
             for child in children:
                 graph.add_edge(name, child, relation="adjacent")
+            if not children:
+                graph.add_edge(self.target, name, relation="member")
         return graph
 
     # --- saving --------------------------------------------------------------------------------------------------
@@ -122,6 +126,7 @@ class Result:
             "options": dict(self.options),
             "notes": list(self.notes),
             "complete": self.complete,
+            "left_out": list(self.left_out),
             "evidence": self.trace.to_dict(),
         }
 
@@ -190,6 +195,7 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
         options=dict(content["options"]),
         notes=names(content["notes"]),
         complete=bool(content["complete"]),
+        left_out=names(content["left_out"]),
         trace=Evidence.from_dict(content["evidence"]),
     )
 

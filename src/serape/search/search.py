@@ -86,6 +86,7 @@ class Search:
         self._memory = Memory() if memory is None else memory
         self._steps: dict[int, list[Step[Any]]] = {}  # those this search has come by, by their target
         self._separations = Separations()
+        self._step_of: int | None = None  # the target of the step being computed
         self._known: dict[int, Screen] = {}
         self._trails: dict[int, Trail] = {}
         self._from_outside: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}  # by variable and verdict
@@ -135,7 +136,7 @@ class Search:
         """
         given = tuple(given)
         if self._too_large(given):
-            return self._passed_over(target, candidates, given)
+            return self._passed_over(target, candidates, given, settles)
         if not given and target in self._known:
             screen = self._known[target].part(as_positions(candidates))
             if self._remembers(target):
@@ -289,11 +290,12 @@ class Search:
         """Return what a step about a target gives, computed once; see `once`."""
 
         def run() -> Step[Value]:
-            outside, self._separations = self._separations, Separations()
+            outside = self._separations, self._step_of
+            self._separations, self._step_of = Separations(), target
             try:
                 return Step(target, compute(), self._separations)
             finally:
-                self._separations = outside
+                self._separations, self._step_of = outside
 
         found = self._memory.recall(key, run)
         steps = self._steps.setdefault(target, [])
@@ -304,9 +306,15 @@ class Search:
     def settle(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
         """Take a test for the one that settles x, until there is a later one."""
         if self._remembers(target):
-            self.trail(target).note(x, outcome, given)
-        elif x == self.subject and outcome.reliable:  # the same test, seen from the other side
+            if outcome.reliable or not self._apart(x, target):  # a test that is skipped does not undo a separation
+                self.trail(target).note(x, outcome, given)
+        elif x == self.subject and outcome.reliable and self._step_of in (None, self.subject, target):
+            # the same test, seen from the other side
             self._from_outside[target, outcome.log_p <= self.log_alpha] = (outcome, given)
+
+    def _apart(self, x: int, target: int) -> bool:
+        latest = self.trail(target).latest(x)
+        return latest is not None and latest.outcome.reliable and latest.outcome.log_p > self.log_alpha
 
     def reconcile(self, members: Collection[int]) -> None:
         """Settle by a test seen from the other side who is in, or out, against the latest test seen from the subject.
@@ -330,8 +338,10 @@ class Search:
 
     def members(self, target: int) -> Members:
         """Return an empty set to build the answer about a target in; what enters and leaves it is remembered."""
-        self._members[target] = Members(self.trail(target) if self._remembers(target) else None)
-        return self._members[target]
+        built = Members(self.trail(target) if self._remembers(target) else None)
+        if self._step_of in (None, target):
+            self._members[target] = built
+        return built
 
     def so_far(self, target: int) -> tuple[int, ...]:
         """Return what is in the set being built for a target."""
@@ -340,15 +350,21 @@ class Search:
     # --- inside --------------------------------------------------------------------------------------------------
 
     def _remembers(self, target: int) -> bool:
-        return self._evidence and (self.subject is None or target == self.subject)
+        """Whether tests of a target are evidence: not those that a step about another target asks of it."""
+        return (
+            self._evidence
+            and (self.subject is None or target == self.subject)
+            and (self._step_of is None or self._step_of == target)
+        )
 
     def _too_large(self, given: tuple[int, ...]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
 
-    def _passed_over(self, target: int, candidates: Candidates, given: tuple[int, ...]) -> Screen:
+    def _passed_over(self, target: int, candidates: Candidates, given: tuple[int, ...], settles: bool = True) -> Screen:
         nothing = np.full(len(candidates), math.nan)
         reliable = np.zeros(len(candidates), bool)
-        return self._counted(target, Screen(as_positions(candidates), given, nothing, nothing, reliable, nothing))
+        screen = Screen(as_positions(candidates), given, nothing, nothing, reliable, nothing)
+        return self._counted(target, screen, settles)
 
     def _counted(self, target: int, screen: Screen, settles: bool = True) -> Screen:
         performed = int(np.count_nonzero(screen.reliable))

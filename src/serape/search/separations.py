@@ -19,6 +19,7 @@ Positions = NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
+    serial: int
     xs: Positions
     which: NDArray[np.int32]
     sets: Sequence[Sequence[int]]
@@ -28,12 +29,14 @@ class Separations:
     """Separating sets by pair, from whichever side they were found; the first found counts."""
 
     def __init__(self) -> None:
-        self._pairs: dict[frozenset[int], tuple[int, ...]] = {}
+        self._serial = 0  # counts what was found
+        self._pairs: dict[frozenset[int], tuple[int, tuple[int, ...]]] = {}
         self._batches: dict[int, list[_Batch]] = {}
 
     def add(self, x: int, target: int, given: tuple[int, ...]) -> None:
         """Remember that a set separates two variables."""
-        self._pairs.setdefault(frozenset((x, target)), given)
+        self._serial += 1
+        self._pairs.setdefault(frozenset((x, target)), (self._serial, given))
 
     def add_batch(
         self, xs: Positions, target: int, which: NDArray[np.int32] | None, sets: Sequence[Sequence[int]]
@@ -47,16 +50,17 @@ class Separations:
             for x, k in zip(xs.tolist(), which.tolist(), strict=True):
                 self.add(x, target, tuple(sets[k]))
         else:
-            self._batches.setdefault(target, []).append(_Batch(xs, which, sets))
+            self._serial += 1
+            self._batches.setdefault(target, []).append(_Batch(self._serial, xs, which, sets))
 
     def get(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set that separates two variables, or None if none was found."""
-        known = self._pairs.get(frozenset((x, y)))
-        if known is not None:
-            return known
+        single = self._pairs.get(frozenset((x, y)))
+        found = [] if single is None else [single]
         for target, other in ((y, x), (x, y)):
             for batch in self._batches.get(target, ()):
                 places = np.flatnonzero(batch.xs == other)
                 if len(places):
-                    return tuple(batch.sets[batch.which[places[0]]])
-        return None
+                    found.append((batch.serial, tuple(batch.sets[batch.which[places[0]]])))
+                    break  # later batches are later
+        return min(found)[1] if found else None

@@ -1,8 +1,8 @@
-"""Naive Bayes for two classes and binary features, and its balanced accuracy."""
+"""Naive Bayes for two classes and binary features."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +12,14 @@ Model = tuple[Sequence[int], Mapping[int, int]]
 """Columns, and for some of them (by place among the columns) the place of one they depend on besides the class."""
 
 
-def balanced_accuracy(
-    features: Bits, label: Bits, choose: Callable[[NDArray[np.intp]], Model], folds: int, seed: int
-) -> float:
-    """Return the mean of the accuracies within the two classes, cross-validated in stratified folds.
-
-    `choose` is given the rows to learn from, and returns the model's columns: so choosing them is validated as well.
-    """
+def split(label: Bits, k: int, folds: int, seed: int = 0) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows to learn from and those to test, in fold k of so many; each has its share of both classes."""
     random = np.random.default_rng(seed)
     fold = np.empty(len(label), np.int64)
     for value in (0, 1):
         rows = random.permutation(np.flatnonzero(label == value))
         fold[rows] = np.arange(len(rows)) % folds
-    right = np.zeros(len(label), bool)
-    for k in range(folds):
-        learn, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        columns, parents = choose(learn)
-        told = predict(features[learn][:, columns], label[learn], features[test][:, columns], parents)
-        right[test] = told == label[test]
-    return float(np.mean([right[label == value].mean() for value in (0, 1)]))
+    return np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
 
 def predict(learn: Bits, label: Bits, test: Bits, parents: Mapping[int, int]) -> NDArray[np.intp]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 import serape
 from serape.networks import load_network
 from serape.studies.measuring import accuracy_of_all, mean_and_spread
-from serape.studies.naive_bayes import balanced_accuracy
+from serape.studies.naive_bayes import Model, predict, split
 from serape.studies.study import Answers, Cell, Row, Settings, Study
 from serape.studies.thrombin import read_thrombin
 
@@ -111,80 +112,87 @@ TABLE_5 = {
     "winner, naive Bayes": ("4", "0.67", "not available"),
     "inter-iamb": ("8.00±0.00", "0.52±0.02", "3102±69"),
     "pcmb": ("4.00±1.00", "0.60±0.02", "8631±915"),
-    "hiton-mb": ("", "", ""),
 }
+# What can be searched: with adjusted degrees of freedom, pcmb and hiton-mb do not end (docs/studies.md says why).
+SELECTORS: tuple[tuple[str, Literal["full", "adjusted"]], ...] = (
+    ("inter-iamb", "adjusted"),
+    ("inter-iamb", "full"),
+    ("pcmb", "full"),
+    ("hiton-mb", "full"),
+)
 
 
 def table5_cells(settings: Settings) -> list[Cell]:
-    """One cell a run: the algorithms break ties at random, as in the paper."""
-    runs, folds = (2, 5) if settings.quick else (10, 10)
-    algorithms = ("inter-iamb", "pcmb", "hiton-mb")
-    cells = [
-        Cell(f"{algorithm} {seed}", lambda a=algorithm, s=seed: _one_run(settings, a, s, folds))  # type: ignore[misc]
-        for algorithm in algorithms
-        for seed in range(runs)
-    ]
-    cells.append(Cell("winner, naive Bayes 0", lambda: _winner(settings, folds, {})))
-    cells.append(Cell("winner, tree-augmented naive Bayes 0", lambda: _winner(settings, folds, {1: 0})))
+    """One cell for all compounds and one for each fold; each packs its table once for all runs."""
+    folds = 3 if settings.quick else 10
+    cells = [Cell("all", lambda: _selections(settings, None))]
+    cells += [Cell(f"fold {k}", lambda k=k: _fold(settings, k, folds)) for k in range(folds)]  # type: ignore[misc]
     return cells
 
 
-def _one_run(settings: Settings, algorithm: str, seed: int, folds: int) -> dict[str, Any]:
+def _selections(settings: Settings, rows: NDArray[np.intp] | None) -> dict[str, list[dict[str, Any]]]:
+    """Let every algorithm choose features, as often as the paper: ties are broken at random."""
     features, label = read_thrombin(settings.data)
-
-    def select(rows: Any) -> tuple[list[int], serape.Result]:
-        table = serape.Table(np.concatenate([features[rows], label[rows][:, None]], axis=1))
-        found = serape.markov_blanket(
-            table,
-            features.shape[1],
-            algorithm=algorithm,
-            alpha=0.01,
-            dof="full",
-            random_state=seed,
-            n_jobs=settings.threads,
-        )
-        return [int(x[1:]) for x in found.blanket], found
-
-    columns, found = select(np.arange(len(label)))
-    accuracy = balanced_accuracy(features, label, lambda rows: (select(rows)[0], {}), folds, seed)
-    return {
-        "features": [c + 1 for c in columns],
-        "tests": found.tests,
-        "seconds": found.seconds,
-        "accuracy": accuracy,
-    }
+    target = features.shape[1]
+    data = np.concatenate([features, label[:, None]], axis=1)
+    table = serape.Table(data if rows is None else data[rows])
+    runs: dict[str, list[dict[str, Any]]] = {}
+    for algorithm, dof in SELECTORS:
+        for seed in range(2 if settings.quick else 10):
+            found = serape.markov_blanket(
+                table,
+                target,
+                algorithm=algorithm,
+                alpha=0.01,
+                dof=dof,
+                random_state=seed,
+                n_jobs=settings.threads,
+            )
+            run = {"features": [int(x[1:]) + 1 for x in found.blanket], "tests": found.tests, "seconds": found.seconds}
+            runs.setdefault(f"{algorithm}, {dof} dof", []).append(run)
+    return runs
 
 
-def _winner(settings: Settings, folds: int, parents: Mapping[int, int]) -> dict[str, Any]:
+def _fold(settings: Settings, k: int, folds: int) -> dict[str, list[list[int]]]:
+    """Return, for each way to choose features and each run, what is right and what there is, in either class."""
     features, label = read_thrombin(settings.data)
-    columns = [c - 1 for c in WINNER]
-    begin = time.perf_counter()
-    scores = [balanced_accuracy(features, label, lambda rows: (columns, parents), folds, seed) for seed in range(5)]  # noqa: ARG005
-    return {
-        "features": list(WINNER),
-        "tests": 0,
-        "seconds": time.perf_counter() - begin,
-        "accuracy": float(np.mean(scores)),
-    }
+    learn, test = split(label, k, folds)
+    models: dict[str, list[Model]] = {"winner, naive Bayes": [(WINNER, {})]}
+    models["winner, tree-augmented naive Bayes"] = [(WINNER, {1: 0})]  # 16794 depends on 10695
+    for name, runs in _selections(settings, learn).items():
+        models[name] = [(run["features"], {}) for run in runs]
+    answer: dict[str, list[list[int]]] = {}
+    for name, chosen in models.items():
+        for columns, parents in chosen:
+            own = np.array(columns, np.intp) - 1
+            told = predict(features[learn][:, own], label[learn], features[test][:, own], parents)
+            right = told == label[test]
+            counts = [int(right[label[test] == value].sum()) for value in (0, 1)]
+            counts += [int((label[test] == value).sum()) for value in (0, 1)]
+            answer.setdefault(name, []).append(counts)
+    return answer
 
 
 def table5_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
     """Features, balanced accuracy and time, ours and the paper's."""
     del settings
+    folds = [answer for key, answer in answers.items() if key != "all"]
     rows: list[Row] = []
-    for name, (features, accuracy, seconds) in TABLE_5.items():
-        runs = [a for key, a in answers.items() if key.rsplit(" ", 1)[0] == name]
-        if runs:
-            rows.append({
-                "features by": name,
-                "features": mean_and_spread([len(r["features"]) for r in runs]),
-                "paper's features": features,
-                "balanced accuracy": mean_and_spread([r["accuracy"] for r in runs]),
-                "paper's accuracy": accuracy,
-                "seconds": mean_and_spread([r["seconds"] for r in runs]),
-                "paper's seconds": seconds,
-                "first run": " ".join(map(str, runs[0]["features"])),
-            })  # fmt: skip
+    for name in folds[0]:
+        counts = np.sum([fold[name] for fold in folds], axis=0)  # by run
+        accuracy = (counts[:, 0] / counts[:, 2] + counts[:, 1] / counts[:, 3]) / 2
+        runs = answers["all"].get(name, [{"features": WINNER, "seconds": math.nan}])
+        features, paper_accuracy, seconds = TABLE_5.get(name.split(", full")[0].split(", adjusted")[0], ("", "", ""))
+        rows.append({
+            "features by": name,
+            "features": mean_and_spread([len(r["features"]) for r in runs]),
+            "paper's features": features,
+            "balanced accuracy": mean_and_spread(accuracy.tolist()),
+            "paper's accuracy": paper_accuracy,
+            "seconds": mean_and_spread([r["seconds"] for r in runs]),
+            "paper's seconds": seconds,
+            "first run": " ".join(map(str, runs[0]["features"])),
+        })  # fmt: skip
     return {"thrombin": rows}
 
 
