@@ -48,7 +48,13 @@ def cells(settings: Settings) -> list[Cell]:
 def _one(settings: Settings, name: str, algorithm: str) -> dict[str, Any]:
     table = _data(settings, name)
     begin = time.perf_counter()
-    found = serape.blankets(table, algorithm=algorithm, alpha=0.05, reliability="cells", n_jobs=settings.threads)
+    found = {
+        name: serape.markov_blanket(
+            table, name, algorithm=algorithm, alpha=0.05, reliability="cells", n_jobs=settings.threads
+        )
+        for k, name in enumerate(table.names)
+        if not table.is_constant(k)
+    }
     seconds = time.perf_counter() - begin
     sizes: Counter[int] = Counter()
     for result in found.values():
@@ -132,6 +138,7 @@ def tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
 def draw(answers: Answers, settings: Settings) -> Figure:
     """Number of tests by size of the conditioning set, a panel for each data set, as the bottom row of Figure 2."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     del settings
     names = list(dict.fromkeys(key.split(" ")[0] for key in answers))
@@ -142,6 +149,7 @@ def draw(answers: Answers, settings: Settings) -> Figure:
             sizes = {int(s): c for s, c in answers[f"{name} {algorithm}"]["sizes"].items()}
             axes.bar([s + 0.2 * (place - 1.5) for s in sizes], list(sizes.values()), 0.2, label=algorithm)
         axes.set(title=name, xlabel="size of the conditioning set", ylabel="tests")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.legend()
     return figure
 

@@ -87,12 +87,13 @@ def accuracy_draw(answers: Answers, settings: Settings) -> Figure:
         axes = figure.add_subplot(1, 3, k + 1)
         sums = _by_size(answers, rows)
         for marker, algorithm in zip("osv^", ALGORITHMS, strict=True):
-            sizes = sorted(sums[algorithm])
+            sizes = sorted(size for size in sums[algorithm] if size > 0)
             heights = [sums[algorithm][size][1] / sums[algorithm][size][0] for size in sizes]
             axes.plot(sizes, heights, f"{marker}-", label=algorithm, markersize=4)
-        axes.set(
-            title=f"{rows} rows", xlabel="parents and children", ylabel="distance", xscale="symlog", ylim=(0, 1.45)
-        )
+        axes.set(title=f"{rows} rows", xlabel="parents and children", ylabel="distance", xscale="log", ylim=(0, 1.45))
+        ticks = [n for n in (1, 2, 3, 5, 10, 20, 50) if n <= max(sums[ALGORITHMS[0]], default=1)]
+        axes.set_xticks(ticks, [str(n) for n in ticks])
+        axes.minorticks_off()
         axes.legend(fontsize=7)
     return figure
 
