@@ -157,13 +157,14 @@ def test_control_c_prints_what_was_found(tmp_path: Path) -> None:
     """A real process, a real signal: exit code 130 and a result on stdout."""
     script = tmp_path / "slow.py"
     script.write_text(
-        "import sys, serape\n"
+        "import signal, sys, serape\n"
         "from serape.local import registry\n"
         "def slow(search, target):\n"
         "    search.members(target).add(1)\n"
         "    print('ready', file=sys.stderr, flush=True)\n"
         "    search.weakest([1], target, list(range(2, 60)))\n"
         "registry.ALGORITHMS['iamb'] = registry.Algorithm('iamb', slow, 'blanket', '', True, '')\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # the background ignores it\n"
         "from serape.cli import main\n"
         "main(['blanket', sys.argv[1], '-t', 'x0', '--reliability', 'none'])\n"
     )

@@ -3,6 +3,7 @@
 import math
 import os
 import signal
+from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
@@ -172,6 +173,14 @@ class TestProgress:
         assert capsys.readouterr() == ("", "")
 
 
+@pytest.fixture
+def listening() -> Iterator[None]:
+    """Ctrl-C is heard, also where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class TestInterruption:
     def test_what_was_found_is_kept(self) -> None:
         def interrupted(search: serape.Search, target: int) -> list[int]:
@@ -184,6 +193,7 @@ class TestInterruption:
         assert not stop.value.found.complete
         assert isinstance(stop.value, KeyboardInterrupt)
 
+    @pytest.mark.usefixtures("listening")
     def test_control_c_reaches_a_native_call(self) -> None:
         """A search that would take years ends at once."""
 

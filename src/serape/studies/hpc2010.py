@@ -107,9 +107,9 @@ PAPER_EXPONENT = {"tiled": "1.09", "thrombin": "1.21"}
 def scaling_cells(settings: Settings) -> list[Cell]:
     """One cell a network (or Thrombin, if there are data) and number of variables."""
     sizes = (1000, 3000, 10_000) if settings.quick else (1000, 3000, 10_000, 30_000, 100_000)
-    targets = 5 if settings.quick else 20
+    targets = dict.fromkeys(sizes, 5) if settings.quick else {1000: 20, 3000: 20, 10_000: 20, 30_000: 10, 100_000: 4}
     cells = [
-        Cell(f"{name} {size}", lambda n=name, s=size: _tiled(n, s, targets, settings.threads))  # type: ignore[misc]
+        Cell(f"{name} {size}", lambda n=name, s=size: _tiled(n, s, targets[s], settings.threads))  # type: ignore[misc]
         for name in (TILED[:2] if settings.quick else TILED)
         for size in sizes
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -181,7 +180,7 @@ def table5_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence
     for name in folds[0]:
         counts = np.sum([fold[name] for fold in folds], axis=0)  # by run
         accuracy = (counts[:, 0] / counts[:, 2] + counts[:, 1] / counts[:, 3]) / 2
-        runs = answers["all"].get(name, [{"features": WINNER, "seconds": math.nan}])
+        runs = answers["all"].get(name, [{"features": WINNER}])
         features, paper_accuracy, seconds = TABLE_5.get(name.split(", full")[0].split(", adjusted")[0], ("", "", ""))
         rows.append({
             "features by": name,
@@ -189,7 +188,7 @@ def table5_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence
             "paper's features": features,
             "balanced accuracy": mean_and_spread(accuracy.tolist()),
             "paper's accuracy": paper_accuracy,
-            "seconds": mean_and_spread([r["seconds"] for r in runs]),
+            "seconds": mean_and_spread([r["seconds"] for r in runs]) if name in answers["all"] else "",
             "paper's seconds": seconds,
             "first run": " ".join(map(str, runs[0]["features"])),
         })  # fmt: skip
