@@ -20,8 +20,9 @@ PAPER = "Rodrigues de Morais & Aussem 2010"
 
 # --- accuracy -----------------------------------------------------------------------------------------------------
 
-# Of the paper's eleven, Genes and Insulin are not to be had, and Carpo is not among those that may be bundled.
-NETWORKS = ("asia", "alarm", "child", "insurance", "mildew", "barley", "pigs", "link")
+# Of the paper's eleven, Genes and Insulin are not to be had, Carpo is not among those that may be bundled, and on Link
+# mmpc's searches through subsets did not end (docs/studies/hpc2010-accuracy.md).
+NETWORKS = ("asia", "alarm", "child", "insurance", "mildew", "barley", "pigs")
 ALGORITHMS = ("hpc", "mmpc", "pcmb", "inter-iapc")
 SIZES = (200, 500, 1500)
 
