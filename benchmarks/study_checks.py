@@ -1,0 +1,73 @@
+"""Looks into where the studies differ from their papers (docs/studies).
+
+python benchmarks/study_checks.py empty        targets for which nothing is found, and what leaving them out changes
+python benchmarks/study_checks.py superset     size of HPC's PCS against the number of variables
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+import serape
+from serape.api import Task
+from serape.blankets import ask_of_many
+from serape.independence import G2
+
+
+def empty() -> None:
+    """Alarm and Pigs as in pena2005-table4, five samples: measures over all targets, and over those with an answer."""
+    print("network rows algorithm dof | empty | precision recall distance | the same without empty answers")
+    for name, rows in (("alarm", 100), ("alarm", 200), ("alarm", 500), ("alarm", 5000), ("pigs", 100), ("pigs", 500)):
+        network = serape.load_network(name)
+        for algorithm, dof in (("inter-iamb", "adjusted"), ("pcmb", "adjusted"), ("pcmb", "full")):
+            measured = []
+            for seed in range(5):
+                table = network.sample(rows, seed)
+                task = Task.make(table, "blanket", algorithm, "auto", 0.01, None, "auto", dof, None, {})  # type: ignore[arg-type]
+                varying = [k for k in range(len(table.names)) if not table.is_constant(k)]
+                found = ask_of_many(task, varying, 1, False)
+                every = [serape.compare(r, network.markov_blanket(x)) for x, r in found.items()]
+                answered = [c for c, r in zip(every, found.values(), strict=True) if r.blanket]
+                means = [
+                    float(np.mean([getattr(c, m) for c in part]))
+                    for part in (every, answered)
+                    for m in ("precision", "recall", "distance")
+                ]
+                measured.append([1 - len(answered) / len(every), *means])
+            share, *numbers = np.mean(measured, axis=0)
+            shown = " ".join(f"{n:.2f}" for n in numbers[:3]) + " | " + " ".join(f"{n:.2f}" for n in numbers[3:])
+            print(f"{name} {rows} {algorithm} {dof} | {share:.0%} | {shown}", flush=True)
+
+
+def superset() -> None:
+    """Networks tiled as in hpc2010-scaling, ten targets: PCS, and those in it that no reliable test could put out."""
+    print("network: variables, dependents, PCS, untestable members of PCS (means of ten targets); growth of PCS")
+    for name in ("alarm", "child", "insurance", "hailfinder", "pigs"):
+        network = serape.load_network(name)
+        points = []
+        for size in (1000, 3000, 10_000, 30_000):
+            tiled = network.tile(max(1, round(size / network.nodes)), 0)
+            table = tiled.sample(100, 0)
+            random = np.random.default_rng(0)
+            varying = [k for k in range(len(table.names)) if not table.is_constant(k)]
+            counts = []
+            for target in random.choice(varying, 10, replace=False).tolist():
+                search = serape.Search(G2(table, "full"), alpha=0.05)
+                near = search.dependents(target, search.others(target))
+                found = search.separate(near[::-1], target, near, range(1, 2), shrinking=True)
+                counts.append((len(near), len(found.survivors), int(np.count_nonzero(~found.reliable))))
+            points.append((tiled.nodes, *np.mean(counts, axis=0)))
+        n, _, pcs, untestable = np.array(points).T
+        growth = [np.polyfit(np.log(n), np.log(np.maximum(v, 1e-9)), 1)[0] for v in (pcs, pcs - untestable)]
+        shown = "; ".join(", ".join(f"{v:,.1f}" for v in point) for point in points)
+        print(f"{name}: {shown}; n^{growth[0]:.2f}, without the untestable n^{growth[1]:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    checks = {"empty": empty, "superset": superset}
+    if sys.argv[1:2] and sys.argv[1] in checks:
+        checks[sys.argv[1]]()
+    else:
+        print(__doc__)
