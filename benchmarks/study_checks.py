@@ -1,6 +1,7 @@
 """Looks into where the studies differ from their papers (docs/studies).
 
 python benchmarks/study_checks.py empty        targets for which nothing is found, and what leaving them out changes
+python benchmarks/study_checks.py rules        pcmb on small samples of Alarm under other rules of reliability
 python benchmarks/study_checks.py superset     size of HPC's PCS against the number of variables
 """
 
