@@ -1,6 +1,7 @@
 """Looks into where the studies differ from their papers (docs/studies).
 
 python benchmarks/study_checks.py empty        targets for which nothing is found, and what leaving them out changes
+python benchmarks/study_checks.py pigs         what hpc gets wrong on Pigs
 python benchmarks/study_checks.py rules        pcmb on small samples of Alarm under other rules of reliability
 python benchmarks/study_checks.py superset     size of HPC's PCS against the number of variables
 """
@@ -16,6 +17,8 @@ import serape
 from serape.api import Task
 from serape.blankets import ask_of_many
 from serape.independence import G2, X2, ContingencyTest
+from serape.local.hpc import de_pcs, de_sps, hpc
+from serape.local.inter_iapc import inter_iapc_among
 
 
 def empty() -> None:
@@ -74,6 +77,34 @@ def rules() -> None:
         print(f"{name}: {' | '.join(cells)}", flush=True)
 
 
+def pigs() -> None:
+    """One sample of Pigs, 500 rows, 120 targets: what hpc misses, what it adds, and through which of its two sides."""
+    network = serape.load_network("pigs")
+    table = network.sample(500, 0)
+    names = table.names
+    targets = np.random.default_rng(0).choice(len(names), 120, replace=False).tolist()
+    for alpha, dof in ((0.05, "adjusted"), (0.05, "full"), (0.01, "adjusted")):
+        right = missed = by_target = by_or = unrelated = 0
+        for target in targets:
+            search = serape.Search(G2(table, dof), alpha=alpha)  # type: ignore[arg-type]
+            pcs, d_sep = de_pcs(search, target)
+            among = {*pcs, *de_sps(search, target, pcs, d_sep)}
+            own = set(inter_iapc_among(search, target, sorted(among)).parents_children or ())
+            found = set(hpc(search, target))
+            truth = {names.index(x) for x in network.parents_children(names[target])}
+            close = {names.index(x) for x in network.markov_blanket(names[target])}
+            for near in truth:
+                close |= {names.index(x) for x in network.parents_children(names[near])}
+            right, missed = right + len(found & truth), missed + len(truth - found)
+            by_target, by_or = by_target + len((found - truth) & own), by_or + len(found - truth - own)
+            unrelated += len(found - truth - close)
+        print(
+            f"alpha {alpha}, dof {dof}: {right} right, {missed} missed, {by_target + by_or} extra, "
+            f"of which {by_or} by the OR alone and {unrelated} more than two arcs away",
+            flush=True,
+        )
+
+
 def superset() -> None:
     """Networks tiled as in hpc2010-scaling, ten targets: PCS, and those in it that no reliable test could put out."""
     print("network: variables, dependents, PCS, untestable members of PCS (means of ten targets); growth of PCS")
@@ -99,7 +130,7 @@ def superset() -> None:
 
 
 if __name__ == "__main__":
-    checks = {"empty": empty, "rules": rules, "superset": superset}
+    checks = {"empty": empty, "pigs": pigs, "rules": rules, "superset": superset}
     if sys.argv[1:2] and sys.argv[1] in checks:
         checks[sys.argv[1]]()
     else:
