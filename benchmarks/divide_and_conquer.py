@@ -45,9 +45,8 @@ def dos_against_ipc_mb(samples: int) -> list[dict[str, Any]]:
                     options: dict[str, Any] = {} if key == "dos" else {"order": key}
                     begin = time.perf_counter()
                     results = {  # every target by itself: nothing is shared, as in the paper
-                        x: serape.markov_blanket(table, x, algorithm=algorithm, alpha=0.05, **options)
-                        for k, x in enumerate(table.names)
-                        if not table.is_constant(k)
+                        table.names[k]: serape.markov_blanket(table, k, algorithm=algorithm, alpha=0.05, **options)
+                        for k in table.varying
                     }
                     seconds = time.perf_counter() - begin
                     distance = np.mean([serape.compare(r, truth[x]).distance for x, r in results.items()])

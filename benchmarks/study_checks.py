@@ -31,8 +31,7 @@ def empty() -> None:
             for seed in range(5):
                 table = network.sample(rows, seed)
                 task = Task.make(table, "blanket", algorithm, "auto", 0.01, None, "auto", dof, None, {})  # type: ignore[arg-type]
-                varying = [k for k in range(len(table.names)) if not table.is_constant(k)]
-                found = ask_of_many(task, varying, 1, False)
+                found = ask_of_many(task, table.varying, 1, False)
                 every = [serape.compare(r, network.markov_blanket(x)) for x, r in found.items()]
                 answered = [c for c, r in zip(every, found.values(), strict=True) if r.blanket]
                 means = [
@@ -69,8 +68,7 @@ def rules() -> None:
             for seed in range(10):
                 test = make(network.sample(rows, seed))
                 task = Task.make(test, "blanket", "pcmb", "auto", 0.01, None, "auto", "auto", None, {})
-                varying = [k for k in range(len(test.variables)) if not test.table.is_constant(k)]
-                found = ask_of_many(task, varying, 1, False)
+                found = ask_of_many(task, test.table.varying, 1, False)
                 mean = serape.compare(found, {x: network.markov_blanket(x) for x in found})
                 measured.append((mean.precision, mean.recall, mean.distance))
             cells.append(" ".join(f"{v:.2f}" for v in np.mean(measured, axis=0)))
@@ -115,9 +113,8 @@ def superset() -> None:
             tiled = network.tile(max(1, round(size / network.nodes)), 0)
             table = tiled.sample(100, 0)
             random = np.random.default_rng(0)
-            varying = [k for k in range(len(table.names)) if not table.is_constant(k)]
             counts = []
-            for target in random.choice(varying, 10, replace=False).tolist():
+            for target in random.choice(table.varying, 10, replace=False).tolist():
                 search = serape.Search(G2(table, "full"), alpha=0.05)
                 near = search.dependents(target, search.others(target))
                 found = search.separate(near[::-1], target, near, range(1, 2), shrinking=True)

@@ -190,6 +190,10 @@ def test_adult_as_uci_ships_it(tmp_path: Path) -> None:
     assert 100 < table.rows < 400
     assert table.variables["income"].levels == ("<=50K",)
     (folder / "adult.test").unlink()
+    (folder / "adult.test.xz").write_bytes(b"not compressed")
+    with pytest.raises(serape.DataError, match="cannot be decompressed"):
+        fastiamb2005._adult(folder, None)
+    (folder / "adult.test.xz").unlink()
     with pytest.raises(serape.DataError, match=r"has no adult\.test"):
         fastiamb2005._adult(folder, None)
     with pytest.raises(serape.DataError, match="has no folder 'adult'"):

@@ -281,12 +281,12 @@ SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs,
         tried.assign(xs.size(), tried.empty() ? -1 : tried[0]);
     }
     using With = SubsetSearch::With;
+    const auto of_worker = [&](std::size_t worker) -> SubsetSearch& {
+        return searches[worker] ? *searches[worker] : searches[worker].emplace(*this, question, xs);
+    };
     const auto search = [&](std::size_t first, std::size_t last, std::size_t worker, With with) {
-        if (!searches[worker]) {
-            searches[worker].emplace(*this, question, xs);
-        }
-        (*searches[worker])(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), control,
-                            answers.data() + first, with);
+        of_worker(worker)(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), control,
+                          answers.data() + first, with);
     };
     const auto side_by_side = [&](With with) {
         const std::size_t pieces = 4 * std::max<std::size_t>(threads, 1);
@@ -300,17 +300,16 @@ SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs,
         std::equal(xs.begin(), xs.end(), question.pool.rbegin(), question.pool.rend())) {
         // Whoever is before an x in the pool comes after it, so is there still: these are tried side by side.
         side_by_side(With::earlier);
-        search(0, 0, 0, With::all);  // makes the first worker's, if nobody has
         for (std::size_t k = 0; k < asked; ++k) {
             if (answers[k].separated) {
-                searches[0]->drop(xs[k]);
+                of_worker(0).drop(xs[k]);
             }
         }
         for (std::size_t k = 0; k < asked; ++k) {
             if (!answers[k].separated) {
                 search(k, k + 1, 0, With::later);
                 if (answers[k].separated) {
-                    searches[0]->drop(xs[k]);
+                    of_worker(0).drop(xs[k]);
                 }
             }
         }
@@ -318,7 +317,7 @@ SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs,
         for (std::size_t k = 0; k < asked; ++k) {
             search(k, k + 1, 0, With::all);
             if (answers[k].separated && question.shrinking) {
-                searches[0]->drop(xs[k]);
+                of_worker(0).drop(xs[k]);
             }
             if (!answers[k].separated && question.until_survivor) {
                 asked = k + 1;

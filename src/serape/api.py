@@ -179,8 +179,8 @@ class Task:
             threads=threads,
             progress=watch,
         )
-        for known, screen in (marginals or {}).items():
-            search.know(known, screen)
+        if marginals is not None:
+            search.know(marginals)
         started = time.perf_counter()
         try:
             answer = self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)

@@ -60,8 +60,7 @@ def blankets(
     )
     if targets is None:
         table = getattr(task.source, "table", None)
-        count = len(task.source.variables)
-        positions = [k for k in range(count) if table is None or not table.is_constant(k)]
+        positions = list(range(len(task.source.variables))) if table is None else table.varying
     else:
         positions = list(dict.fromkeys(task.position(t) for t in targets))
     return ask_of_many(task, positions, thread_count(n_jobs), progress)

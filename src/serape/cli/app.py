@@ -23,10 +23,11 @@ from serape.api import thread_count
 from serape.data.example import clinic, clinic_graph
 from serape.data.writing import write_csv, write_table
 from serape.errors import Interrupted, OptionError, SerapeError, suggestion
+from serape.files import write_whole
 from serape.independence import TESTS
 from serape.networks import bundled_networks
 from serape.results.explanation import p_text
-from serape.results.result import Result, json_text, write_whole
+from serape.results.result import Result, json_text
 
 app = typer.Typer(
     name="serape",

@@ -8,55 +8,35 @@ of. A column is whole numbers or real numbers if all its values are, otherwise t
 from __future__ import annotations
 
 import csv
-import gzip
-import lzma
 import re
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.encoding import Encoded, Kind, Kinds, encode_distinct, encode_floats, encode_integers
 from serape.errors import DataError
+from serape.files import COMPRESSED, open_text
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"})
 SUFFIXES = (".csv", ".tsv", ".txt", ".data")
 _BLOCK = 20_000
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def is_csv(path: Path) -> bool:
     """Return whether the name looks like a CSV file's."""
     suffixes = [s.lower() for s in path.suffixes]
-    if suffixes and suffixes[-1] in _OPENERS:
+    if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     return bool(suffixes) and suffixes[-1] in SUFFIXES
 
 
-@contextmanager
-def _open_text(path: Path) -> Iterator[IO[str]]:
-    opener = _OPENERS.get(path.suffix.lower(), open)
-    try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-            yield file
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
-    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
-        raise DataError(f"{path} cannot be decompressed: {error}") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
-    except csv.Error as error:
-        raise DataError(f"{path} is not a CSV file that can be read: {error}") from None
-
-
 def read_csv(path: Path, kinds: Kinds) -> tuple[list[str], list[Encoded]]:
     """Read and encode a CSV file."""
-    with _open_text(path) as file:
+    with open_text(path) as file:
         first = next((line for line in file if line.strip()), "")
         if not first:
             raise DataError(f"{path} is empty; its first line must name the columns")

@@ -116,6 +116,11 @@ class Table:
         levels = self.levels(position)
         return levels < 2 or (position in self._declared and bool(np.ptp(self.packed.codes(position)) == 0))
 
+    @property
+    def varying(self) -> list[int]:
+        """The positions of columns that have more than one value."""
+        return [k for k in range(len(self.names)) if not self.is_constant(k)]
+
     def position(self, variable: str | int) -> int:
         """Return where a variable, given by name or position, stands."""
         return position_of(variable, self.names, self._position)

@@ -6,15 +6,14 @@ import csv
 import gzip
 import io
 import lzma
-import os
-import tempfile
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from serape.data.table import Table
-from serape.errors import DataError, OptionError
+from serape.errors import OptionError
+from serape.files import whole_file
 
 _CHUNK = 10_000  # rows held as text at a time
 
@@ -28,21 +27,8 @@ def write_table(table: Table, path: Path) -> None:
         write = _write_csv
     else:
         raise OptionError(f"{path.name!r} must end in .csv, .csv.gz, .csv.xz or .parquet")
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            write(table, file, suffixes[-1])
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101 - mkstemp gives a name
-        os.replace(temporary, path)  # noqa: PTH105
-    except BaseException as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
-        raise
+    with whole_file(path) as file:
+        write(table, file, suffixes[-1])
 
 
 def write_csv(table: Table, text: IO[str]) -> None:

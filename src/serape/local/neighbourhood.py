@@ -63,6 +63,8 @@ class Neighbourhood:
         They are examined one after another, and who is dropped is not conditioned on by those after it; with `at_once`
         all are examined first.
         """
+        if not examined:
+            return
         pool = list(self.members)
         entered = [self._entry[z] for z in pool]  # ascending
         tried = [

@@ -26,9 +26,9 @@ from itertools import product
 from pathlib import Path
 
 from serape.errors import DataError, OptionError
+from serape.files import write_whole
 from serape.networks.bif_reader import Missing, Reader, text_of
 from serape.networks.network import Network
-from serape.results.result import write_whole
 
 _PLAIN = re.compile(r'[^\s"{}()\[\],;|\\]++')
 

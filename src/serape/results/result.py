@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Literal
 import networkx as nx
 
 from serape.errors import DataError, OptionError, suggestion
+from serape.files import write_whole
 from serape.results.explanation import Evidence, Explanation
 from serape.results.records import Records
 
@@ -198,25 +198,6 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
         left_out=names(content["left_out"]),
         trace=Evidence.from_dict(content["evidence"]),
     )
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101 - mkstemp gives a name
-        os.replace(temporary, path)  # noqa: PTH105
-    except BaseException as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
-        raise
 
 
 # JSON has no NaN and no infinities: NaN becomes null, infinities become text.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -87,7 +87,7 @@ class Search:
         self._steps: dict[int, list[Step[Any]]] = {}  # those this search has come by, by their target
         self._separations = Separations()
         self._step_of: int | None = None  # the target of the step being computed
-        self._known: dict[int, Screen] = {}
+        self._known: Mapping[int, Screen] = {}
         self._trails: dict[int, Trail] = {}
         self._from_outside: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}  # by variable and verdict
         self._members: dict[int, Members] = {}
@@ -145,9 +145,9 @@ class Search:
         screen = self.test.screen(target, candidates, given, threads=self._threads, poll=self._tick)
         return self._counted(target, screen, settles)
 
-    def know(self, target: int, marginal: Screen) -> None:
-        """Take the tests of a target given nothing as known: they are not performed again, nor counted."""
-        self._known[target] = marginal
+    def know(self, marginals: Mapping[int, Screen]) -> None:
+        """Take tests given nothing, by target, as known: they are not performed again, nor counted."""
+        self._known = marginals
 
     def strongest(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> int | None:
         """Return the dependent candidate most strongly associated with the target, or None if none is dependent."""

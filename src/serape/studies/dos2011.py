@@ -9,7 +9,7 @@ import numpy as np
 
 from serape.networks import load_network
 from serape.studies.measuring import accuracy_of_all, mean_and_spread
-from serape.studies.study import Answers, Cell, Row, Settings, Study
+from serape.studies.study import Answers, Cell, Row, Settings, Study, samples_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ def tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
     savings: list[Row] = []
     for name, sizes in SIZES.items():
         for rows in sizes:
-            samples = [a for key, a in answers.items() if key.rsplit(" ", 1)[0] == f"{name} {rows}"]
+            samples = samples_of(answers, name, rows)
             if not samples:
                 continue
             mean = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,8 +13,9 @@ import numpy as np
 
 import serape
 from serape.errors import DataError
+from serape.files import open_text
 from serape.networks import load_network
-from serape.studies.files import find, open_packed
+from serape.studies.files import find
 from serape.studies.study import Answers, Cell, Row, Settings, Study
 
 if TYPE_CHECKING:
@@ -49,11 +49,10 @@ def _one(settings: Settings, name: str, algorithm: str) -> dict[str, Any]:
     table = _data(settings, name)
     begin = time.perf_counter()
     found = {
-        name: serape.markov_blanket(
-            table, name, algorithm=algorithm, alpha=0.05, reliability="cells", n_jobs=settings.threads
+        table.names[k]: serape.markov_blanket(
+            table, k, algorithm=algorithm, alpha=0.05, reliability="cells", n_jobs=settings.threads
         )
-        for k, name in enumerate(table.names)
-        if not table.is_constant(k)
+        for k in table.varying
     }
     seconds = time.perf_counter() - begin
     sizes: Counter[int] = Counter()
@@ -87,8 +86,8 @@ def _adult(folder: Path, most: int | None) -> serape.Table:
         path = find(folder, file)
         if path is None:
             raise DataError(f"{folder} has no {file}; the Adult data are adult.data and adult.test, as UCI ships them")
-        with open_packed(path) as opened:
-            lines = opened.read().decode().splitlines()
+        with open_text(path) as text:
+            lines = text.read().splitlines()
         for line in lines:
             fields = [field.strip().rstrip(".") for field in line.split(",")]
             if len(fields) == len(ADULT) and "?" not in fields:
@@ -103,7 +102,7 @@ def _census(folder: Path, most: int | None) -> serape.Table:
     path = find(folder, "census-income.csv", "census-income.train.csv", "census-income.train.clean.csv")
     if path is None:
         raise DataError(f"{folder} has no census-income.csv (the training set with a line of names)")
-    with open_packed(path) as opened, io.TextIOWrapper(opened, newline="") as text:
+    with open_text(path) as text:
         records = [[field.strip() for field in row] for row in csv.reader(text) if row]
     header, body = records[0], records[1 : None if most is None else most + 1]
     columns = {name: [row[k] for row in body] for k, name in enumerate(header)}

@@ -10,7 +10,7 @@ import numpy as np
 import serape
 from serape.networks import load_network
 from serape.studies.measuring import accuracy_of_all
-from serape.studies.study import Answers, Cell, Row, Settings, Study
+from serape.studies.study import Answers, Cell, Row, Settings, Study, samples_of
 from serape.studies.thrombin import FEATURES, read_thrombin
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def accuracy_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequen
     by_network: list[Row] = []
     for name in NETWORKS:
         for rows in SIZES:
-            samples = [a for key, a in answers.items() if key.rsplit(" ", 1)[0] == f"{name} {rows}"]
+            samples = samples_of(answers, name, rows)
             if samples:
                 distances = {a: round(float(np.mean([s[a]["distance"] for s in samples])), 3) for a in ALGORITHMS}
                 seconds = {f"{a}, s": round(float(np.mean([s[a]["seconds"] for s in samples])), 2) for a in ALGORITHMS}
@@ -127,10 +127,9 @@ def _tiled(name: str, variables: int, targets: int, threads: int) -> dict[str, A
     tiled = network.tile(copies, 0)
     table = tiled.sample(100, 0)
     random = np.random.default_rng(0)
-    varying = [k for k in range(len(table.names)) if not table.is_constant(k)]
     found = [
         serape.parents_children(table, int(t), algorithm="hpc", alpha=0.05, dof="full", n_jobs=threads)
-        for t in random.choice(varying, targets, replace=False)
+        for t in random.choice(table.varying, targets, replace=False)
     ]
     return {
         "variables": tiled.nodes,

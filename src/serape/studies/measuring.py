@@ -33,7 +33,7 @@ def accuracy_of_all(
     of its tests, so that numbers of tests are those of the papers.
     """
     task = Task.make(table, finds, algorithm, "auto", alpha, None, "auto", dof, None, options)
-    positions = [k for k in range(len(table.names)) if not table.is_constant(k)]
+    positions = table.varying
     begin = time.perf_counter()
     if shared:
         results = ask_of_many(task, positions, threads, False)

@@ -12,7 +12,7 @@ import serape
 from serape.networks import load_network
 from serape.studies.measuring import accuracy_of_all, mean_and_spread
 from serape.studies.naive_bayes import Model, predict, split
-from serape.studies.study import Answers, Cell, Row, Settings, Study
+from serape.studies.study import Answers, Cell, Row, Settings, Study, samples_of
 from serape.studies.thrombin import read_thrombin
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def table4_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence
     del settings
     rows = []
     for (name, count), published in TABLE_4.items():
-        samples = [a for key, a in answers.items() if key.rsplit(" ", 1)[0] == f"{name} {count}"]
+        samples = samples_of(answers, name, count)
         if not samples:
             continue
         for algorithm, numbers in zip(ALGORITHMS, published, strict=True):

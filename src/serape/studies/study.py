@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from serape.errors import DataError
-from serape.results.result import write_whole
+from serape.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,6 +102,12 @@ def run(study: Study, settings: Settings, out: Path, watch: Callable[[int, int, 
         written.append(out / f"{stem}.png")
         write_whole(written[-1], picture)
     return Outcome(tables, written)
+
+
+def samples_of(answers: Answers, *key: Any) -> list[Any]:
+    """Return the answers of all samples of one setting: cells whose key is these words and then the sample's number."""
+    setting = " ".join(map(str, key))
+    return [answer for cell, answer in answers.items() if cell.rsplit(" ", 1)[0] == setting]
 
 
 def _kept(path: Path, keys: set[str]) -> dict[str, Any]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import lzma
 from functools import lru_cache
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import DataError
-from serape.studies.files import open_packed
+from serape.files import open_text
 
 FEATURES = 139_351
 Bits = NDArray[np.uint8]
@@ -28,20 +26,14 @@ def read_thrombin(path: Path | None) -> tuple[Bits, Bits]:
         raise DataError("the Thrombin data are not bundled; name the file")
     rows: list[Bits] = []
     labels: list[int] = []
-    try:
-        with open_packed(path) as file:
-            for number, line in enumerate(_lines(file), 1):
-                labels.append(_label(line, path, number))
-                rows.append(_dense(line, path, number) if line[1:2] == b"," else _sparse(line, path, number))
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    with open_text(path) as file:
+        lines = (line.strip().encode() for line in file)
+        for number, line in enumerate((line for line in lines if line), 1):
+            labels.append(_label(line, path, number))
+            rows.append(_dense(line, path, number) if line[1:2] == b"," else _sparse(line, path, number))
     if not rows:
         raise DataError(f"{path} is empty; it should have a line for every compound")
     return np.stack(rows), np.array(labels, np.uint8)
-
-
-def _lines(file: IO[bytes]) -> list[bytes]:
-    return [line for line in (raw.strip() for raw in file) if line]
 
 
 def _label(line: bytes, path: Path, number: int) -> int:

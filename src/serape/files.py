@@ -1,0 +1,63 @@
+"""Files: read as text, compressed or not, and written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import lzma
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from serape.errors import DataError
+
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+COMPRESSED = tuple(_OPENERS)
+"""How the names of compressed files end."""
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[IO[str]]:
+    """Open a file of UTF-8 text, which may be compressed; whatever is wrong with it is told in one sentence."""
+    opener = _OPENERS.get(path.suffix.lower(), open)
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+            yield file
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
+    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
+        raise DataError(f"{path} cannot be decompressed: {error}") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
+    except csv.Error as error:
+        raise DataError(f"{path} is not a CSV file that can be read: {error}") from None
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """Write a file so that it is there whole or not at all."""
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101 - mkstemp gives a name
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file's content, whole or not at all."""
+    with whole_file(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
