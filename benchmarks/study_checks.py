@@ -1,5 +1,6 @@
 """Looks into where the studies differ from their papers (docs/studies).
 
+python benchmarks/study_checks.py bound        Table 4's own distances against the least that its precision and recall allow
 python benchmarks/study_checks.py empty        targets for which nothing is found, and what leaving them out changes
 python benchmarks/study_checks.py pigs         what hpc gets wrong on Pigs
 python benchmarks/study_checks.py rules        pcmb on small samples of Alarm under other rules of reliability
@@ -19,6 +20,21 @@ from serape.blankets import ask_of_many
 from serape.independence import G2, X2, ContingencyTest
 from serape.local.hpc import de_pcs, de_sps, hpc
 from serape.local.inter_iapc import inter_iapc_among
+from serape.studies.pena2005 import ALGORITHMS, TABLE_4
+
+
+def bound() -> None:
+    """Mean distance is at least the distance of the means (Jensen): which rows of the paper's Table 4 break that?"""
+    print("network rows algorithm | paper's distance | least possible with its precision and recall")
+    told = {
+        (name, rows, algorithm): [float(cell.split("±")[0]) for cell in row.split()[:3]]
+        for (name, rows), both in TABLE_4.items()
+        for algorithm, row in zip(ALGORITHMS, both, strict=True)
+    }
+    for (name, rows, algorithm), (precision, recall, distance) in told.items():
+        least = float(np.hypot(max(0.0, 1 - precision - 0.005), max(0.0, 1 - recall - 0.005)))  # digits as printed
+        verdict = "impossible" if distance + 0.005 < least else ""
+        print(f"{name} {rows} {algorithm} | {distance:.2f} | {least:.3f} {verdict}")
 
 
 def empty() -> None:
@@ -127,7 +143,7 @@ def superset() -> None:
 
 
 if __name__ == "__main__":
-    checks = {"empty": empty, "pigs": pigs, "rules": rules, "superset": superset}
+    checks = {"bound": bound, "empty": empty, "pigs": pigs, "rules": rules, "superset": superset}
     if sys.argv[1:2] and sys.argv[1] in checks:
         checks[sys.argv[1]]()
     else:
