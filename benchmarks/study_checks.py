@@ -1,6 +1,6 @@
 """Looks into where the studies differ from their papers (docs/studies).
 
-python benchmarks/study_checks.py bound        Table 4's own distances against the least that its precision and recall allow
+python benchmarks/study_checks.py bound        Table 4's own distances against the least its precision and recall allow
 python benchmarks/study_checks.py empty        targets for which nothing is found, and what leaving them out changes
 python benchmarks/study_checks.py pigs         what hpc gets wrong on Pigs
 python benchmarks/study_checks.py rules        pcmb on small samples of Alarm under other rules of reliability

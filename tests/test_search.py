@@ -74,7 +74,6 @@ def test_separating_sets_come_from_batches_too() -> None:
 
 def test_others_leaves_out_what_it_is_told() -> None:
     search = serape.Search(CHAIN)
-    assert search.others().tolist() == [0, 1, 2, 3]
     assert search.others(3, 0).tolist() == [1, 2]
     assert search.others(0, 1, 2, 3).tolist() == []
 

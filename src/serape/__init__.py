@@ -9,11 +9,16 @@ from serape.data import Table, Variable
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, SerapeError
 from serape.independence import DSeparation, IndependenceTest, Outcome, ci_test
 from serape.local.answer import Answer
-from serape.local.registry import algorithms
 from serape.networks import Network, load_network, read_bif, write_bif
 from serape.results.comparison import Comparison, compare, kl_fitness
+from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.result import Result, load_result
+from serape.results.structure import Structure
 from serape.search import Progress, Search
+from serape.structure.knowledge import Knowledge
+from serape.structure.questions import network, region, skeleton
+from serape.structure.registry import algorithms
+from serape.structure.scores import Score
 from serape.wrapper import wrapper
 
 __version__ = version("serape")
@@ -24,16 +29,20 @@ __all__ = [
     "Counterexample",
     "DSeparation",
     "DataError",
+    "GraphComparison",
     "IndependenceTest",
     "InputTypeError",
     "Interrupted",
+    "Knowledge",
     "Network",
     "OptionError",
     "Outcome",
     "Progress",
     "Result",
+    "Score",
     "Search",
     "SerapeError",
+    "Structure",
     "Table",
     "Variable",
     "algorithms",
@@ -41,12 +50,16 @@ __all__ = [
     "check_algorithm",
     "ci_test",
     "compare",
+    "compare_graphs",
     "kl_fitness",
     "load_network",
     "load_result",
     "markov_blanket",
+    "network",
     "parents_children",
     "read_bif",
+    "region",
+    "skeleton",
     "wrapper",
     "write_bif",
 ]

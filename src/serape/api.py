@@ -20,6 +20,7 @@ from serape.results.explanation import Evidence
 from serape.results.result import Finds, Result
 from serape.search import Memory, Search
 from serape.search.progress import Watch, Watcher, watcher
+from serape.structure.knowledge import BoundKnowledge
 
 Reliability = ReliabilityRule | Literal["auto"]
 
@@ -122,6 +123,7 @@ class Task:
     max_conditioning: int | None
     random_state: int | np.random.Generator | None
     options: dict[str, Any]
+    knowledge: BoundKnowledge | None = None
 
     @classmethod
     def make(
@@ -168,22 +170,10 @@ class Task:
         `marginals` are tests given nothing that are known already, by target, and `memory` holds steps that searches
         for other targets have made. With it evidence is not kept: it is gathered by a search of its own when asked for.
         """
-        search = Search(
-            self.source,
-            subject=target,
-            memory=memory,
-            evidence=memory is None,
-            alpha=self.alpha,
-            max_conditioning=self.max_conditioning,
-            random_state=self.random_state,
-            threads=threads,
-            progress=watch,
-        )
-        if marginals is not None:
-            search.know(marginals)
+        search = self.search(target, threads, watch, marginals, memory)
         started = time.perf_counter()
         try:
-            answer = self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
+            answer = self.answer(search, target)
         except KeyboardInterrupt:
             members = search.so_far(target)
             partial = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
@@ -192,6 +182,44 @@ class Task:
             if isinstance(watch, Watch):
                 watch.close()
         return self._result(search, target, answer, time.perf_counter() - started, memory, complete=True)
+
+    def search(
+        self,
+        target: int | None,
+        threads: int = 1,
+        watch: Watcher | None = None,
+        marginals: Mapping[int, Screen] | None = None,
+        memory: Memory | None = None,
+    ) -> Search:
+        """Return a search with the task's settings; without a target, for many of them."""
+        search = Search(
+            self.source,
+            subject=target,
+            memory=memory,
+            evidence=memory is None and target is not None,
+            alpha=self.alpha,
+            max_conditioning=self.max_conditioning,
+            random_state=self.random_state,
+            threads=threads,
+            progress=watch,
+            knowledge=self.knowledge,
+        )
+        if marginals is not None:
+            search.know(marginals)
+        return search
+
+    def answer(self, search: Search, target: int) -> Answer:
+        """Return what the algorithm answers about a target, in positions."""
+        return self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
+
+    def memory(self, targets: int) -> Memory | None:
+        """Return a memory that searches for so many targets can share, if that is of use."""
+        return Memory() if self.algorithm.shares and self.random_state is None and targets > 1 else None
+
+    @staticmethod
+    def known(target: int, shared: Mapping[int, Screen], memory: Memory | None) -> Mapping[int, Screen]:
+        """Return what is known given nothing: of all targets if a search may look at others, else of its own."""
+        return shared if memory is not None or target not in shared else {target: shared[target]}
 
     def _checked(self, answer: Any, target: int) -> Answer:
         """Return what an algorithm answered, in positions."""

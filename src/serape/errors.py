@@ -5,10 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from numbers import Integral
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from serape.results.result import Result
+from typing import Any
 
 
 class SerapeError(Exception):
@@ -30,7 +27,7 @@ class InputTypeError(SerapeError, TypeError):
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a search. `found` is what had been found by then."""
 
-    def __init__(self, found: Result) -> None:
+    def __init__(self, found: Any) -> None:
         super().__init__("interrupted; what was found so far is in the exception's `found`")
         self.found = found
 

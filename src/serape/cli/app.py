@@ -1,4 +1,4 @@
-"""`serape blanket`, `neighbours`, `algorithms`, `sample`, `study`, `demo`.
+"""`serape blanket`, `neighbours`, `region`, `skeleton`, `network`, `algorithms`, `sample`, `study`, `demo`.
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0 done, 1 bad data, 2 bad use, 130
 interrupted.
@@ -7,9 +7,11 @@ interrupted.
 from __future__ import annotations
 
 import json
+import math
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console
@@ -27,7 +29,7 @@ from serape.files import write_whole
 from serape.independence import TESTS
 from serape.networks import bundled_networks
 from serape.results.explanation import p_text
-from serape.results.result import Result, json_text
+from serape.results.result import Result, finite, json_text
 
 app = typer.Typer(
     name="serape",
@@ -72,6 +74,51 @@ def _top(
     del version
 
 
+# --- options that several commands have -----------------------------------------------------------------------------
+
+Data = Annotated[
+    Path, typer.Argument(help="A .csv, .csv.gz, .csv.xz or .parquet file whose first line names the columns.")
+]
+Algorithm = Annotated[str, typer.Option(help="A name that `serape algorithms` lists, or auto.")]
+Test = Annotated[str, typer.Option(help=f"Independence test: auto, {', '.join(TESTS)}.")]
+Alpha = Annotated[float, typer.Option(help="Significance level.")]
+MaxConditioning = Annotated[int | None, typer.Option(help="Largest conditioning set.")]
+Reliability = Annotated[
+    Literal["auto", "dof", "cells", "none"],
+    typer.Option(help="Trust a test with 5 rows a degree of freedom, 5 rows a cell, or always."),
+]
+Dof = Annotated[Literal["auto", "full", "adjusted"], typer.Option(help="Degrees of freedom.")]
+Missing = Annotated[
+    Literal["error", "drop", "level"],
+    typer.Option(help="Missing values: refuse, drop such rows, or make them a level."),
+]
+Kind = Annotated[
+    list[str] | None, typer.Option(help="Kind of a column, as NAME=categorical or NAME=continuous; repeatable.")
+]
+Ignore = Annotated[list[str] | None, typer.Option(help="Leave this column out; repeatable.")]
+Known = Annotated[
+    Path | None,
+    typer.Option(
+        help="A JSON file of what is known: lists of [from, to] under required, forbidden and forbidden_pairs, "
+        "and lists of names, earlier to later, under tiers."
+    ),
+]
+Seed = Annotated[int | None, typer.Option(help="Break exact ties at random with this seed.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Also save the result as JSON to this file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Picture = Annotated[Path | None, typer.Option(help="Draw the graph into this .png, .svg or .pdf file.")]
+Checkpoint = Annotated[
+    Path | None, typer.Option(help="Keep neighbourhoods in this file as they are found, and go on from it.")
+]
+
+
+def _table(data: Path, kind: list[str] | None, missing: str, ignore: list[str] | None) -> serape.Table:
+    kinds = dict(_kind(entry) for entry in kind or ())
+    return serape.Table(data, kinds=kinds or None, missing=missing, ignore=ignore or ())  # type: ignore[arg-type]
+
+
 @app.command(
     "neighbours",
     help="Find the parents and children of a column.",
@@ -84,40 +131,27 @@ def _top(
 )
 def ask(
     context: typer.Context,
-    data: Annotated[
-        Path, typer.Argument(help="A .csv, .csv.gz, .csv.xz or .parquet file whose first line names the columns.")
-    ],
+    data: Data,
     target: Annotated[str, typer.Option("--target", "-t", help="The column whose blanket is wanted.")],
-    algorithm: Annotated[str, typer.Option(help="A name that `serape algorithms` lists, or auto.")] = "auto",
-    test: Annotated[str, typer.Option(help=f"Independence test: auto, {', '.join(TESTS)}.")] = "auto",
-    alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
-    max_conditioning: Annotated[int | None, typer.Option(help="Largest conditioning set.")] = None,
-    reliability: Annotated[
-        Literal["auto", "dof", "cells", "none"],
-        typer.Option(help="Trust a test with 5 rows a degree of freedom, 5 rows a cell, or always."),
-    ] = "auto",
-    dof: Annotated[Literal["auto", "full", "adjusted"], typer.Option(help="Degrees of freedom.")] = "auto",
-    missing: Annotated[
-        Literal["error", "drop", "level"],
-        typer.Option(help="Missing values: refuse, drop such rows, or make them a level."),
-    ] = "error",
-    kind: Annotated[
-        list[str] | None, typer.Option(help="Kind of a column, as NAME=categorical or NAME=continuous; repeatable.")
-    ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="Leave this column out; repeatable.")] = None,
+    algorithm: Algorithm = "auto",
+    test: Test = "auto",
+    alpha: Alpha = 0.05,
+    max_conditioning: MaxConditioning = None,
+    reliability: Reliability = "auto",
+    dof: Dof = "auto",
+    missing: Missing = "error",
+    kind: Kind = None,
+    ignore: Ignore = None,
     explain: Annotated[list[str] | None, typer.Option(help="Tell why this column is in or out; repeatable.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Break exact ties at random with this seed.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all.")] = 1,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Also save the result as JSON to this file.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    seed: Seed = None,
+    jobs: Jobs = 1,
+    output: Output = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Ask for what the name of the command says."""
     question = serape.parents_children if context.info_name == "neighbours" else serape.markov_blanket
-    kinds = dict(_kind(entry) for entry in kind or ())
-    table = serape.Table(data, kinds=kinds or None, missing=missing, ignore=ignore or ())
+    table = _table(data, kind, missing, ignore)
     interrupted = False
     try:
         found = question(
@@ -168,6 +202,245 @@ def _show(found: Result, explain: list[str], as_json: bool) -> None:
         console.print(Text(line.strip()))
     for explanation in explanations:
         console.print(Text(f"\n{explanation}"))
+
+
+@app.command(epilog="Example: serape region patients.csv --target HeartDisease --depth 2 --picture region.png")
+def region(
+    data: Data,
+    target: Annotated[str, typer.Option("--target", "-t", help="The column in the middle.")],
+    depth: Annotated[int, typer.Option(help="How many edges away from it.")] = 2,
+    algorithm: Algorithm = "auto",
+    test: Test = "auto",
+    alpha: Alpha = 0.05,
+    max_conditioning: MaxConditioning = None,
+    reliability: Reliability = "auto",
+    dof: Dof = "auto",
+    missing: Missing = "error",
+    kind: Kind = None,
+    ignore: Ignore = None,
+    knowledge: Known = None,
+    seed: Seed = None,
+    jobs: Jobs = 1,
+    picture: Picture = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the columns within some edges of a column, and the edges that lead there."""
+    interrupted = False
+    try:
+        found = serape.region(
+            _table(data, kind, missing, ignore),
+            target,
+            depth,
+            algorithm=algorithm,
+            test=test,
+            alpha=alpha,
+            max_conditioning=max_conditioning,
+            reliability=None if reliability == "none" else reliability,
+            dof=dof,
+            knowledge=_read_knowledge(knowledge),
+            random_state=seed,
+            n_jobs=jobs,
+            progress=False if quiet else None,
+        )
+    except Interrupted as stop:
+        found, interrupted = stop.found, True
+    about = found.graph
+    if as_json:
+        content = {
+            **about,
+            "nodes": [{"name": name, "distance": steps} for name, steps in found.nodes(data="distance")],
+            "edges": [{"from": a, "to": b, **seen} for a, b, seen in found.edges(data=True)],
+        }
+        typer.echo(json.dumps(finite(content), indent=1, default=str))
+    else:
+        console = Console(highlight=False)
+        console.print(Text(f"Within {about['depth']} edges of {about['target']}: {len(found) - 1} variables"))
+        _print_edges(console, [(a, "–", b, seen) for a, b, seen in found.edges(data=True)])
+        console.print(
+            Text(
+                f"by {about['algorithm']} with {about['test']} at alpha {about['alpha']:g}: {about['tests']:,} tests, "
+                f"{about['skipped']:,} skipped, {about['seconds']:.3g} s"
+            )
+        )
+    if picture is not None:
+        from serape.results.pictures import draw_graph, save_picture
+
+        save_picture(draw_graph(found, target=about["target"]), picture)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command(epilog="Example: serape skeleton patients.csv --algorithm hiton-pc --jobs -1 --checkpoint kept.jsonl")
+def skeleton(
+    data: Data,
+    algorithm: Algorithm = "auto",
+    rule: Annotated[
+        Literal["and", "or"], typer.Option(help="Join two columns if both, or if one of them, has the other.")
+    ] = "and",
+    test: Test = "auto",
+    alpha: Alpha = 0.05,
+    max_conditioning: MaxConditioning = None,
+    reliability: Reliability = "auto",
+    dof: Dof = "auto",
+    missing: Missing = "error",
+    kind: Kind = None,
+    ignore: Ignore = None,
+    knowledge: Known = None,
+    seed: Seed = None,
+    jobs: Jobs = 1,
+    checkpoint: Checkpoint = None,
+    picture: Picture = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find which columns are joined by an arc, without the arcs' directions."""
+    table = _table(data, kind, missing, ignore)
+    interrupted = False
+    try:
+        found = serape.skeleton(
+            table,
+            algorithm,
+            rule=rule,
+            test=test,
+            alpha=alpha,
+            max_conditioning=max_conditioning,
+            reliability=None if reliability == "none" else reliability,
+            dof=dof,
+            knowledge=_read_knowledge(knowledge),
+            random_state=seed,
+            n_jobs=jobs,
+            progress=False if quiet else None,
+            checkpoint=checkpoint,
+        )
+    except Interrupted as stop:
+        found, interrupted = stop.found, True
+    _show_structure(found, as_json, output, picture)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command(epilog="Example: serape network patients.csv --algorithm mmhc --picture net.png --bif net.bif")
+def network(
+    data: Data,
+    algorithm: Algorithm = "mmhc",
+    test: Test = "auto",
+    alpha: Alpha = 0.05,
+    max_conditioning: MaxConditioning = None,
+    reliability: Reliability = "auto",
+    dof: Dof = "auto",
+    score: Annotated[Literal["bdeu", "bic", "aic", "k2"], typer.Option(help="Score, for those that go by one.")] = (
+        "bdeu"
+    ),
+    ess: Annotated[float, typer.Option(help="Equivalent sample size of the BDeu score.")] = 10.0,
+    missing: Missing = "error",
+    kind: Kind = None,
+    ignore: Ignore = None,
+    knowledge: Known = None,
+    seed: Seed = None,
+    jobs: Jobs = 1,
+    checkpoint: Checkpoint = None,
+    truth: Annotated[str | None, typer.Option(help="Compare with this network: a bundled one, or a .bif file.")] = None,
+    picture: Picture = None,
+    bif: Annotated[Path | None, typer.Option(help="Write the network with fitted probabilities to this file.")] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the network behind a table: which columns are joined by an arc, and which way."""
+    table = _table(data, kind, missing, ignore)
+    true = None if truth is None else _network(truth)
+    interrupted = False
+    try:
+        found = serape.network(
+            table,
+            algorithm,
+            test=test,
+            alpha=alpha,
+            max_conditioning=max_conditioning,
+            reliability=None if reliability == "none" else reliability,
+            dof=dof,
+            score=score,
+            equivalent_sample_size=ess,
+            knowledge=_read_knowledge(knowledge),
+            random_state=seed,
+            n_jobs=jobs,
+            progress=False if quiet else None,
+            checkpoint=checkpoint,
+        )
+    except Interrupted as stop:
+        found, interrupted = stop.found, True
+    _show_structure(found, as_json, output, picture, true)
+    if bif is not None:
+        serape.write_bif(found.fit(), bif)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _show_structure(
+    found: serape.Structure,
+    as_json: bool,
+    output: Path | None,
+    picture: Path | None,
+    truth: serape.Network | None = None,
+) -> None:
+    if as_json:
+        typer.echo(found.json(), nl=False)
+    else:
+        console = Console(highlight=False)
+        title, *rest = str(found).splitlines()
+        console.print(Text(title))
+        both_ways = found.graph.has_edge
+        directed = found.finds == "network"
+        _print_edges(
+            console,
+            [(a, "→" if directed and not both_ways(b, a) else "–", b, found.graph.edges[a, b]) for a, b in found.edges],
+        )
+        for line in rest:
+            console.print(Text(line.strip()))
+        if truth is not None:
+            console.print(Text(str(found.compare(truth))))
+    if output is not None:
+        found.save(output)
+    if picture is not None:
+        found.plot(picture, None if truth is None else truth.graph)
+
+
+def _print_edges(console: Console, edges: list[tuple[str, str, str, Mapping[str, Any]]]) -> None:
+    if not edges:
+        return
+    tested = any("log_p" in seen for *_, seen in edges)
+    scored = any("gain" in seen for *_, seen in edges)
+    grid = Grid("from", "", "to", *["statistic", "dof", "p", "given"] * tested, *["gain"] * scored)
+    for a, arrow, b, seen in edges:
+        cells: list[Text | str] = []
+        if tested:
+            given = seen.get("given")
+            cells = [
+                f"{seen.get('statistic', math.nan):.5g}",
+                f"{seen.get('dof', math.nan):g}",
+                p_text(seen.get("log_p", math.nan)),
+                Text("not tested" if given is None else ", ".join(given) or "nothing"),
+            ]
+        if scored:
+            cells.append(f"{seen['gain']:.2f}")
+        grid.add_row(Text(a), arrow, Text(b), *cells)
+    console.print(grid)
+
+
+def _read_knowledge(path: Path | None) -> Mapping[str, Any] | None:
+    if path is None:
+        return None
+    try:
+        content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise OptionError(f"the knowledge in {path} cannot be read as JSON: {error}") from None
+    return content
+
+
+def _network(name: str) -> serape.Network:
+    return serape.read_bif(name) if Path(name).suffix in (".bif", ".gz") else serape.load_network(name)
 
 
 @app.command()

@@ -73,5 +73,5 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> lis
 
 
 def _inter_iapc(search: Search, target: int, among: list[int]) -> tuple[int, ...]:
-    found = inter_iapc_among(search, target, [x for x in among if x != target]).parents_children or ()
+    found = inter_iapc_among(search, target, search.joinable(target, among)).parents_children or ()
     return tuple(int(x) for x in found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ from serape.local.inter_iapc import inter_iapc
 from serape.local.ipc_mb import ipc_mb, ipc_pc
 from serape.local.max_min import mmmb, mmpc
 from serape.local.pcmb import algorithm_mb, algorithm_pc
-from serape.results.records import Records
 from serape.results.result import Finds
 
 LocalAlgorithm = Callable[..., Any]
@@ -56,6 +55,15 @@ class Algorithm:
         """Whether it goes in steps about single targets that searches for other targets can take from it."""
         return self.family in (_DIVIDE, _HYBRID)
 
+    @property
+    def parts_by_subsets(self) -> bool:
+        """Whether it parts a variable from the target by subsets of the neighbourhood, not given the whole blanket."""
+        return self.family == _DIVIDE
+
+    def symmetric(self, options: Mapping[str, Any]) -> bool:
+        """Whether x is among y's parents and children exactly if y is among x's, on any data."""
+        return self.family == _DIVIDE and options.get("symmetry", True) is not False
+
     def answers(self, finds: Finds) -> bool:
         """Return whether it finds what is asked."""
         return self.finds in (finds, "both")
@@ -89,13 +97,8 @@ _ALL = (
     Algorithm("hpc-mb", hpc_mb, "blanket", _HYBRID, True, _MORAIS, dof="adjusted"),
 )  # fmt: skip
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
+_NETWORKS = ("pc-stable", "mmhc", "h2pc", "ges", "sca", "tabu")
 AUTOMATIC: dict[Finds, str] = {"blanket": "iamb", "parents-children": "inter-iapc"}
-
-
-def algorithms() -> Records:
-    """Return the table of algorithms: name, what it finds, family, whether it is sound, and its paper."""
-    columns = ("name", "finds", "family", "sound", "paper")
-    return Records({column: [getattr(a, column) for a in _ALL] for column in columns})
 
 
 def find_algorithm(algorithm: str | LocalAlgorithm, finds: Finds) -> Algorithm:
@@ -114,6 +117,8 @@ def find_algorithm(algorithm: str | LocalAlgorithm, finds: Finds) -> Algorithm:
         raise OptionError(
             f"algorithm {algorithm!r} finds {other} only; for {wanted} there are {', '.join(map(repr, known))}."
         )
+    if algorithm in _NETWORKS:
+        raise OptionError(f"algorithm {algorithm!r} finds a whole network; ask serape.network, or choose another name")
     if algorithm not in known:
         choices = ", ".join(map(repr, known))
         raise OptionError(

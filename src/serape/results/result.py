@@ -153,7 +153,7 @@ class Result:
 
 def json_text(result: Result) -> str:
     """Return a result as JSON."""
-    return json.dumps(_finite(result.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
+    return json.dumps(finite(result.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
@@ -203,13 +203,14 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
 # JSON has no NaN and no infinities: NaN becomes null, infinities become text.
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """Return the same with nothing in it that JSON has not."""
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
     if isinstance(value, dict):
-        return {key: _finite(v) for key, v in value.items()}
+        return {key: finite(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
+        return [finite(v) for v in value]
     return value
 
 

@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from serape.search.once import Memory, Step
 from serape.search.progress import Progress, Watcher
 from serape.search.separations import Separations
 
+if TYPE_CHECKING:
+    from serape.structure.knowledge import BoundKnowledge
+
 Positions = NDArray[np.uint32]
 Candidates = Sequence[int] | Positions
 
@@ -47,7 +50,8 @@ class Search:
 
     `subject` is the variable the whole search is about: evidence is then kept for it alone, seen from either side, and
     not for the other variables that an algorithm takes for a target along the way; with `evidence=False`, for nobody.
-    `memory` is shared by searches that may take steps marked with `once` from each other.
+    `memory` is shared by searches that may take steps marked with `once` from each other. Pairs that `knowledge` keeps
+    apart are no candidates for each other.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class Search:
         progress: Watcher | None = None,
         memory: Memory | None = None,
         evidence: bool = True,
+        knowledge: BoundKnowledge | None = None,
     ) -> None:
         if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
             raise OptionError(f"alpha must lie between 0 and 1, not be {alpha!r}")
@@ -83,6 +88,7 @@ class Search:
         self._threads = threads
         self._progress = progress
         self._evidence = evidence
+        self._knowledge = knowledge
         self._memory = Memory() if memory is None else memory
         self._steps: dict[int, list[Step[Any]]] = {}  # those this search has come by, by their target
         self._separations = Separations()
@@ -261,11 +267,17 @@ class Search:
 
     # --- what is remembered --------------------------------------------------------------------------------------
 
-    def others(self, *excluded: int) -> Positions:
-        """Return all variables but the excluded ones, in the table's order."""
-        cuts = sorted(set(excluded))
+    def others(self, target: int, *excluded: int) -> Positions:
+        """Return all variables that may be joined to the target, but the excluded ones, in the table's order."""
+        apart = () if self._knowledge is None else self._knowledge.apart(target)
+        cuts = sorted({target, *excluded, *apart})
         pieces = [self._all[begin + 1 : end] for begin, end in pairwise([-1, *cuts, len(self._all)])]
         return np.concatenate(pieces)
+
+    def joinable(self, target: int, candidates: Sequence[int]) -> list[int]:
+        """Return the candidates that are not the target and may be joined to it."""
+        apart = () if self._knowledge is None else self._knowledge.apart(target)
+        return [x for x in candidates if x != target and x not in apart]
 
     def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:
         """Return the candidates that are not members, in their order."""

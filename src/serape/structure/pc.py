@@ -1,53 +1,75 @@
-"""The PC algorithm on a given set of variables: skeleton and separating sets.
+"""The PC algorithm: skeleton and separating sets.
 
 Spirtes, Glymour and Scheines, *Causation, Prediction, and Search*, 2nd edition, 2000; in the order-independent form of
 Colombo and Maathuis, *Order-independent constraint-based causal structure learning*, JMLR 2014 (PC-stable): what a pair
-is tested with depends on the neighbours at the start of each round only.
+is tested with depends on the neighbours at the start of each round only. So do the separating sets here: a pair's
+neighbours are looked through from the most strongly associated on. The order of columns matters only where two
+associations tie exactly.
 
 Sound when the set is all variables. On a part of them, variables left out can keep two neighbours' neighbours joined
-that a set inside would separate; see `iamb_npc` for what that comes to.
+that a set inside would separate; see `iamb_npc` for what that comes to. A pair that cannot be tested reliably given
+nothing is not joined: none of its tests could be reliable, and it would stay joined for that reason alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
+import numpy as np
+
+from serape.independence.base import Association
 from serape.search import Search
-
-
-@dataclass(frozen=True)
-class Skeleton:
-    """Who is joined to whom, and what separates those who are not."""
-
-    neighbours: dict[int, frozenset[int]]
-    separating_sets: dict[frozenset[int], tuple[int, ...]]
-
-    def is_collider(self, x: int, middle: int, y: int) -> bool:
-        """Return whether X – middle – Y, X and Y not joined, must be X → middle ← Y."""
-        near = self.neighbours
-        if middle not in near[x] or middle not in near[y] or y in near[x]:
-            return False
-        return middle not in self.separating_sets[frozenset((x, y))]
+from serape.structure.bones import Pair, Skeleton, keep_weaker, part
 
 
 def pc_skeleton(search: Search, variables: Collection[int]) -> Skeleton:
     """Find the skeleton over the variables: start with all joined, part those that some set of neighbours separates."""
-    variables = sorted(variables)
-    near = {x: set(variables) - {x} for x in variables}
-    separating: dict[frozenset[int], tuple[int, ...]] = {}
-    size = 0
+    found, untested = _given_nothing(search, sorted(variables))
+    part_neighbours(search, found)
+    for x in found.neighbours:  # the others were independent given nothing
+        for y in search.joinable(x, sorted(found.at_distance_two(x))):
+            pair = frozenset((x, y))
+            if pair not in found.separations and pair not in untested:
+                found.separations[pair] = Association(search.test.test(x, y), (), separated=True)
+    return found
+
+
+def part_neighbours(search: Search, found: Skeleton) -> None:
+    """Part those that some set of neighbours separates, given one neighbour, two, and so on."""
+    near = found.neighbours
+    by_strength = {x: sorted(near[x], key=lambda y, x=x: _strength(found, x, y)) for x in near}  # type: ignore[misc]
+    size = 1
     while any(len(others) > size for others in near.values()):
-        at_start = {x: sorted(others) for x, others in near.items()}
-        for x in variables:
-            for y in at_start[x]:
-                if y not in near[x] or len(at_start[x]) - 1 < size:
-                    continue
-                pool = [z for z in at_start[x] if z != y]
-                found = search.separate([y], x, pool, range(size, size + 1))[0]
-                if found.separated:
-                    near[x].discard(y)
-                    near[y].discard(x)
-                    separating[frozenset((x, y))] = found.given
+        at_start = {x: [y for y in by_strength[x] if y in others] for x, others in near.items() if len(others) > size}
+        separated, weakest = part(search, at_start, at_start, size)
+        for pair, association in separated.items():
+            x, y = pair
+            near[x].discard(y)
+            near[y].discard(x)
+            found.separations[pair] = association
+        for pair, association in weakest.items():
+            keep_weaker(found.weakest, pair, association)
         size += 1
-    return Skeleton({x: frozenset(others) for x, others in near.items()}, separating)
+    found.weakest = {pair: seen for pair, seen in found.weakest.items() if pair not in found.separations}
+
+
+def _given_nothing(search: Search, variables: list[int]) -> tuple[Skeleton, set[Pair]]:
+    """Join what depends on each other given nothing, each pair tested once; return also those without a verdict."""
+    found = Skeleton({x: set() for x in variables})
+    untested: set[Pair] = set()
+    for k, x in enumerate(variables):
+        later = np.intersect1d(search.others(x), variables[k + 1 :], assume_unique=True)
+        dependent, apart = search.divide(x, later)
+        for place, y in enumerate(dependent.xs.tolist()):
+            found.neighbours[x].add(y)
+            found.neighbours[y].add(x)
+            found.weakest[frozenset((x, y))] = Association(dependent.outcome(place), (), separated=False)
+        if len(dependent) + len(apart) < len(later):
+            tested = {*dependent.xs.tolist(), *apart.tolist()}
+            untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
+    return found, untested
+
+
+def _strength(found: Skeleton, x: int, y: int) -> tuple[float, float, int]:
+    seen = found.weakest.get(frozenset((x, y)))
+    return (0.0, 0.0, y) if seen is None else (seen.outcome.log_p, -seen.outcome.statistic, y)

@@ -1,0 +1,193 @@
+"""LGL, local to global learning: neighbourhoods of all variables, joined to a skeleton.
+
+Aliferis, *Introduction to IAMB, GLL & LGL*, 2008; Aliferis, Statnikov, Tsamardinos, Mani and Koutsoukos, *Local causal
+and Markov blanket induction for causal discovery and feature selection for classification, part II*, JMLR 2010.
+
+Any learner of parents and children will do, also a user's own. Tests given nothing, and steps that a learner takes
+about one variable, are shared between the targets where that changes no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import comb
+from typing import Literal
+
+from serape.api import Task
+from serape.independence.base import Screen, Tally
+from serape.many import Show, for_each, given_nothing, shared_tests
+from serape.search import Search
+from serape.search.progress import Watcher
+from serape.structure.bones import Pair, Skeleton, keep_weaker, part
+from serape.structure.checkpoint import Checkpoint
+
+Rule = Literal["and", "or"]
+MOST_SUBSETS = 100_000
+"""A separating set of a pair is looked for among subsets of its neighbours of one size while there are no more."""
+
+
+@dataclass
+class Neighbourhoods:
+    """Parents and children by variable, and what it took to find them."""
+
+    of: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    notes: list[str] = field(default_factory=list)
+    complete: bool = False
+
+
+def neighbourhoods(
+    task: Task,
+    targets: list[int],
+    threads: int = 1,
+    progress: bool | Watcher | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Neighbourhoods:
+    """Find the parents and children of many targets; what a checkpoint has of them is taken from there.
+
+    Interrupted, it returns what there is, and says that it is not complete.
+    """
+    found = Neighbourhoods()
+    if checkpoint is not None:
+        for target, near, tally in checkpoint.kept:
+            found.of[target] = near
+            found.tally.merge(tally)
+        if found.of:
+            found.notes.append(f"{len(found.of):,} neighbourhoods were taken from the checkpoint")
+    rest = [target for target in targets if target not in found.of]
+    show = Show("neighbourhoods", len(rest), progress)
+    names = task.source.variables
+    memory = task.memory(len(rest))
+    known: Mapping[int, Screen] = {}
+    done: dict[int, tuple[tuple[int, ...], Tally, list[str]]] = {}
+
+    def one(target: int, watch: Watcher) -> None:
+        search = task.search(None, watch=watch, marginals=task.known(target, known, memory), memory=memory)
+        near = tuple(int(x) for x in task.answer(search, target).parents_children or ())
+        done[target] = near, search.tally, search.notes
+        if checkpoint is not None:
+            checkpoint.add(target, near, search.tally)
+        show.advance(
+            names[target],
+            tuple(names[x] for x in near),
+            search.tally.tests.total(),
+            search.tally.skipped.total(),
+        )
+
+    try:
+        known = given_nothing(task.source, rest, task.knowledge)
+        if known:
+            found.tally.add(0, shared_tests(known), 0)
+        for_each(one, rest, threads)
+        found.complete = True
+    except KeyboardInterrupt:
+        pass
+    finally:
+        show.close()
+    noted: dict[str, int] = {}
+    for target in rest:
+        if target in done:
+            near, tally, notes = done[target]
+            found.of[target] = near
+            found.tally.merge(tally)
+            for note in notes:
+                noted[note] = noted.get(note, 0) + 1
+    found.notes += [note if count == 1 else f"{note} ({count:,} targets)" for note, count in noted.items()]
+    return found
+
+
+def join(near: Mapping[int, Iterable[int]], rule: Rule, task: Task) -> dict[int, set[int]]:
+    """Join variables if both are (and), or one of them is (or), among the parents and children of the other.
+
+    Who has no neighbourhood of his own (constant, or not come to) is joined to nobody under "and".
+    """
+    joined: dict[int, set[int]] = {x: set() for x in range(len(task.source.variables))}
+    for x, others in near.items():
+        for y in others:
+            if rule == "or" or x in near.get(y, ()):
+                joined[x].add(y)
+                joined[y].add(x)
+    if task.knowledge is not None:
+        for x, y in task.knowledge.required:
+            joined[x].add(y)
+            joined[y].add(x)
+    return joined
+
+
+def as_skeleton(search: Search, neighbours: dict[int, set[int]]) -> Skeleton:
+    """Find the weakest association of every pair that is joined, and what separates those with a common neighbour.
+
+    The association is the weakest given nothing or one neighbour of either. What separates a pair is looked for among
+    the subsets of the neighbours of either, the smallest first, the most strongly associated first. Pairs that
+    knowledge keeps apart are not tested, and nothing is said of what separates them.
+    """
+    found = Skeleton(neighbours)
+    pools: dict[int, list[int]] = {}
+    for x, near in neighbours.items():
+        if near:
+            seen = search.separate(sorted(near), x, sorted(near), range(1))
+            order = sorted(range(len(seen)), key=lambda k: (seen.log_p[k], -seen.statistic[k]))
+            pools[x] = [int(seen.xs[k]) for k in order]
+            for k in range(len(seen)):
+                if seen.reliable[k]:
+                    keep_weaker(found.weakest, frozenset((x, int(seen.xs[k]))), seen[k])
+    separated, weakest = part(search, {x: pool for x, pool in pools.items() if len(pool) > 1}, pools, 1)
+    for store in (separated, weakest):
+        for pair, association in store.items():
+            keep_weaker(found.weakest, pair, association)
+    pending = {x: search.joinable(x, sorted(found.at_distance_two(x))) for x in pools}
+    size = 0
+    while pending := {x: ys for x, ys in pending.items() if ys and _worth_while(len(pools[x]), size)}:
+        separated, _ = part(search, pending, pools, size)
+        found.separations.update(separated)
+        pending = {x: [y for y in ys if frozenset((x, y)) not in separated] for x, ys in pending.items()}
+        size += 1
+    return found
+
+
+def _worth_while(pool: int, size: int) -> bool:
+    return size <= pool and comb(pool, size) <= MOST_SUBSETS
+
+
+class Region:
+    """What lies around a target, growing outward.
+
+    Joined are pairs of which each is among the parents and children of the other. The neighbours of what lies at the
+    full depth are not looked for, except to confirm an edge that leads there, and edges between two such variables are
+    not part of the region.
+    """
+
+    def __init__(self, task: Task, target: int, search: Search) -> None:
+        self.joined: dict[int, set[int]] = {target: set()}
+        self.distance = {target: 0}
+        self._task = task
+        self._search = search
+        self._symmetric = task.algorithm.symmetric(task.options)
+        self._near: dict[int, set[int]] = {}
+
+    def grow(self, depth: int) -> None:
+        """Find everything within so many edges of the target."""
+        frontier = list(self.distance)
+        for step in range(1, depth + 1):
+            following: list[int] = []
+            for x in frontier:
+                must = frozenset() if self._task.knowledge is None else self._task.knowledge.must(x)
+                for y in sorted(self._neighbours(x) | must):
+                    if self._symmetric or y in must or x in self._neighbours(y):
+                        self.joined[x].add(y)
+                        self.joined.setdefault(y, set()).add(x)
+                        if y not in self.distance:
+                            self.distance[y] = step
+                            following.append(y)
+            frontier = following
+
+    def _neighbours(self, x: int) -> set[int]:
+        if x not in self._near:
+            self._near[x] = {int(y) for y in self._task.answer(self._search, x).parents_children or ()}
+        return self._near[x]
+
+
+def pairs_of(neighbours: Mapping[int, Iterable[int]]) -> list[Pair]:
+    """Return the pairs that are joined, in the variables' order."""
+    return [frozenset((x, y)) for x in sorted(neighbours) for y in sorted(neighbours[x]) if x < y]

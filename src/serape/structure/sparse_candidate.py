@@ -1,0 +1,56 @@
+"""SCA, the sparse candidate algorithm.
+
+Friedman, Nachman and Pe'er, *Learning Bayesian network structure from massive datasets: the "sparse candidate"
+algorithm*, UAI 1999. Restrict: for each variable, its parents and those others that would most improve its score if
+they joined them, k in all, are the candidates. Maximise: search for the best graph in which parents are candidates.
+Both in turn, until the score does not rise any more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.structure.knowledge import BoundKnowledge
+from serape.structure.scores import Score
+from serape.structure.tabu import LEAST, PATIENCE, TABU, Watch, everyone, tabu_search
+
+
+def sparse_candidate(
+    score: Score,
+    *,
+    k: int = 10,
+    knowledge: BoundKnowledge | None = None,
+    tabu: int = TABU,
+    patience: int = PATIENCE,
+    max_parents: int | None = None,
+    threads: int = 1,
+    watch: Watch | None = None,
+) -> list[set[int]]:
+    """Return the parents of every node in the best graph met."""
+    allowed = everyone(len(score.variables), knowledge)
+    found: list[set[int]] = [set() for _ in allowed]
+    for x, y in () if knowledge is None else knowledge.required:
+        found[y].add(x)
+    best = score.total(found)
+    while True:
+        candidates = [_restrict(score, y, xs, found[y], k, threads) for y, xs in enumerate(allowed)]
+        better = tabu_search(
+            score, candidates, found,
+            knowledge=knowledge, tabu=tabu, patience=patience, max_parents=max_parents, threads=threads, watch=watch,
+        )  # fmt: skip
+        total = score.total(better)
+        if total <= best + LEAST * abs(best):
+            return found
+        found, best = better, total
+
+
+def _restrict(
+    score: Score, y: int, xs: NDArray[np.uint32], parents: set[int], k: int, threads: int
+) -> NDArray[np.uint32]:
+    """Return the parents of y and the best of the others, k in all (or the parents, if they are more)."""
+    others = xs[~np.isin(xs, list(parents))]
+    wanted = min(max(k - len(parents), 0), len(others))
+    gains = score.additions(y, others, sorted(parents), threads=threads)
+    best = others[np.argsort(-gains, kind="stable")[:wanted]]
+    return np.sort(np.concatenate([best, np.array(sorted(parents), np.uint32)]))

@@ -1,0 +1,265 @@
+"""Tabu search for the directed graph of the highest score.
+
+Glover and Laguna, *Tabu Search*, 1997, as Tsamardinos, Brown and Aliferis use it in MMHC (Machine Learning 2006): the
+best change of one arc (added, removed or turned round) is made even if it makes the score worse, unless it leads to one
+of the last hundred graphs; more than fifteen changes in a row without a new best end the search. With `patience=0` it
+is plain hill climbing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.structure.graphs import PartlyDirected
+from serape.structure.knowledge import BoundKnowledge
+from serape.structure.scores import Score
+
+Floats = NDArray[np.float64]
+Candidates = Sequence[NDArray[np.uint32]]
+Watch = Callable[[int, float], None]
+"""Told after every change: arcs, score."""
+
+TABU, PATIENCE = 100, 15
+LEAST = 1e-9
+"""A change of the score that counts, relative to it; scores of equivalent graphs differ by rounding."""
+
+
+@dataclass
+class Dag:
+    """A directed acyclic graph that changes by arcs; ancestors are bits of an integer."""
+
+    parents: list[set[int]]
+    children: list[set[int]] = field(init=False)
+    ancestors: list[int] = field(init=False)
+    arcs: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        given, self.parents = self.parents, [set() for _ in self.parents]
+        self.children = [set() for _ in given]
+        self.ancestors = [0] * len(given)
+        self.arcs = 0
+        for y, before in enumerate(given):
+            for x in before:
+                self.add(x, y)
+
+    def admits(self, x: int, y: int) -> bool:
+        """Return whether x → y would close no cycle."""
+        return x != y and not self.ancestors[x] >> y & 1
+
+    def turns(self, x: int, y: int) -> bool:
+        """Return whether the arc x → y can be turned round: no other path leads from x to y."""
+        return not any(self.ancestors[z] >> x & 1 for z in self.parents[y] if z != x)
+
+    def add(self, x: int, y: int) -> None:
+        """Add the arc x → y."""
+        self.parents[y].add(x)
+        self.children[x].add(y)
+        self.arcs += 1
+        above = self.ancestors[x] | 1 << x
+        fresh = [y]
+        while fresh:
+            node = fresh.pop()
+            if above & ~self.ancestors[node]:
+                self.ancestors[node] |= above
+                fresh.extend(self.children[node])
+
+    def remove(self, x: int, y: int) -> None:
+        """Remove the arc x → y."""
+        self.parents[y].remove(x)
+        self.children[x].remove(y)
+        self.arcs -= 1
+        fresh = [y]
+        while fresh:  # parents may be looked at after their children, and these then again
+            node = fresh.pop()
+            above = 0
+            for z in self.parents[node]:
+                above |= self.ancestors[z] | 1 << z
+            if above != self.ancestors[node]:
+                self.ancestors[node] = above
+                fresh.extend(self.children[node])
+
+
+@dataclass(frozen=True)
+class Move:
+    """A change of one arc, which may be turned round."""
+
+    gain: float
+    x: int
+    y: int
+    turn: bool = False
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C during a search by score. `graph` is the best met by then."""
+
+    def __init__(self, graph: PartlyDirected) -> None:
+        super().__init__()
+        self.graph = graph
+
+
+def tabu_search(
+    score: Score,
+    candidates: Candidates,
+    start: Sequence[Collection[int]] | None = None,
+    *,
+    knowledge: BoundKnowledge | None = None,
+    tabu: int = TABU,
+    patience: int = PATIENCE,
+    max_parents: int | None = None,
+    threads: int = 1,
+    watch: Watch | None = None,
+) -> list[set[int]]:
+    """Return the parents of every node in the best graph met.
+
+    `candidates` are those that each node may have for parents; `start` is where to start from, no arcs if not given.
+    """
+    walk = _Walk(score, candidates, start, knowledge or BoundKnowledge(), max_parents, threads)
+    total = best = score.total(walk.dag.parents)
+    found = [set(before) for before in walk.dag.parents]
+    recent = deque([walk.key], maxlen=max(tabu, 1))
+    stale = 0
+    try:
+        while (move := walk.best_move(recent)) is not None and stale <= patience:
+            walk.make(move)
+            recent.append(walk.key)
+            total += move.gain
+            if watch is not None:
+                watch(walk.dag.arcs, total)
+            stale += 1
+            if total > best + LEAST * abs(best):
+                best, stale = total, 0
+                found = [set(before) for before in walk.dag.parents]
+    except KeyboardInterrupt:
+        raise Stopped(PartlyDirected.of_dag(found)) from None
+    return found
+
+
+class _Walk:
+    """A graph, and what every change of one arc would do to its score."""
+
+    def __init__(
+        self,
+        score: Score,
+        candidates: Candidates,
+        start: Sequence[Collection[int]] | None,
+        knowledge: BoundKnowledge,
+        max_parents: int | None,
+        threads: int,
+    ) -> None:
+        n = len(candidates)
+        self.score = score
+        self.candidates = candidates
+        self.knowledge = knowledge
+        self.most = n if max_parents is None else max_parents
+        self.threads = threads
+        given = [set(before) for before in start or [()] * n]
+        for x, y in knowledge.required:
+            given[y].add(x)
+        self.dag = Dag(given)
+        self.key = 0
+        """Stands for the set of arcs: the exclusive or of their hashes."""
+        for y, before in enumerate(self.dag.parents):
+            for x in before:
+                self.key ^= hash((x, y))
+        self._place = [{int(x): k for k, x in enumerate(xs)} for xs in candidates]
+        self._known: dict[tuple[int, frozenset[int]], tuple[Floats, NDArray[np.intp]]] = {}
+        self.gains: list[Floats] = []
+        self.order: list[NDArray[np.intp]] = []
+        for y in range(n):
+            gains, order = self._look(y)
+            self.gains.append(gains)
+            self.order.append(order)
+        self.tops = np.array([g[o[0]] if len(o) else -np.inf for g, o in zip(self.gains, self.order, strict=True)])
+
+    def _look(self, y: int) -> tuple[Floats, NDArray[np.intp]]:
+        """Return what adding each candidate to the parents of y, or taking it away, gains; and their order by that."""
+        parents = self.dag.parents[y]
+        key = (y, frozenset(parents))
+        if key not in self._known:
+            xs = self.candidates[y]
+            before = self.score.family(y, sorted(parents))
+            gains = np.full(len(xs), -np.inf)
+            inside = np.isin(xs, list(parents))
+            if len(parents) < self.most:
+                outside = np.flatnonzero(~inside)
+                if len(outside):
+                    after = self.score.additions(y, xs[outside], sorted(parents), threads=self.threads)
+                    gains[outside] = after - before
+            less = [int(k) for k in np.flatnonzero(inside) if not self.knowledge.requires(int(xs[k]), y)]
+            if less:
+                without = self.score.families(y, [sorted(parents - {int(xs[k])}) for k in less])
+                gains[less] = without - before
+            self._known[key] = gains, np.argsort(-gains, kind="stable")
+        return self._known[key]
+
+    def best_move(self, recent: Collection[int]) -> Move | None:
+        """Return the change that gains most, of those that close no cycle and do not lead back."""
+        best: Move | None = None
+        for y in np.argsort(-self.tops, kind="stable").tolist():
+            if self.tops[y] == -np.inf or (best is not None and self.tops[y] <= best.gain):
+                break
+            for move in self._changes_at(y, recent):
+                if best is None or move.gain > best.gain:
+                    best = move
+                break
+        for y, before in enumerate(self.dag.parents):
+            for x in sorted(before):
+                turned = self._turning(x, y)
+                if (
+                    turned is not None
+                    and (best is None or turned.gain > best.gain)
+                    and self.dag.turns(x, y)
+                    and self.key ^ hash((x, y)) ^ hash((y, x)) not in recent
+                ):
+                    best = turned
+        return best
+
+    def _changes_at(self, y: int, recent: Collection[int]) -> Iterator[Move]:
+        """Yield arcs into y that can be added or removed, the best first."""
+        gains, xs, parents = self.gains[y], self.candidates[y], self.dag.parents[y]
+        for k in self.order[y].tolist():
+            if gains[k] == -np.inf:
+                return
+            x = int(xs[k])
+            if (x in parents or self.dag.admits(x, y)) and self.key ^ hash((x, y)) not in recent:
+                yield Move(float(gains[k]), x, y)
+
+    def _turning(self, x: int, y: int) -> Move | None:
+        into_y, into_x = self._place[y].get(x), self._place[x].get(y)
+        if into_y is None or into_x is None:
+            return None
+        gain = float(self.gains[y][into_y] + self.gains[x][into_x])
+        return None if gain == -np.inf else Move(gain, x, y, turn=True)
+
+    def make(self, move: Move) -> None:
+        """Make a change."""
+        x, y = move.x, move.y
+        self.key ^= hash((x, y))
+        if x in self.dag.parents[y]:
+            self.dag.remove(x, y)
+            if move.turn:
+                self.dag.add(y, x)
+                self.key ^= hash((y, x))
+        else:
+            self.dag.add(x, y)
+        for node in (x, y) if move.turn else (y,):
+            self.gains[node], self.order[node] = self._look(node)
+            self.tops[node] = self.gains[node][self.order[node][0]] if len(self.order[node]) else -np.inf
+
+
+def everyone(n: int, knowledge: BoundKnowledge | None = None) -> list[NDArray[np.uint32]]:
+    """Return, for each of n nodes, all others that knowledge allows for a parent."""
+    nodes = np.arange(n, dtype=np.uint32)
+    return [allowed(y, nodes[nodes != y], knowledge) for y in range(n)]
+
+
+def allowed(y: int, xs: NDArray[np.uint32], knowledge: BoundKnowledge | None) -> NDArray[np.uint32]:
+    """Return those that knowledge allows for a parent of y."""
+    if knowledge is None or knowledge.is_empty:
+        return xs
+    return xs[[knowledge.allows(int(x), y) for x in xs]]
