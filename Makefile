@@ -18,6 +18,7 @@ test: $(VENV)/test.ready
 
 bench: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/screen.py
+	@$(BIN)/python benchmarks/scores.py
 	@$(BIN)/python benchmarks/incremental.py
 	@$(BIN)/python benchmarks/divide_and_conquer.py
 

@@ -16,6 +16,7 @@
 #include "serape/chi_square.hpp"
 #include "serape/contingency_test.hpp"
 #include "serape/critical_values.hpp"
+#include "serape/family_score.hpp"
 #include "serape/kernels.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/ranking.hpp"
@@ -313,6 +314,73 @@ void bind_test(nb::module_& m) {
             "in the list of conditioning sets; that list; tests and skips by size.");
 }
 
+// A family names its child and each of its parents once.
+void check_family(const PackedTable& table, std::uint32_t child, const std::vector<std::uint32_t>& parents) {
+    check(table, parents);
+    check_distinct(parents);
+    if (std::find(parents.begin(), parents.end(), child) != parents.end()) {
+        throw nb::value_error(("column " + std::to_string(child) + " cannot be its own parent").c_str());
+    }
+}
+
+void bind_score(nb::module_& m) {
+    nb::class_<FamilyScore>(m, "FamilyScore", "Scores of Bayesian-network families on a packed table.")
+        .def(
+            "__init__",
+            [](FamilyScore* self, const PackedTable& table, const std::string& kind, double ess) {
+                const auto parsed = parse<ScoreKind>(kind, {{"loglik", ScoreKind::loglik},
+                                                            {"bic", ScoreKind::bic},
+                                                            {"aic", ScoreKind::aic},
+                                                            {"bdeu", ScoreKind::bdeu},
+                                                            {"k2", ScoreKind::k2}});
+                if (!(ess > 0.0) || !std::isfinite(ess)) {
+                    throw nb::value_error("ess must be positive and finite");
+                }
+                new (self) FamilyScore(table, parsed, ess);
+            },
+            nb::arg("table"), nb::arg("kind"), nb::arg("ess") = 1.0, nb::keep_alive<1, 2>())
+        .def(
+            "additions",
+            [](const FamilyScore& score, std::uint32_t child, const Positions& candidates,
+               const std::vector<std::uint32_t>& parents, std::size_t threads, const nb::object& poll,
+               const std::string& way) {
+                check(score.table(), child);
+                check(score.table(), span(candidates));
+                check_family(score.table(), child, parents);
+                for (const std::uint32_t x : span(candidates)) {
+                    if (x == child || std::find(parents.begin(), parents.end(), x) != parents.end()) {
+                        throw nb::value_error(("candidate " + std::to_string(x) + " is in the family already").c_str());
+                    }
+                }
+                const Way parsed = parse_way(way);
+                auto out = empty_numpy<double>(candidates.size());
+                Control control = control_for(poll);
+                without_gil([&] {
+                    score.additions(child, span(candidates), parents, std::min(threads, most_threads), control,
+                                    out.data(), parsed);
+                });
+                return out;
+            },
+            nb::arg("child"), nb::arg("candidates"), nb::arg("parents"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
+            "Scores of the child with the parents and each of many candidates.")
+        .def(
+            "families",
+            [](const FamilyScore& score, std::uint32_t child, const std::vector<std::vector<std::uint32_t>>& sets,
+               std::size_t threads, const nb::object& poll) {
+                check(score.table(), child);
+                for (const std::vector<std::uint32_t>& parents : sets) {
+                    check_family(score.table(), child, parents);
+                }
+                auto out = empty_numpy<double>(sets.size());
+                Control control = control_for(poll);
+                without_gil([&] { score.families(child, sets, std::min(threads, most_threads), control, out.data()); });
+                return out;
+            },
+            nb::arg("child"), nb::arg("parent_sets"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "Scores of the child with each of several sets of parents.");
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -322,6 +390,7 @@ NB_MODULE(_core, m) {
     m.attr("MAX_ROWS") = max_rows;
     bind_table(m);
     bind_test(m);
+    bind_score(m);
     m.def(
         "chi_square_log_sf", [](double statistic, double dof) { return chi_square_log_sf(statistic, dof); },
         nb::arg("statistic"), nb::arg("dof"), "Natural logarithm of the chi-square tail probability.");

@@ -59,6 +59,17 @@ class ContingencyTest:
         Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and places in the list of conditioning sets; that list; tests and skips by size.
         """
 
+class FamilyScore:
+    """Scores of Bayesian-network families on a packed table."""
+
+    def __init__(self, table: PackedTable, kind: str, ess: float = 1.0) -> None: ...
+
+    def additions(self, child: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Scores of the child with the parents and each of many candidates."""
+
+    def families(self, child: int, parent_sets: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Scores of the child with each of several sets of parents."""
+
 @overload
 def chi_square_log_sf(statistic: float, dof: float) -> float:
     """Natural logarithm of the chi-square tail probability."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -124,6 +124,18 @@ class Table:
     def position(self, variable: str | int) -> int:
         """Return where a variable, given by name or position, stands."""
         return position_of(variable, self.names, self._position)
+
+    def check_categorical(self, needed_by: str, variables: Container[int]) -> None:
+        """Refuse continuous columns among some positions, on behalf of what needs categorical ones."""
+        stuck = [self.names[k] for k in self.continuous if k in variables]
+        if stuck:
+            are = "is" if len(stuck) == 1 else "are"
+            why = self.variables[stuck[0]].reason
+            raise DataError(
+                f"{needed_by} needs categorical columns, but {some(stuck)} {are} continuous ({why}); divide it into "
+                f"classes, leave it out, or, if its values are categories, pass kinds={{{stuck[0]!r}: 'categorical'}} "
+                f"to Table (--ignore and --kind on the command line)"
+            )
 
     def column(self, variable: str | int) -> NDArray[Any]:
         """Return the values of a column, as they were before encoding."""

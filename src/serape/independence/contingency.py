@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, some
+from serape.errors import OptionError
 from serape.independence.base import (
     Associations,
     Candidates,
@@ -64,15 +64,7 @@ class ContingencyTest(IndependenceTest):
 
     def check(self, variables: Container[int]) -> None:
         """Refuse continuous columns."""
-        stuck = [self.table.names[k] for k in self.table.continuous if k in variables]
-        if stuck:
-            are = "is" if len(stuck) == 1 else "are"
-            why = self.table.variables[stuck[0]].reason
-            raise DataError(
-                f"test {self.name!r} needs categorical columns, but {some(stuck)} {are} continuous ({why}); divide it "
-                f"into classes, leave it out, or, if its values are categories, pass "
-                f"kinds={{{stuck[0]!r}: 'categorical'}} to Table (--ignore and --kind on the command line)"
-            )
+        self.table.check_categorical(f"test {self.name!r}", variables)
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given; performed even where it is not reliable."""

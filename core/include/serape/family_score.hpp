@@ -1,0 +1,89 @@
+// Scores of Bayesian-network families: a child and its parents.
+//
+// With N_jk the rows in which the parents have their j-th combination of levels and the child its k-th level, N_j their
+// sum over k, N all rows, r the child's levels and q the product of the parents' levels,
+//   loglik  Σ N_jk ln(N_jk / N_j);
+//   bic     loglik − ½ ln(N) (r−1) q;
+//   aic     loglik − (r−1) q;
+//   bdeu    Σ_j [lnΓ(a_j) − lnΓ(N_j + a_j)] + Σ_jk [lnΓ(N_jk + a_jk) − lnΓ(a_jk)], a_jk = ess / (r q), a_j = ess / q;
+//   k2      the same with a_jk = 1, a_j = r.
+//
+// Combinations that do not occur add nothing, so memory is bounded by the rows. Terms are rounded once to fixed point
+// and added up as integers: a score has the same bits whatever the way of counting, the number of threads and the order
+// of the parents. Of a Dirichlet term, ln a is taken out (lnΓ(n+a) − lnΓ(a) = ln a + lnΓ(n+a) − lnΓ(1+a) for n >= 1)
+// and kept as a logarithm, so that a may be smaller than any double: what is left has a limit at a = 0. Where q is
+// larger than any double, the penalties of bic and aic are infinite (unless r = 1 or, for bic, N = 1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "serape/candidate_counter.hpp"
+#include "serape/gamma_table.hpp"
+#include "serape/packed_table.hpp"
+#include "serape/parallel.hpp"
+
+namespace serape {
+
+enum class ScoreKind { loglik, bic, aic, bdeu, k2 };
+
+// What is counted of a family: the sum of its terms and, for ln a, how many cells and strata occur.
+struct FamilySum {
+    std::int64_t value = 0;
+    std::int64_t cells = 0;
+    std::int64_t strata = 0;
+};
+
+class FamilyScore {
+  public:
+    // `ess`, the equivalent sample size, is used by bdeu alone; positive and finite.
+    FamilyScore(const PackedTable& table, ScoreKind kind, double ess);
+
+    const PackedTable& table() const { return table_; }
+
+    // By candidate, the score of the child with the parents and that candidate. Cells are made once and counted against
+    // every candidate. `way` forces a way of counting (planes, scatter or sparse; for tests).
+    void additions(std::size_t child, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> parents,
+                   std::size_t threads, Control& control, double* out, Way way = Way::automatic) const;
+
+    // The scores of the child with each of several sets of parents.
+    void families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
+                  Control& control, double* out) const;
+
+  private:
+    // What a score makes of numbers of levels alone.
+    struct Shape {
+        std::shared_ptr<const GammaTable> cell;  // of Dirichlet scores
+        std::shared_ptr<const GammaTable> stratum;
+        double log_a = 0.0;       // ln a_jk
+        double log_levels = 0.0;  // ln a_j − ln a_jk
+        double penalty = 0.0;
+    };
+    bool dirichlet() const { return kind_ == ScoreKind::bdeu || kind_ == ScoreKind::k2; }
+    // No cell has more rows than `most_cell`, no stratum more than `most_stratum`.
+    Shape shape(std::uint32_t child_levels, std::vector<std::uint32_t> parent_levels, std::size_t most_cell,
+                std::size_t most_stratum) const;
+    double score(const Shape& shape, const FamilySum& sum) const;
+    std::shared_ptr<const GammaTable> gamma_table(double a, std::size_t most) const;
+
+    const PackedTable& table_;
+    ScoreKind kind_;
+    double ess_;
+    const LogTable* log_ = nullptr;  // of likelihoods
+    int shift_ = 0;                  // of Dirichlet scores
+    double unit_ = 0.0;              // what one of a sum is worth
+
+    struct Known {
+        std::mutex mutex;
+        std::map<double, std::shared_ptr<const GammaTable>> tables;
+        std::size_t bytes = 0;
+    };
+    std::unique_ptr<Known> known_;
+};
+
+}  // namespace serape

@@ -1,0 +1,187 @@
+"""Scores of Bayesian networks, a sum over families: each variable with its parents.
+
+With N_jk the rows in which the parents have their j-th combination of levels and the child its k-th level, N_j their
+sum over k, N all rows, r the child's levels and q the product of the parents' levels (declared ones count), a family's
+score is, in natural logarithms and the larger the better,
+
+- `loglik`: Σ N_jk ln(N_jk / N_j);
+- `bic`: loglik − ½ ln(N) (r − 1) q (Schwarz, *Estimating the dimension of a model*, Annals of Statistics 1978);
+- `aic`: loglik − (r − 1) q (Akaike, *A new look at the statistical model identification*, IEEE TAC 1974);
+- `bdeu`: Σ_j [lnΓ(a_j) − lnΓ(N_j + a_j)] + Σ_jk [lnΓ(N_jk + a_jk) − lnΓ(a_jk)] with a_jk = s / (r q), a_j = s / q for
+  an equivalent sample size s (Heckerman, Geiger and Chickering, *Learning Bayesian networks*, Machine Learning 1995);
+- `k2`: the same with a_jk = 1, a_j = r (Cooper and Herskovits, *A Bayesian method for the induction of probabilistic
+  networks from data*, Machine Learning 1992).
+
+All but `k2` score Markov-equivalent networks alike. There is no limit to the number of parents: memory is bounded by
+the rows, and a_jk may be smaller than any float (a_jk → 0). Only the penalties of `bic` and `aic` become infinite where
+q is larger than any float.
+
+A new score has to supply `local` alone; one that can do better overrides `additions` and `families`, and must give the
+same answers. Variables are positions in `variables` throughout.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from serape import _core
+from serape.data.table import Table, as_table
+from serape.errors import OptionError, suggestion
+from serape.independence.base import Candidates, Floats, Poll, as_positions
+
+
+class Score(ABC):
+    """A decomposable score of Bayesian networks; larger is better."""
+
+    name: str = "custom"
+    variables: tuple[str, ...]
+
+    @abstractmethod
+    def local(self, child: int, parents: Sequence[int]) -> float:
+        """Return the score of a child with its parents."""
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, tuple[int, ...]], float]:
+        return {}
+
+    def family(self, child: int, parents: Collection[int]) -> float:
+        """Return the score of a child with its parents, computed once."""
+        key = child, tuple(sorted(parents))
+        if key not in self._known:
+            self._known[key] = self.local(*key)
+        return self._known[key]
+
+    def additions(
+        self,
+        child: int,
+        candidates: Candidates,
+        parents: Collection[int],
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> Floats:
+        """Return, by candidate, the score of the child with the parents and that candidate."""
+        return self.families(child, [(*parents, int(x)) for x in candidates], threads=threads, poll=poll)
+
+    def families(
+        self, child: int, parent_sets: Sequence[Collection[int]], *, threads: int = 1, poll: Poll | None = None
+    ) -> Floats:
+        """Return the scores of the child with each of several sets of parents."""
+        del threads
+        found = np.empty(len(parent_sets))
+        for k, parents in enumerate(parent_sets):
+            found[k] = self.family(child, parents)
+            if poll is not None:
+                poll()
+        return found
+
+    def total(self, parents_of: Sequence[Collection[int]]) -> float:
+        """Return the score of a network: the parents of every variable, in the order of `variables`."""
+        if len(parents_of) != len(self.variables):
+            raise OptionError(f"there are {len(self.variables)} variables, but parents of {len(parents_of)}")
+        return math.fsum(self.family(child, parents) for child, parents in enumerate(parents_of))
+
+
+class _TableScore(Score):
+    """A score counted by the native core, in the contingency tables of a Table's columns."""
+
+    kind: ClassVar[Literal["loglik", "bic", "aic", "bdeu", "k2"]]
+
+    _ess: float = 1.0  # of BDeu alone
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.name = self.kind
+        self.variables = table.names
+        table.check_categorical(f"score {self.name!r}", range(len(table.names)))
+        self._native = _core.FamilyScore(table.packed, self.kind, self._ess)
+
+    def local(self, child: int, parents: Sequence[int]) -> float:
+        """Return the score of a child with its parents."""
+        return float(self._native.families(child, [list(parents)])[0])
+
+    def additions(
+        self,
+        child: int,
+        candidates: Candidates,
+        parents: Collection[int],
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+        way: str = "automatic",
+    ) -> Floats:
+        """Return, by candidate, the score of the child with the parents and that candidate, in one native call.
+
+        `way` forces a way of counting ("planes", "scatter", "sparse"); all give the same bits.
+        """
+        return self._native.additions(child, as_positions(candidates), list(parents), threads, poll, way)
+
+    def families(
+        self, child: int, parent_sets: Sequence[Collection[int]], *, threads: int = 1, poll: Poll | None = None
+    ) -> Floats:
+        """Return the scores of the child with each of several sets of parents, in one native call."""
+        return self._native.families(child, [list(parents) for parents in parent_sets], threads, poll)
+
+
+class BDeu(_TableScore):
+    """The Bayesian Dirichlet equivalent uniform score."""
+
+    kind = "bdeu"
+
+    def __init__(self, table: Table, equivalent_sample_size: float = 10.0) -> None:
+        if not 0 < equivalent_sample_size < math.inf:
+            raise OptionError(
+                f"the equivalent sample size must be a positive number of rows, not {equivalent_sample_size!r}"
+            )
+        self.equivalent_sample_size = self._ess = float(equivalent_sample_size)
+        super().__init__(table)
+
+
+class BIC(_TableScore):
+    """The Bayesian information criterion, as a score: half of it, with the sign changed."""
+
+    kind = "bic"
+
+
+class AIC(_TableScore):
+    """Akaike's information criterion, as a score: half of it, with the sign changed."""
+
+    kind = "aic"
+
+
+class K2(_TableScore):
+    """The score of the K2 algorithm: a uniform prior on every family's probabilities."""
+
+    kind = "k2"
+
+
+class LogLikelihood(_TableScore):
+    """The logarithm of the likelihood at its maximum."""
+
+    kind = "loglik"
+
+
+SCORES: dict[str, type[_TableScore]] = {score.kind: score for score in (BDeu, BIC, AIC, K2, LogLikelihood)}
+
+
+def make_score(data: Any, score: str | Score = "bdeu", equivalent_sample_size: float = 10.0) -> Score:
+    """Return the score of a name on data; a score is returned as it is.
+
+    `data` is a Table, anything that a Table can be made of, or a score. `equivalent_sample_size` is used by "bdeu".
+    """
+    for given in (score, data):
+        if isinstance(given, Score):
+            return given
+    if score not in SCORES:
+        raise OptionError(
+            f"score={score!r} is not known; scores are {', '.join(map(repr, SCORES))}.{suggestion(str(score), SCORES)}"
+        )
+    if score == "bdeu":
+        return BDeu(as_table(data), equivalent_sample_size)
+    return SCORES[score](as_table(data))
