@@ -184,7 +184,7 @@ def test_heads_of_arcs_only() -> None:
         ("c", "d"): True,
         ("d", "a"): True,
     }
-    skeleton = draw_graph(nx.Graph([("a", "b"), ("b", "c")]))  # type: ignore[arg-type]
+    skeleton = draw_graph(nx.Graph([("a", "b"), ("b", "c")]))
     assert not any(map(has_head, arrows(skeleton).values()))
     assert len(arrows(skeleton)) == 2
 
