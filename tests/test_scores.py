@@ -84,7 +84,7 @@ def test_against_the_formula(kind: str, seed: int, rows: int, size: int, child_l
     random = np.random.default_rng(seed)
     levels = [child_levels, *random.choice([1, 2, 2, 2, 3, 4, 8, 9, 12], 10).tolist(), 300]
     table = declared_table(random, rows, levels)
-    native, plain = make_score(table, kind), PlainScore(table, kind)
+    native, plain = make_score(table, kind, 10.0), PlainScore(table, kind)
     assert plain.levels == levels
     chosen = (1 + random.permutation(len(levels) - 1)).tolist()
     parents, candidates = chosen[:size], chosen[size:]
@@ -219,7 +219,7 @@ def test_what_was_asked_before_does_not_matter() -> None:
 @pytest.mark.parametrize("kind", SCORES)
 def test_thirty_parents(kind: str) -> None:
     table = random_table(np.random.default_rng(3), 1000, [2, *[3] * 40])
-    native, plain = make_score(table, kind), PlainScore(table, kind)
+    native, plain = make_score(table, kind, 10.0), PlainScore(table, kind)
     parents = list(range(1, 31))
     expected = plain.families(0, [parents, [*parents, 31], parents[:-1]])
     found = [native.local(0, parents), *native.additions(0, [31], parents), *native.families(0, [parents[:-1]])]
@@ -246,7 +246,7 @@ def test_more_combinations_than_a_float_holds() -> None:
     expected = math.lgamma(20) + math.lgamma(30) - math.lgamma(50)
     expected += math.log(10.0) - columns * math.log(4) - 2 * math.log(2)
     constant = declared_constants(columns, 20, 30)
-    assert BDeu(constant).local(0, list(range(1, columns + 1))) == pytest.approx(expected, rel=1e-12)
+    assert BDeu(constant, 10.0).local(0, list(range(1, columns + 1))) == pytest.approx(expected, rel=1e-12)
 
 
 def declared_constants(columns: int, zeros: int, ones: int) -> serape.Table:
@@ -375,10 +375,10 @@ def test_make_score() -> None:
         assert type(score) is kind
         assert score.name == name
         assert score.variables == ("x0", "x1", "x2", "x3")
-    one, ten = make_score(data, equivalent_sample_size=1.0), make_score(data)
+    one, ten = make_score(data), make_score(data, equivalent_sample_size=10.0)
     assert isinstance(ten, BDeu)
     assert ten.equivalent_sample_size == 10.0
-    assert one.local(0, (1,)) != ten.local(0, (1,)) == BDeu(serape.Table(data)).local(0, (1,))
+    assert one.local(0, (1,)) != ten.local(0, (1,)) == BDeu(serape.Table(data), 10.0).local(0, (1,))
     with pytest.raises(OptionError, match=r"score='bdue' is not known.*Did you mean 'bdeu'"):
         make_score(data, "bdue")
     for ess in (0.0, -1.0, math.nan, math.inf):

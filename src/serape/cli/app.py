@@ -330,10 +330,10 @@ def network(
     max_conditioning: MaxConditioning = None,
     reliability: Reliability = "auto",
     dof: Dof = "auto",
-    score: Annotated[Literal["bdeu", "bic", "aic", "k2"], typer.Option(help="Score, for those that go by one.")] = (
-        "bdeu"
-    ),
-    ess: Annotated[float, typer.Option(help="Equivalent sample size of the BDeu score.")] = 10.0,
+    score: Annotated[
+        Literal["auto", "bdeu", "bic", "aic", "k2"], typer.Option(help="Score, for those that go by one.")
+    ] = "auto",
+    ess: Annotated[float, typer.Option(help="Equivalent sample size of the BDeu score.")] = 1.0,
     missing: Missing = "error",
     kind: Kind = None,
     ignore: Ignore = None,

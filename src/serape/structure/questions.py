@@ -172,8 +172,8 @@ def network(
     max_conditioning: int | None = None,
     reliability: Reliability = "auto",
     dof: DofRule = "auto",
-    score: str | Score = "bdeu",
-    equivalent_sample_size: float = 10.0,
+    score: str | Score = "auto",
+    equivalent_sample_size: float = 1.0,
     knowledge: Knowledge | Mapping[str, Any] | None = None,
     random_state: int | None = None,
     n_jobs: int = 1,
@@ -197,7 +197,8 @@ def network(
         - "pc-stable", or any algorithm that finds parents and children (with `rule`, "and"): a skeleton, whose edges
           are directed as far as separating sets tell. The answer is a class, too.
     score
-        "bdeu", "bic", "aic", "k2", or a `Score`; for the algorithms that go by one.
+        "bdeu", "bic", "aic", "k2", a `Score`, or "auto": what came nearer to the truth, "bdeu" for mmhc and h2pc and
+        "bic" for the others that go by a score.
     equivalent_sample_size
         That of BDeu.
     knowledge
@@ -221,6 +222,8 @@ def network(
         run = _Run(task, _knowledge(knowledge), thread_count(n_jobs), progress, checkpoint)
         return run.done(_oriented_result(run, run.bones(algorithm, rule)))
     _check_own_options(known, algorithm_options)
+    if isinstance(score, str) and score == "auto":
+        score = known.score
     options = {name: value for name, value in algorithm_options.items() if name != "rule"}
     if known.family == "score":
         if checkpoint is not None:

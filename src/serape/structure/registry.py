@@ -25,14 +25,16 @@ class NetworkAlgorithm:
     takes: tuple[str, ...] = ()
     """Its options."""
 
+    score: Literal["bdeu", "bic"] = "bic"
+    """What `score="auto"` means for it."""
     finds: str = "network"
 
 
 _TABU = ("tabu", "patience", "max_parents")
 _ALL = (
     NetworkAlgorithm("pc-stable", "constraint", True, "Colombo & Maathuis 2014"),
-    NetworkAlgorithm("mmhc", "hybrid", False, "Tsamardinos, Brown & Aliferis 2006", "mmpc", ("rule", *_TABU)),
-    NetworkAlgorithm("h2pc", "hybrid", False, "Gasse, Aussem & Elghazel 2014", "hpc", ("rule", *_TABU)),
+    NetworkAlgorithm("mmhc", "hybrid", False, "Tsamardinos, Brown & Aliferis 2006", "mmpc", ("rule", *_TABU), "bdeu"),
+    NetworkAlgorithm("h2pc", "hybrid", False, "Gasse, Aussem & Elghazel 2014", "hpc", ("rule", *_TABU), "bdeu"),
     NetworkAlgorithm("ges", "score", True, "Chickering 2002", takes=("max_parents",)),
     NetworkAlgorithm("sca", "score", False, "Friedman, Nachman & Pe'er 1999", takes=("k", *_TABU)),
     NetworkAlgorithm("tabu", "score", False, "Glover & Laguna 1997", takes=_TABU),

@@ -134,7 +134,7 @@ class BDeu(_TableScore):
 
     kind = "bdeu"
 
-    def __init__(self, table: Table, equivalent_sample_size: float = 10.0) -> None:
+    def __init__(self, table: Table, equivalent_sample_size: float = 1.0) -> None:
         if not 0 < equivalent_sample_size < math.inf:
             raise OptionError(
                 f"the equivalent sample size must be a positive number of rows, not {equivalent_sample_size!r}"
@@ -170,7 +170,7 @@ class LogLikelihood(_TableScore):
 SCORES: dict[str, type[_TableScore]] = {score.kind: score for score in (BDeu, BIC, AIC, K2, LogLikelihood)}
 
 
-def make_score(data: Any, score: str | Score = "bdeu", equivalent_sample_size: float = 10.0) -> Score:
+def make_score(data: Any, score: str | Score = "bdeu", equivalent_sample_size: float = 1.0) -> Score:
     """Return the score of a name on data; a score is returned as it is.
 
     `data` is a Table, anything that a Table can be made of, or a score. `equivalent_sample_size` is used by "bdeu".
