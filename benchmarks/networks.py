@@ -149,7 +149,7 @@ class Runner:
         result = self.folder / "result.json"
         result.unlink(missing_ok=True)
         script = Path(__file__).with_name("peer_networks.py")
-        command: list[str | Path] = [str(python), script, self.warm, data, result, method.tool, method.name, str(self.alpha)]
+        command = [str(python), *map(str, (script, self.warm, data, result, method.tool, method.name, self.alpha))]
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with (
             (self.folder / "stderr.txt").open("w") as errors,

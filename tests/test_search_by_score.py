@@ -251,7 +251,7 @@ class TestNetwork:
 
         def stop(now: serape.Progress) -> None:
             nonlocal count
-            count += "score" in now.target
+            count += "score" in now.doing
             if count == 20:
                 raise KeyboardInterrupt
 

@@ -28,6 +28,7 @@ from serape.errors import Interrupted, OptionError, SerapeError, suggestion
 from serape.files import write_whole
 from serape.independence import TESTS
 from serape.networks import bundled_networks
+from serape.results import pictures
 from serape.results.explanation import p_text
 from serape.results.result import Result, finite, json_text
 
@@ -99,8 +100,8 @@ Ignore = Annotated[list[str] | None, typer.Option(help="Leave this column out; r
 Known = Annotated[
     Path | None,
     typer.Option(
-        help="A JSON file of what is known: lists of [from, to] under required, forbidden and forbidden_pairs, "
-        "and lists of names, earlier to later, under tiers."
+        help="A JSON file of what is known: pairs of names under required, forbidden (arcs, from and to) and "
+        "forbidden_pairs, and lists of names, earlier to later, under tiers."
     ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Break exact ties at random with this seed.")]
@@ -226,6 +227,7 @@ def region(
     quiet: Quiet = False,
 ) -> None:
     """Find the columns within some edges of a column, and the edges that lead there."""
+    _check_picture(picture)
     interrupted = False
     try:
         found = serape.region(
@@ -255,7 +257,11 @@ def region(
         typer.echo(json.dumps(finite(content), indent=1, default=str))
     else:
         console = Console(highlight=False)
-        console.print(Text(f"Within {about['depth']} edges of {about['target']}: {len(found) - 1} variables"))
+        console.print(
+            Text(
+                f"Within {about['depth']} edge{'s' * (about['depth'] > 1)} of {about['target']}: {len(found) - 1} variables"
+            )
+        )
         _print_edges(console, [(a, "–", b, seen) for a, b, seen in found.edges(data=True)])
         console.print(
             Text(
@@ -264,9 +270,7 @@ def region(
             )
         )
     if picture is not None:
-        from serape.results.pictures import draw_graph, save_picture
-
-        save_picture(draw_graph(found, target=about["target"]), picture)
+        pictures.save_picture(pictures.draw_graph(found, target=about["target"]), picture)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -296,6 +300,7 @@ def skeleton(
     quiet: Quiet = False,
 ) -> None:
     """Find which columns are joined by an arc, without the arcs' directions."""
+    _check_picture(picture)
     table = _table(data, kind, missing, ignore)
     interrupted = False
     try:
@@ -349,6 +354,7 @@ def network(
     quiet: Quiet = False,
 ) -> None:
     """Find the network behind a table: which columns are joined by an arc, and which way."""
+    _check_picture(picture)
     table = _table(data, kind, missing, ignore)
     true = None if truth is None else _network(truth)
     interrupted = False
@@ -376,6 +382,13 @@ def network(
         serape.write_bif(found.fit(), bif)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _check_picture(path: Path | None) -> None:
+    """Refuse a picture that cannot be drawn before the search, not after it."""
+    if path is not None:
+        pictures.picture_format(path)
+        pictures.check_matplotlib()
 
 
 def _show_structure(

@@ -41,6 +41,14 @@ class GraphComparison:
     shd_dag: int | None
     """The same between the graphs as given, if both are fully directed; otherwise None."""
 
+    def __str__(self) -> str:
+        distance = "" if self.shd is None else f"structural Hamming distance {self.shd}; "
+        return (
+            f"{distance}{self.missing} missing, {self.extra} extra, {self.reversed} reversed; "
+            f"edges: precision {self.skeleton_precision:.3f}, recall {self.skeleton_recall:.3f}; "
+            f"arrows: precision {self.arrow_precision:.3f}, recall {self.arrow_recall:.3f}"
+        )
+
 
 def compare_graphs(found: nx.DiGraph[Any] | nx.Graph[Any], truth: nx.DiGraph[Any] | Network) -> GraphComparison:
     """Compare a graph that was found with the true one.

@@ -97,12 +97,11 @@ def draw_graph(
         Save it with `figure.savefig("graph.png")` (or .pdf, .svg). A name of more than 32 characters takes several
         lines; the names of more than 150 nodes are left out.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-        from matplotlib.font_manager import FontProperties
-    except ImportError:
-        raise OptionError("a picture needs matplotlib; install it with: pip install 'serape[plots]'") from None
+    check_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.font_manager import FontProperties
+
     names = _names(graph, "graph")
     if target is not None and target not in names:
         raise OptionError(f"the graph has no node {target!r}.{suggestion(str(target), names)}")
@@ -154,13 +153,26 @@ def draw_graph(
 # --- what there is to draw -------------------------------------------------------------------------------------------
 
 
-def save_picture(figure: Figure, path: Path) -> None:
-    """Write a figure to a file, whole or not at all; its ending tells the format."""
+def check_matplotlib() -> None:
+    """Refuse to draw without matplotlib."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise OptionError("a picture needs matplotlib; install it with: pip install 'serape[plots]'") from None
+
+
+def picture_format(path: Path) -> str:
+    """Return the format that a file's ending stands for."""
     format_ = path.suffix.lower().lstrip(".")
     if format_ not in ("png", "svg", "pdf"):
         raise OptionError(f"a picture goes to a file that ends in .png, .svg or .pdf, not {path.name!r}")
+    return format_
+
+
+def save_picture(figure: Figure, path: Path) -> None:
+    """Write a figure to a file, whole or not at all; its ending tells the format."""
     content = io.BytesIO()
-    figure.savefig(content, format=format_)
+    figure.savefig(content, format=picture_format(path))
     write_whole(path, content.getvalue())
 
 

@@ -17,6 +17,7 @@ from serape.files import write_whole
 from serape.networks import Network
 from serape.networks.fitting import fit
 from serape.results.graph_comparison import GraphComparison, compare_graphs
+from serape.results.pictures import draw_graph, save_picture
 from serape.results.records import Records
 from serape.results.result import finite
 from serape.structure.graphs import PartlyDirected, extension
@@ -117,8 +118,6 @@ class Structure:
 
     def plot(self, path: str | os.PathLike[str] | None = None, truth: nx.DiGraph[Any] | None = None) -> Figure:
         """Draw the graph; write it to a file (.png, .svg, .pdf) if one is named."""
-        from serape.results.pictures import draw_graph, save_picture
-
         figure = draw_graph(self.graph, truth=truth, title=self.title)
         if path is not None:
             save_picture(figure, Path(path))

@@ -26,6 +26,8 @@ class Progress:
     tests: int
     skipped: int
     seconds: float
+    doing: str = ""
+    """What goes on, in words, where it is not tests about a target."""
 
 
 Watcher = Callable[[Progress], object]
@@ -42,7 +44,8 @@ class Watch:
         """Show where the search stands."""
         if now.seconds < self._patience:
             return
-        text = f"{now.target}: {len(now.members)} found, {now.tests:,} tests, {now.seconds:.0f} s; Ctrl-C keeps them"
+        done = now.doing or f"{len(now.members)} found, {now.tests:,} tests"
+        text = f"{now.target or 'searching'}: {done}, {now.seconds:.0f} s; Ctrl-C keeps what there is"
         if self._status is None:
             self._status = Status(Text(text), console=Console(stderr=True))
             self._status.start()

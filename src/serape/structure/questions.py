@@ -513,12 +513,10 @@ def _score_watch(
     told = watcher(progress)
     if told is None:
         return None, lambda: None
-    steps = 0
 
     def watch(arcs: int, total: float) -> None:
-        nonlocal steps
-        steps += 1
-        told(Progress(f"{name}: score {total:,.1f}, {arcs:,} arcs", (), steps, 0, time.perf_counter() - started))
+        doing = f"{arcs:,} arcs, score {total:,.1f}"
+        told(Progress(name, (), 0, 0, time.perf_counter() - started, doing))
 
     return watch, told.close if isinstance(told, Watch) else lambda: None
 
