@@ -257,11 +257,8 @@ def region(
         typer.echo(json.dumps(finite(content), indent=1, default=str))
     else:
         console = Console(highlight=False)
-        console.print(
-            Text(
-                f"Within {about['depth']} edge{'s' * (about['depth'] > 1)} of {about['target']}: {len(found) - 1} variables"
-            )
-        )
+        edges = "1 edge" if about["depth"] == 1 else f"{about['depth']} edges"
+        console.print(Text(f"Within {edges} of {about['target']}: {len(found) - 1} variables"))
         _print_edges(console, [(a, "–", b, seen) for a, b, seen in found.edges(data=True)])
         console.print(
             Text(
