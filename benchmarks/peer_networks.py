@@ -28,6 +28,9 @@ Arcs = list[tuple[str, str]]
 Job = tuple[Callable[[], Any], Callable[[Any], Arcs]]
 """What learns a graph, and what reads its arcs."""
 
+SAMPLE_SIZE = 1
+"""BDeu's equivalent sample size; that of pyAgrum and causal-learn cannot be set."""
+
 
 @dataclass(frozen=True)
 class Data:
@@ -59,8 +62,7 @@ def serape(data: Data, method: str, alpha: float) -> Job:
     algorithm, _, score = method.partition(", ")
     options: dict[str, Any] = {"alpha": alpha}
     if score:
-        kind, _, size = score.partition(" ")
-        options |= {"score": kind, "equivalent_sample_size": float(size or 10)}
+        options |= {"score": score, "equivalent_sample_size": SAMPLE_SIZE}
     return lambda: package.network(table, algorithm, **options), lambda found: list(found.graph.edges)
 
 
@@ -73,15 +75,17 @@ def pgmpy(data: Data, method: str, alpha: float) -> Job:
     )
     algorithm, _, score_name = method.partition(", ")
     if algorithm == "MMHC":
-        learner = import_module("pgmpy.estimators").MmhcEstimator(frame, state_names=states)
-        return lambda: learner.estimate(significance_level=alpha), lambda found: list(found.edges)
+        older = import_module("pgmpy.estimators")
+        learner = older.MmhcEstimator(frame, state_names=states)
+        prior = older.BDeu(frame, equivalent_sample_size=SAMPLE_SIZE, state_names=states)
+        return lambda: learner.estimate(prior, significance_level=alpha), lambda found: list(found.edges)
     if algorithm == "PC":
         searcher = discovery.PC(
             variant="stable", ci_test="g_sq", significance_level=alpha, n_jobs=1, show_progress=False
         )
     else:
-        if score_name == "bdeu 1":
-            score = scores.BDeu(frame, equivalent_sample_size=1, state_names=states)
+        if score_name == "bdeu":
+            score = scores.BDeu(frame, equivalent_sample_size=SAMPLE_SIZE, state_names=states)
         else:
             score = scores.BIC(frame, state_names=states)
         if algorithm == "GES":
@@ -127,7 +131,7 @@ def pyagrum(data: Data, method: str, alpha: float) -> Job:
         learner.useLocalSearchWithTabuList()
     else:
         learner.useGreedyHillClimbing()
-    if score == "bdeu 1":
+    if score == "bdeu":
         learner.useScoreBDeu()
     else:
         learner.useScoreBIC()

@@ -394,7 +394,7 @@ def with_the_oracle(
         len(names),
         [{y for y in nodes if y != x and frozenset((x, y)) not in separating} for x in nodes],
         lambda x, y: separating[frozenset((x, y))],
-        lambda x, y: 0.0,
+        lambda x, z, y: 0.0,
         names,
         knowledge,
     )
@@ -435,7 +435,7 @@ class Contradictory:
             len(names),
             [{y for y, b in enumerate(names) if frozenset((a, b)) in self.joined} for a in names],
             separating_set,
-            lambda x, y: self.strength[frozenset((names[x], names[y]))],
+            lambda x, z, y: self.strength[frozenset((names[x], names[y]))],
             names,
             None if knowledge is None else knowledge.bind(names),
         )
@@ -471,7 +471,7 @@ def test_contradictions_never_make_a_cycle() -> None:
 
 def path(strengths: dict[frozenset[int], float], names: Sequence[str] = "ABCD") -> Oriented:
     """A – B – C – D where B and C should both be colliders: one of them cannot be."""
-    return orient(4, [{1}, {0, 2}, {1, 3}, {2}], lambda x, y: (), lambda x, y: strengths[frozenset((x, y))], names)
+    return orient(4, [{1}, {0, 2}, {1, 3}, {2}], lambda x, y: (), lambda x, z, y: strengths[frozenset((x, y))], names)
 
 
 class TestConflicts:
@@ -493,7 +493,7 @@ class TestConflicts:
             6,
             near,
             lambda x, y: () if frozenset((x, y)) in sure else None,
-            lambda x, y: sure[frozenset((x, y))],
+            lambda x, z, y: sure[frozenset((x, y))],
             "ABCDEF",
         )
         assert found.graph == made(6, [(c, b), (e, b), (b, a), (f, a), (c, a)], [(c, d)])
@@ -513,6 +513,6 @@ class TestConflicts:
     def test_an_unknown_separating_set_tells_nothing(self) -> None:
         neighbours = [{1}, {0, 2}, {1}]
         for known, arcs in ((None, []), ((1,), []), ((), [(0, 1), (2, 1)])):
-            found = orient(3, neighbours, lambda x, y, known=known: known, lambda x, y: 0.0, "ABC")  # type: ignore[misc]
+            found = orient(3, neighbours, lambda x, y, known=known: known, lambda x, z, y: 0.0, "ABC")  # type: ignore[misc]
             assert found.graph.arcs() == arcs
             assert found.conflicts == []

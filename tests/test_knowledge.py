@@ -136,7 +136,7 @@ class TestOrientation:
         edges = [{1, 2, 3}, {0, 2}, {0, 1, 3}, {0, 2}]
 
         def directed(known: Knowledge) -> PartlyDirected:
-            return orient(4, edges, lambda x, y: (0, 2), lambda x, y: 0.0, "ABCD", known.bind("ABCD")).graph
+            return orient(4, edges, lambda x, y: (0, 2), lambda x, z, y: 0.0, "ABCD", known.bind("ABCD")).graph
 
         assert directed(Knowledge()).arcs() == []
         assert directed(Knowledge(required=[("B", "C")])).arcs() == [(0, 3), (1, 2), (2, 3)]
@@ -149,25 +149,25 @@ class TestOrientation:
             (Knowledge(forbidden=[("B", "A")]), [(0, 1), (1, 2), (2, 3)]),
             (Knowledge(tiers=[["D"], ["A", "C"]]), [(1, 0), (2, 1), (3, 2)]),
         ):
-            found = orient(4, chain, lambda x, y: (1, 2), lambda x, y: 0.0, "ABCD", known.bind("ABCD"))
+            found = orient(4, chain, lambda x, y: (1, 2), lambda x, z, y: 0.0, "ABCD", known.bind("ABCD"))
             assert found.graph.arcs() == arcs
             assert found.conflicts == []
 
     def test_knowledge_goes_before_the_skeleton(self) -> None:
         known = Knowledge(required=[("A", "B")], forbidden_pairs=[("B", "C")])
-        found = orient(3, [{2}, {2}, {0, 1}], lambda x, y: (0, 1, 2), lambda x, y: 0.0, "ABC", known.bind("ABC"))
+        found = orient(3, [{2}, {2}, {0, 1}], lambda x, y: (0, 1, 2), lambda x, z, y: 0.0, "ABC", known.bind("ABC"))
         assert found.graph == made(3, arcs=[(0, 1)], edges=[(0, 2)])
 
     def test_a_collider_against_knowledge_is_left_out(self) -> None:
         known = Knowledge(required=[("B", "A")])
-        found = orient(3, [{1}, {0, 2}, {1}], lambda x, y: (), lambda x, y: 0.0, "ABC", known.bind("ABC"))
+        found = orient(3, [{1}, {0, 2}, {1}], lambda x, y: (), lambda x, z, y: 0.0, "ABC", known.bind("ABC"))
         assert found.graph == made(3, arcs=[(1, 0)], edges=[(1, 2)])
         assert [str(one) for one in found.conflicts] == ["A → B ← C is left out: knowledge does not allow A → B"]
 
     def test_knowledge_that_would_close_a_cycle(self) -> None:
         """Each pair may be joined one way only, and the three that the skeleton joins make a cycle."""
         known = Knowledge(forbidden=[("B", "A"), ("C", "B"), ("A", "C")])
-        found = orient(3, [{1, 2}, {0, 2}, {0, 1}], lambda x, y: None, lambda x, y: 0.0, "ABC", known.bind("ABC"))
+        found = orient(3, [{1, 2}, {0, 2}, {0, 1}], lambda x, y: None, lambda x, z, y: 0.0, "ABC", known.bind("ABC"))
         assert found.graph == made(3, arcs=[(0, 1), (1, 2)], edges=[(0, 2)])
         assert [str(one) for one in found.conflicts] == [
             "C → A is left out: it would close a directed cycle of arcs that knowledge directs",

@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 from rich.console import Console
@@ -46,19 +45,35 @@ def for_each(work: Callable[[int, Watcher], None], targets: Sequence[int], threa
         for target in targets:
             one(target)
         return
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(one, target) for target in targets]
+    waiting = iter(targets)
+    lock = threading.Lock()
+    failures: list[BaseException] = []
+
+    def work_on() -> None:
         try:
-            waiting = set(futures)
-            while waiting:  # in short naps, so that Ctrl-C is noticed
-                done, waiting = wait(waiting, timeout=0.1)
-                for future in done:
-                    future.result()
-        except BaseException:
-            stop.set()
-            for future in futures:
-                future.cancel()
-            raise
+            while not stop.is_set():
+                with lock:
+                    target = next(waiting, None)
+                if target is None:
+                    return
+                one(target)
+        except BaseException as error:
+            failures.append(error)
+
+    workers = [threading.Thread(target=work_on, daemon=True) for _ in range(min(threads, len(targets)))]
+    for worker in workers:
+        worker.start()
+    try:
+        for worker in workers:
+            while worker.is_alive():  # in short naps, so that Ctrl-C is noticed
+                worker.join(0.1)
+    except BaseException:
+        stop.set()
+        for worker in workers:
+            worker.join()
+        raise
+    if failures:
+        raise failures[0]
 
 
 def given_nothing(

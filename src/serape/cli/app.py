@@ -84,6 +84,7 @@ Algorithm = Annotated[str, typer.Option(help="A name that `serape algorithms` li
 Test = Annotated[str, typer.Option(help=f"Independence test: auto, {', '.join(TESTS)}.")]
 Alpha = Annotated[float, typer.Option(help="Significance level.")]
 MaxConditioning = Annotated[int | None, typer.Option(help="Largest conditioning set.")]
+MaxSubset = Annotated[str, typer.Option(help="Largest conditioning set: a number, none, or auto.")]
 Reliability = Annotated[
     Literal["auto", "dof", "cells", "none"],
     typer.Option(help="Trust a test with 5 rows a degree of freedom, 5 rows a cell, or always."),
@@ -213,7 +214,7 @@ def region(
     algorithm: Algorithm = "auto",
     test: Test = "auto",
     alpha: Alpha = 0.05,
-    max_conditioning: MaxConditioning = None,
+    max_conditioning: MaxSubset = "auto",
     reliability: Reliability = "auto",
     dof: Dof = "auto",
     missing: Missing = "error",
@@ -237,7 +238,7 @@ def region(
             algorithm=algorithm,
             test=test,
             alpha=alpha,
-            max_conditioning=max_conditioning,
+            max_conditioning=_limit(max_conditioning),
             reliability=None if reliability == "none" else reliability,
             dof=dof,
             knowledge=_read_knowledge(knowledge),
@@ -281,7 +282,7 @@ def skeleton(
     ] = "and",
     test: Test = "auto",
     alpha: Alpha = 0.05,
-    max_conditioning: MaxConditioning = None,
+    max_conditioning: MaxSubset = "auto",
     reliability: Reliability = "auto",
     dof: Dof = "auto",
     missing: Missing = "error",
@@ -307,7 +308,7 @@ def skeleton(
             rule=rule,
             test=test,
             alpha=alpha,
-            max_conditioning=max_conditioning,
+            max_conditioning=_limit(max_conditioning),
             reliability=None if reliability == "none" else reliability,
             dof=dof,
             knowledge=_read_knowledge(knowledge),
@@ -329,7 +330,7 @@ def network(
     algorithm: Algorithm = "mmhc",
     test: Test = "auto",
     alpha: Alpha = 0.05,
-    max_conditioning: MaxConditioning = None,
+    max_conditioning: MaxSubset = "auto",
     reliability: Reliability = "auto",
     dof: Dof = "auto",
     score: Annotated[
@@ -361,7 +362,7 @@ def network(
             algorithm,
             test=test,
             alpha=alpha,
-            max_conditioning=max_conditioning,
+            max_conditioning=_limit(max_conditioning),
             reliability=None if reliability == "none" else reliability,
             dof=dof,
             score=score,
@@ -379,6 +380,16 @@ def network(
         serape.write_bif(found.fit(), bif)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _limit(text: str) -> int | Literal["auto"] | None:
+    if text == "auto":
+        return "auto"
+    if text == "none":
+        return None
+    if not text.isdecimal():
+        raise OptionError(f"--max-conditioning must be a whole number, 'none' or 'auto', not {text!r}")
+    return int(text)
 
 
 def _check_picture(path: Path | None) -> None:

@@ -29,7 +29,7 @@ _TSAMARDINOS = "Tsamardinos, Aliferis & Statnikov 2003"
 _TSAMARDINOS_KDD = "Tsamardinos, Aliferis & Statnikov 2003 (KDD)"
 _ALIFERIS = "Aliferis, Tsamardinos & Statnikov 2003"
 _MORAIS = "Rodrigues de Morais & Aussem 2010"
-_DIVIDE = "divide and conquer"
+DIVIDE = "divide and conquer"
 _HYBRID = "hybrid"
 
 
@@ -53,16 +53,16 @@ class Algorithm:
     @property
     def shares(self) -> bool:
         """Whether it goes in steps about single targets that searches for other targets can take from it."""
-        return self.family in (_DIVIDE, _HYBRID)
+        return self.family in (DIVIDE, _HYBRID)
 
     @property
     def parts_by_subsets(self) -> bool:
         """Whether it parts a variable from the target by subsets of the neighbourhood, not given the whole blanket."""
-        return self.family == _DIVIDE
+        return self.family == DIVIDE
 
     def symmetric(self, options: Mapping[str, Any]) -> bool:
         """Whether x is among y's parents and children exactly if y is among x's, on any data."""
-        return self.family == _DIVIDE and options.get("symmetry", True) is not False
+        return self.family == DIVIDE and options.get("symmetry", True) is not False
 
     def answers(self, finds: Finds) -> bool:
         """Return whether it finds what is asked."""
@@ -83,15 +83,15 @@ _ALL = (
     Algorithm("inter-iamb-npc", inter_iamb_npc, "blanket", "incremental", False, _TSAMARDINOS),
     Algorithm("fast-iamb", fast_iamb, "blanket", "incremental", True, "Yaramakala & Margaritis 2005", "cells"),
     Algorithm("inter-iapc", inter_iapc, "parents-children", "incremental", True, _MORAIS),
-    Algorithm("mmpc", mmpc, "parents-children", _DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
-    Algorithm("mmmb", mmmb, "blanket", _DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
-    Algorithm("hiton-pc", hiton_pc, "parents-children", _DIVIDE, True, _ALIFERIS, dof="adjusted"),
-    Algorithm("hiton-mb", hiton_mb, "blanket", _DIVIDE, True, _ALIFERIS, dof="adjusted"),
-    Algorithm("pcmb", algorithm_mb, "both", _DIVIDE, True, "Peña, Björkegren & Tegnér 2005", dof="adjusted",
+    Algorithm("mmpc", mmpc, "parents-children", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
+    Algorithm("mmmb", mmmb, "blanket", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
+    Algorithm("hiton-pc", hiton_pc, "parents-children", DIVIDE, True, _ALIFERIS, dof="adjusted"),
+    Algorithm("hiton-mb", hiton_mb, "blanket", DIVIDE, True, _ALIFERIS, dof="adjusted"),
+    Algorithm("pcmb", algorithm_mb, "both", DIVIDE, True, "Peña, Björkegren & Tegnér 2005", dof="adjusted",
               run_parents_children=algorithm_pc),
-    Algorithm("ipc-mb", ipc_mb, "both", _DIVIDE, True, "Fu & Desmarais 2008", dof="adjusted",
+    Algorithm("ipc-mb", ipc_mb, "both", DIVIDE, True, "Fu & Desmarais 2008", dof="adjusted",
               run_parents_children=ipc_pc),
-    Algorithm("dos", dos, "both", _DIVIDE, True, "Zeng, He, Xiang & Mao 2011", dof="adjusted",
+    Algorithm("dos", dos, "both", DIVIDE, True, "Zeng, He, Xiang & Mao 2011", dof="adjusted",
               run_parents_children=dos_pc),
     Algorithm("hpc", hpc_mb, "both", _HYBRID, True, _MORAIS, dof="adjusted", run_parents_children=hpc),
     Algorithm("hpc-mb", hpc_mb, "blanket", _HYBRID, True, _MORAIS, dof="adjusted"),

@@ -19,10 +19,28 @@ Positions = NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
+    """Many x, and which of some sets separates each."""
+
     serial: int
     xs: Positions
     which: NDArray[np.int32]
     sets: Sequence[Sequence[int]]
+
+    def get(self, x: int) -> tuple[int, ...] | None:
+        places = np.flatnonzero(self.xs == x)
+        return tuple(self.sets[self.which[places[0]]]) if len(places) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _OneSet:
+    """Many x that one set separates, a bit for each variable."""
+
+    serial: int
+    bits: NDArray[np.uint8]
+    given: tuple[int, ...]
+
+    def get(self, x: int) -> tuple[int, ...] | None:
+        return self.given if x < 8 * len(self.bits) and self.bits[x >> 3] >> (7 - (x & 7)) & 1 else None
 
 
 class Separations:
@@ -31,7 +49,7 @@ class Separations:
     def __init__(self) -> None:
         self._serial = 0  # counts what was found
         self._pairs: dict[frozenset[int], tuple[int, tuple[int, ...]]] = {}
-        self._batches: dict[int, list[_Batch]] = {}
+        self._batches: dict[int, list[_Batch | _OneSet]] = {}
 
     def add(self, x: int, target: int, given: tuple[int, ...]) -> None:
         """Remember that a set separates two variables."""
@@ -44,14 +62,20 @@ class Separations:
         """Remember, for many x, which of some sets separates it from the target (the first, if `which` is None)."""
         if len(xs) == 0:
             return
-        if which is None:
-            which = np.zeros(len(xs), np.int32)
         if len(xs) <= _SMALL:
-            for x, k in zip(xs.tolist(), which.tolist(), strict=True):
+            places = [0] * len(xs) if which is None else which.tolist()
+            for x, k in zip(xs.tolist(), places, strict=True):
                 self.add(x, target, tuple(sets[k]))
+            return
+        self._serial += 1
+        batch: _Batch | _OneSet
+        if which is None:
+            inside = np.zeros(int(xs.max()) + 1, bool)
+            inside[xs] = True
+            batch = _OneSet(self._serial, np.packbits(inside), tuple(sets[0]))
         else:
-            self._serial += 1
-            self._batches.setdefault(target, []).append(_Batch(self._serial, xs, which, sets))
+            batch = _Batch(self._serial, xs, which, sets)
+        self._batches.setdefault(target, []).append(batch)
 
     def get(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set that separates two variables, or None if none was found."""
@@ -59,8 +83,8 @@ class Separations:
         found = [] if single is None else [single]
         for target, other in ((y, x), (x, y)):
             for batch in self._batches.get(target, ()):
-                places = np.flatnonzero(batch.xs == other)
-                if len(places):
-                    found.append((batch.serial, tuple(batch.sets[batch.which[places[0]]])))
+                given = batch.get(other)
+                if given is not None:
+                    found.append((batch.serial, given))
                     break  # later batches are later
         return min(found)[1] if found else None

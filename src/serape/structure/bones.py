@@ -30,10 +30,6 @@ class Skeleton:
         found = self.separations.get(frozenset((x, y)))
         return None if found is None else found.given
 
-    def strength(self, x: int, y: int) -> float:
-        """Return the log p of the test that separates two variables."""
-        return self.separations[frozenset((x, y))].outcome.log_p
-
     def is_collider(self, x: int, middle: int, y: int) -> bool:
         """Return whether X – middle – Y, X and Y not joined, must be X → middle ← Y."""
         near = self.neighbours

@@ -4,9 +4,9 @@ Spirtes, Glymour and Scheines, *Causation, Prediction, and Search*, 2nd edition,
 algorithm. With the skeleton and separating sets of a DAG it gives the DAG's completed graph; with knowledge that is
 true of the DAG, what is common to all equivalent DAGs that agree with it (Meek 1995).
 
-On data, separating sets can contradict each other. Colliders are then taken in the order of their tests, surest first,
-and by name where those tie, so that the order of the columns does not matter; one that contradicts what is set by then
-is left out as a whole, and so is one that would close a directed cycle.
+On data, separating sets can contradict each other. Colliders are then taken surest first, and by name where they are
+equally sure, so that the order of the columns does not matter; one that contradicts what is set by then is left out as
+a whole, and so is one that would close a directed cycle.
 """
 
 from __future__ import annotations
@@ -43,19 +43,20 @@ def orient(
     n: int,
     neighbours: Sequence[Collection[int]],
     separating_set: Callable[[int, int], tuple[int, ...] | None],
-    strength: Callable[[int, int], float],
+    sureness: Callable[[int, int, int], float | None],
     names: Sequence[str],
     knowledge: BoundKnowledge | None = None,
 ) -> Oriented:
     """Direct the edges of a skeleton as far as separating sets and knowledge tell.
 
-    `separating_set` gives the set that separated two variables, None if unknown; `strength` gives the log p of that
-    test. Knowledge goes before the skeleton: required arcs are added to it, pairs that are kept apart taken out.
+    `separating_set` gives the set that separated two variables, None if unknown; `sureness(x, z, y)` tells how sure it
+    is, once Z is known not to be in it, that Z is a collider: the larger the surer, None if it is none. Knowledge goes
+    before the skeleton: required arcs are added to it, pairs that are kept apart taken out.
     """
     work = _Orientation(n, names, knowledge or BoundKnowledge())
     work.join(neighbours)
     work.apply_knowledge()
-    work.apply_colliders(separating_set, strength)
+    work.apply_colliders(separating_set, sureness)
     work.apply_meek()
     return Oriented(work.graph, work.conflicts)
 
@@ -94,9 +95,9 @@ class _Orientation:
     def apply_colliders(
         self,
         separating_set: Callable[[int, int], tuple[int, ...] | None],
-        strength: Callable[[int, int], float],
+        sureness: Callable[[int, int, int], float | None],
     ) -> None:
-        """Make X – Z – Y, X and Y not joined, X → Z ← Y if Z is not in the set that separates X and Y."""
+        """Make X – Z – Y, X and Y not joined, X → Z ← Y if Z is not in the set that separates X and Y, and sure."""
         colliders = []
         for z in range(self.graph.n):
             for x, y in combinations(sorted(self.graph.adjacent(z), key=self.names.__getitem__), 2):
@@ -104,8 +105,9 @@ class _Orientation:
                     continue
                 given = separating_set(x, y)
                 if given is not None and z not in given:
-                    sure = strength(x, y)
-                    colliders.append((math.inf if math.isnan(sure) else -sure, self._by_name((z, x, y)), (x, z, y)))
+                    sure = sureness(x, z, y)
+                    if sure is not None:
+                        colliders.append((math.inf if math.isnan(sure) else -sure, self._by_name((z, x, y)), (x, z, y)))
         for _, _, (x, z, y) in sorted(colliders):
             against = self._contrary(x, z) or self._contrary(y, z) or self._closing(x, z) or self._closing(y, z)
             if against:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import networkx as nx
 import numpy as np
@@ -17,7 +17,7 @@ from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_whole, suggestion
 from serape.independence import ContingencyTest, DofRule, IndependenceTest
 from serape.independence.base import Association, Tally
-from serape.local.registry import ALGORITHMS, LocalAlgorithm
+from serape.local.registry import ALGORITHMS, DIVIDE, LocalAlgorithm
 from serape.results.structure import Structure, undirected
 from serape.search.progress import Progress, Watch, Watcher, watcher
 from serape.structure.bones import Skeleton
@@ -35,6 +35,8 @@ from serape.structure.tabu import Stopped, allowed, everyone, tabu_search
 
 LEARNER = "hiton-pc"
 """What `algorithm="auto"` means where neighbourhoods of many variables are asked for."""
+MOST_CONDITIONING = 3
+"""What `max_conditioning="auto"` means for learners that go through subsets of neighbourhoods, where there are data."""
 
 
 def region(
@@ -44,7 +46,7 @@ def region(
     algorithm: str | LocalAlgorithm = "auto",
     test: str = "auto",
     alpha: float = 0.05,
-    max_conditioning: int | None = None,
+    max_conditioning: int | Literal["auto"] | None = "auto",
     reliability: Reliability = "auto",
     dof: DofRule = "auto",
     knowledge: Knowledge | Mapping[str, Any] | None = None,
@@ -55,7 +57,8 @@ def region(
 ) -> nx.Graph[str]:
     """Find the variables within some edges of a target and the edges that lead there, growing outward from it.
 
-    Neighbourhoods are learnt by `algorithm`, which finds parents and children, of variables nearer than `depth` only.
+    Neighbourhoods are learnt by `algorithm`, which finds parents and children, of variables nearer than `depth` only;
+    `max_conditioning="auto"` is that of `skeleton`.
     Two variables are joined if each is among the parents and children of the other; edges between two variables at
     the full depth are not part of the region.
 
@@ -122,7 +125,7 @@ def skeleton(
     rule: Rule = "and",
     test: str = "auto",
     alpha: float = 0.05,
-    max_conditioning: int | None = None,
+    max_conditioning: int | Literal["auto"] | None = "auto",
     reliability: Reliability = "auto",
     dof: DofRule = "auto",
     knowledge: Knowledge | Mapping[str, Any] | None = None,
@@ -148,6 +151,11 @@ def skeleton(
         A file that keeps the neighbourhoods as they are found; a run that was stopped goes on from it. Constant columns
         are joined to nothing.
 
+    max_conditioning
+        The largest conditioning set; "auto" is 3 for pc-stable and for divide and conquer, which go through the subsets
+        of neighbourhoods, and none for learners that condition on whole blankets. Larger sets take much longer where
+        somebody has many neighbours, and hardly change the answer (see the page on networks).
+
     The other arguments are those of `markov_blanket`. `n_jobs` threads work on different variables; the answer does
     not depend on it.
 
@@ -169,7 +177,7 @@ def network(
     algorithm: str | LocalAlgorithm = "mmhc",
     test: str = "auto",
     alpha: float = 0.05,
-    max_conditioning: int | None = None,
+    max_conditioning: int | Literal["auto"] | None = "auto",
     reliability: Reliability = "auto",
     dof: DofRule = "auto",
     score: str | Score = "auto",
@@ -206,7 +214,7 @@ def network(
     checkpoint
         As for `skeleton`, where there is one to find.
 
-    The other arguments are those of `markov_blanket`.
+    The other arguments are those of `skeleton`.
 
     Raises
     ------
@@ -276,7 +284,7 @@ class _Run:
 
     def near(self, rule: Rule) -> dict[int, set[int]]:
         """Find the neighbourhoods of all variables and join them."""
-        task = self._task
+        task = self.require_task()
         targets = list(range(len(self.names))) if self.table is None else self.table.varying
         found = neighbourhoods(task, targets, self.threads, self.progress, self.checkpoint)
         self.tally.merge(found.tally)
@@ -297,7 +305,7 @@ class _Run:
 
     def bones(self, algorithm: str | LocalAlgorithm, rule: Rule) -> Skeleton:
         """Find the skeleton, what separates pairs, and what speaks for the edges."""
-        task = self._task
+        task = self.require_task()
         if algorithm != "pc-stable":
             joined = self.near(rule)
             if not self.complete:
@@ -326,8 +334,8 @@ class _Run:
         self.notes += search.notes
         return found
 
-    @property
-    def _task(self) -> Task:
+    def require_task(self) -> Task:
+        """Return the tests' settings."""
         if self.task is None:
             raise DataError("there are no tests to go by")
         return self.task
@@ -384,7 +392,15 @@ def _skeleton_result(run: _Run, found: Skeleton) -> Structure:
 def _oriented_result(run: _Run, found: Skeleton) -> Structure:
     names = run.names
     near = [found.neighbours[x] for x in range(len(names))]
-    oriented = orient(len(names), near, found.separating_set, found.strength, names, run.knowledge)
+    search = run.require_task().search(None)
+
+    def sureness(x: int, z: int, y: int) -> float | None:
+        """A collider shows twice: without it the ends are independent, with it dependent, the more so the surer."""
+        outcome = search.ask(x, y, (*(found.separating_set(x, y) or ()), z))
+        return None if outcome is None or outcome.log_p > search.log_alpha else -outcome.log_p
+
+    oriented = orient(len(names), near, found.separating_set, sureness, names, run.knowledge)
+    run.tally.merge(search.tally)
     graph = _with_evidence(oriented.graph, names, _edge_evidence(found.weakest, names))
     return run.result(
         _name(run), graph, finds="network", separating_sets=_named_sets(found, names), options=_told(run),
@@ -539,7 +555,7 @@ def _task(
     algorithm: str | LocalAlgorithm,
     test: str,
     alpha: float,
-    max_conditioning: int | None,
+    max_conditioning: int | Literal["auto"] | None,
     reliability: Reliability,
     dof: DofRule,
     knowledge: Knowledge | Mapping[str, Any] | None,
@@ -555,19 +571,23 @@ def _task(
             f"algorithm {algorithm!r} is not known.{suggestion(algorithm, every)} Known are 'auto', "
             f"{', '.join(map(repr, every))}."
         )
+    limit = None if max_conditioning == "auto" else max_conditioning
     if algorithm == "pc-stable":
         if options:
             raise OptionError(f"algorithm 'pc-stable' has no option {next(iter(options))!r} (it takes none)")
         task = Task.make(
-            data, "parents-children", _no_learner, test, alpha, max_conditioning, reliability,
+            data, "parents-children", _no_learner, test, alpha, limit, reliability,
             "adjusted" if dof == "auto" else dof, random_state, {},
         )  # fmt: skip
-        task = replace(task, algorithm=replace(task.algorithm, name="pc-stable"))
+        task = replace(task, algorithm=replace(task.algorithm, name="pc-stable", family=DIVIDE))
     else:
         task = Task.make(
-            data, "parents-children", LEARNER if algorithm == "auto" else algorithm, test, alpha, max_conditioning,
+            data, "parents-children", LEARNER if algorithm == "auto" else algorithm, test, alpha, limit,
             reliability, dof, random_state, options,
         )  # fmt: skip
+    if max_conditioning == "auto":
+        bounded = isinstance(task.source, ContingencyTest) and task.algorithm.parts_by_subsets
+        task = replace(task, max_conditioning=MOST_CONDITIONING if bounded else None)
     told = _knowledge(knowledge)
     return task if told is None else replace(task, knowledge=told.bind(task.source.variables))
 
