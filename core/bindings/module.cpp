@@ -72,18 +72,27 @@ Control control_for(const nb::object& poll) {
     });
 }
 
-// Runs a long computation without the GIL; a stop raises what Python wants raised.
+// Runs a computation. It gives the GIL away once it has taken more than a moment: handing it back and forth for short
+// ones would make two threads slower than one. A stop raises what Python wants raised.
 template <class Work>
-void without_gil(const Work& work) {
-    bool stopped = false;
-    {
-        const nb::gil_scoped_release release;
-        try {
-            work();
-        } catch (const Cancelled&) {
-            stopped = true;
+void in_touch(Control& control, const Work& work) {
+    PyThreadState* given_away = nullptr;
+    const auto take_back = [&] {
+        if (given_away != nullptr) {
+            PyEval_RestoreThread(given_away);
         }
+    };
+    control.when_long([&] { given_away = PyEval_SaveThread(); });
+    bool stopped = false;
+    try {
+        work();
+    } catch (const Cancelled&) {
+        stopped = true;
+    } catch (...) {
+        take_back();
+        throw;
     }
+    take_back();
     if (stopped) {
         if (PyErr_Occurred() == nullptr) {
             PyErr_SetNone(PyExc_KeyboardInterrupt);
@@ -220,7 +229,12 @@ void bind_test(nb::module_& m) {
                 check(test.table(), y);
                 check(test.table(), given);
                 Outcome out{};
-                without_gil([&] { out = test.test(x, y, given); });
+                if (test.table().rows() < 20'000) {  // soon done
+                    out = test.test(x, y, given);
+                } else {
+                    const nb::gil_scoped_release release;
+                    out = test.test(x, y, given);
+                }
                 return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
             },
             nb::arg("x"), nb::arg("y"), nb::arg("given"))
@@ -234,7 +248,7 @@ void bind_test(nb::module_& m) {
                 check(test.table(), given);
                 Batch batch(candidates.size());
                 Control control = control_for(poll);
-                without_gil([&] {
+                in_touch(control, [&] {
                     test.screen(target, span(candidates), given, std::min(threads, most_threads), control,
                                 batch.answers(), parse_way(way), way == "panels");
                 });
@@ -253,7 +267,7 @@ void bind_test(nb::module_& m) {
                 Batch batch(candidates.size());
                 Control control = control_for(poll);
                 std::size_t asked = 0;
-                without_gil([&] {
+                in_touch(control, [&] {
                     asked = test.first_dependent(target, span(candidates), given, log_alpha, control, batch.answers());
                 });
                 return std::make_tuple(asked, batch.statistic, batch.dof, batch.reliable);
@@ -285,8 +299,9 @@ void bind_test(nb::module_& m) {
                 question.until_survivor = until_survivor;
                 SubsetAnswers found;
                 Control control = control_for(poll);
-                without_gil(
-                    [&] { found = test.search_subsets(span(xs), question, std::min(threads, most_threads), control); });
+                in_touch(control, [&] {
+                    found = test.search_subsets(span(xs), question, std::min(threads, most_threads), control);
+                });
                 const std::size_t asked = found.answers.size();
                 auto numbers = empty_numpy<double>(3 * asked);       // statistics, degrees of freedom, log p
                 auto places = empty_numpy<std::int32_t>(2 * asked);  // verdicts, conditioning sets
@@ -355,7 +370,7 @@ void bind_score(nb::module_& m) {
                 const Way parsed = parse_way(way);
                 auto out = empty_numpy<double>(candidates.size());
                 Control control = control_for(poll);
-                without_gil([&] {
+                in_touch(control, [&] {
                     score.additions(child, span(candidates), parents, std::min(threads, most_threads), control,
                                     out.data(), parsed);
                 });
@@ -374,7 +389,8 @@ void bind_score(nb::module_& m) {
                 }
                 auto out = empty_numpy<double>(sets.size());
                 Control control = control_for(poll);
-                without_gil([&] { score.families(child, sets, std::min(threads, most_threads), control, out.data()); });
+                in_touch(control,
+                         [&] { score.families(child, sets, std::min(threads, most_threads), control, out.data()); });
                 return out;
             },
             nb::arg("child"), nb::arg("parent_sets"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),

@@ -14,6 +14,7 @@ namespace serape {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::uint64_t few_questions = 4096;
 
 }  // namespace
 
@@ -274,6 +275,10 @@ std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const
 
 SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
                                               std::size_t threads, Control& control) const {
+    const std::size_t largest = std::min(question.largest, question.pool.size());
+    if (xs.size() * std::min(choose(question.pool.size(), largest), few_questions) < few_questions) {
+        threads = 1;  // they would be done before another thread had started
+    }
     std::vector<std::optional<SubsetSearch>> searches(std::max<std::size_t>(threads, 1));
     std::vector<SubsetAnswer> answers(xs.size());
     std::vector<std::int64_t> tried(question.tried.begin(), question.tried.end());

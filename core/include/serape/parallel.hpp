@@ -17,13 +17,14 @@ struct Cancelled : std::exception {
     const char* what() const noexcept override { return "cancelled"; }
 };
 
-// How a long call stays in touch with its caller: `poll` is called now and then, on the calling thread only, and
-// returns true to stop the work.
+// How a long call stays in touch with its caller, on the calling thread only: `poll` is called now and then, and
+// returns true to stop the work; `when_long` once, when the work has taken more than a moment.
 class Control {
   public:
     Control() = default;
     explicit Control(std::function<bool()> poll)
         : poll_(std::move(poll)), caller_(std::this_thread::get_id()), last_(std::chrono::steady_clock::now()) {}
+    void when_long(std::function<void()> call) { when_long_ = std::move(call); }
 
     // Throws Cancelled if the work is to stop. Any thread may call this.
     void check() {
@@ -34,6 +35,10 @@ class Control {
             return;
         }
         const auto now = std::chrono::steady_clock::now();
+        if (when_long_ && now - last_ >= std::chrono::microseconds(100)) {
+            when_long_();
+            when_long_ = nullptr;
+        }
         if (now - last_ >= std::chrono::milliseconds(50)) {
             last_ = now;
             if (poll_()) {
@@ -46,6 +51,7 @@ class Control {
 
   private:
     std::function<bool()> poll_;
+    std::function<void()> when_long_;
     std::thread::id caller_;
     std::chrono::steady_clock::time_point last_;
     std::atomic<bool> stopped_{false};

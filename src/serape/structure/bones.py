@@ -9,10 +9,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from serape.independence.base import Association
+from serape.independence.base import Associations, Outcome, Screen
 from serape.search import Search
 
 Pair = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """One test given nothing."""
+
+    only: Outcome
+
+    def outcome(self, place: int) -> Outcome:
+        """Return the answer."""
+        del place
+        return self.only
+
+    def given_of(self, place: int) -> tuple[int, ...]:
+        """Return the conditioning set."""
+        del place
+        return ()
+
+
+Seen = tuple[float, float, Associations | Screen | Single, int]
+"""A test of a pair: log p, less the statistic, and the answers among which it is, with its place; larger is weaker.
+
+There are many of these and few are looked at in the end, so no more is made of them than that.
+"""
 
 
 @dataclass
@@ -20,15 +44,15 @@ class Skeleton:
     """Who is joined to whom, and what separates those who are not but have a neighbour in common."""
 
     neighbours: dict[int, set[int]]
-    separations: dict[Pair, Association] = field(default_factory=dict)
+    separations: dict[Pair, Seen] = field(default_factory=dict)
     """Tests that separate pairs."""
-    weakest: dict[Pair, Association] = field(default_factory=dict)
+    weakest: dict[Pair, Seen] = field(default_factory=dict)
     """For pairs that are joined, the weakest association met."""
 
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return the set that separates two variables, or None if none is known."""
-        found = self.separations.get(frozenset((x, y)))
-        return None if found is None else found.given
+        seen = self.separations.get(frozenset((x, y)))
+        return None if seen is None else seen[2].given_of(seen[3])
 
     def is_collider(self, x: int, middle: int, y: int) -> bool:
         """Return whether X – middle – Y, X and Y not joined, must be X → middle ← Y."""
@@ -46,25 +70,35 @@ class Skeleton:
 
 def part(
     search: Search, asked: Mapping[int, Sequence[int]], pools: Mapping[int, Sequence[int]], size: int
-) -> tuple[dict[Pair, Association], dict[Pair, Association]]:
+) -> tuple[dict[Pair, Seen], dict[Pair, Seen]]:
     """Look for sets of one size in the pool of x that separate it from those asked about, for every x.
 
     Returns what separates pairs, and for the others the weakest association met.
     """
-    separated: dict[Pair, Association] = {}
-    weakest: dict[Pair, Association] = {}
+    separated: dict[Pair, Seen] = {}
+    weakest: dict[Pair, Seen] = {}
     for x, others in asked.items():
         answers = search.separate(others, x, pools[x], range(size, size + 1))
-        for k, y in enumerate(others):
-            if answers.reliable[k]:
-                keep_weaker(separated if answers.separated[k] else weakest, frozenset((x, y)), answers[k])
+        for k, pair, seen in each(x, answers):
+            keep_weaker(separated if answers.separated[k] else weakest, pair, seen)
     return separated, weakest
 
 
-def keep_weaker(store: dict[Pair, Association], pair: Pair, association: Association) -> None:
-    """Keep an association of a pair if none weaker is there."""
-    if pair in store:
-        one, other = association.outcome, store[pair].outcome
-        if (one.log_p, -one.statistic) <= (other.log_p, -other.statistic):
-            return
-    store[pair] = association
+def each(target: int, answers: Associations | Screen) -> list[tuple[int, Pair, Seen]]:
+    """Return the reliable answers about a target: place, pair, test."""
+    reliable = answers.reliable.nonzero()[0]
+    numbers = zip(
+        reliable.tolist(),
+        answers.xs[reliable].tolist(),
+        answers.log_p[reliable].tolist(),
+        (-answers.statistic[reliable]).tolist(),
+        strict=True,
+    )
+    return [(k, frozenset((target, x)), (log_p, less, answers, k)) for k, x, log_p, less in numbers]
+
+
+def keep_weaker(store: dict[Pair, Seen], pair: Pair, seen: Seen) -> None:
+    """Keep a test of a pair if no weaker one is there."""
+    known = store.get(pair)
+    if known is None or seen[:2] > known[:2]:
+        store[pair] = seen

@@ -19,7 +19,7 @@ from serape.independence.base import Screen, Tally
 from serape.many import Show, for_each, given_nothing, shared_tests
 from serape.search import Search
 from serape.search.progress import Watcher
-from serape.structure.bones import Pair, Skeleton, keep_weaker, part
+from serape.structure.bones import Pair, Skeleton, each, keep_weaker, part
 from serape.structure.checkpoint import Checkpoint
 
 Rule = Literal["and", "or"]
@@ -129,13 +129,12 @@ def as_skeleton(search: Search, neighbours: dict[int, set[int]]) -> Skeleton:
             seen = search.separate(sorted(near), x, sorted(near), range(1))
             order = sorted(range(len(seen)), key=lambda k: (seen.log_p[k], -seen.statistic[k]))
             pools[x] = [int(seen.xs[k]) for k in order]
-            for k in range(len(seen)):
-                if seen.reliable[k]:
-                    keep_weaker(found.weakest, frozenset((x, int(seen.xs[k]))), seen[k])
+            for _, pair, test in each(x, seen):
+                keep_weaker(found.weakest, pair, test)
     separated, weakest = part(search, {x: pool for x, pool in pools.items() if len(pool) > 1}, pools, 1)
     for store in (separated, weakest):
-        for pair, association in store.items():
-            keep_weaker(found.weakest, pair, association)
+        for pair, test in store.items():
+            keep_weaker(found.weakest, pair, test)
     pending = {x: search.joinable(x, sorted(found.at_distance_two(x))) for x in pools}
     size = 0
     while pending := {x: ys for x, ys in pending.items() if ys and _worth_while(len(pools[x]), size)}:

@@ -17,38 +17,46 @@ from collections.abc import Collection
 
 import numpy as np
 
-from serape.independence.base import Association
 from serape.search import Search
-from serape.structure.bones import Pair, Skeleton, keep_weaker, part
+from serape.structure.bones import Pair, Single, Skeleton, each, keep_weaker, part
 
 
 def pc_skeleton(search: Search, variables: Collection[int]) -> Skeleton:
     """Find the skeleton over the variables: start with all joined, part those that some set of neighbours separates."""
     found, untested = _given_nothing(search, sorted(variables))
     part_neighbours(search, found)
-    for x in found.neighbours:  # the others were independent given nothing
+    separations = {}
+    for x in found.neighbours:
         for y in search.joinable(x, sorted(found.at_distance_two(x))):
             pair = frozenset((x, y))
-            if pair not in found.separations and pair not in untested:
-                found.separations[pair] = Association(search.test.test(x, y), (), separated=True)
+            if pair in found.separations:
+                separations[pair] = found.separations[pair]
+            elif pair not in untested and x < y:  # the others were independent given nothing
+                outcome = search.test.test(x, y)
+                separations[pair] = (outcome.log_p, -outcome.statistic, Single(outcome), 0)
+    found.separations = separations
     return found
 
 
 def part_neighbours(search: Search, found: Skeleton) -> None:
     """Part those that some set of neighbours separates, given one neighbour, two, and so on."""
     near = found.neighbours
-    by_strength = {x: sorted(near[x], key=lambda y, x=x: _strength(found, x, y)) for x in near}  # type: ignore[misc]
+    weak = (0.0, 0.0)
+    by_strength = {
+        x: sorted(others, key=lambda y, x=x: (*found.weakest.get(frozenset((x, y)), weak)[:2], y))  # type: ignore[misc]
+        for x, others in near.items()
+    }
     size = 1
     while any(len(others) > size for others in near.values()):
         at_start = {x: [y for y in by_strength[x] if y in others] for x, others in near.items() if len(others) > size}
         separated, weakest = part(search, at_start, at_start, size)
-        for pair, association in separated.items():
+        for pair, seen in separated.items():
             x, y = pair
             near[x].discard(y)
             near[y].discard(x)
-            found.separations[pair] = association
-        for pair, association in weakest.items():
-            keep_weaker(found.weakest, pair, association)
+            found.separations[pair] = seen
+        for pair, seen in weakest.items():
+            keep_weaker(found.weakest, pair, seen)
         size += 1
     found.weakest = {pair: seen for pair, seen in found.weakest.items() if pair not in found.separations}
 
@@ -60,16 +68,11 @@ def _given_nothing(search: Search, variables: list[int]) -> tuple[Skeleton, set[
     for k, x in enumerate(variables):
         later = np.intersect1d(search.others(x), variables[k + 1 :], assume_unique=True)
         dependent, apart = search.divide(x, later)
-        for place, y in enumerate(dependent.xs.tolist()):
+        for y in dependent.xs.tolist():
             found.neighbours[x].add(y)
             found.neighbours[y].add(x)
-            found.weakest[frozenset((x, y))] = Association(dependent.outcome(place), (), separated=False)
+        found.weakest.update((pair, seen) for _, pair, seen in each(x, dependent))
         if len(dependent) + len(apart) < len(later):
             tested = {*dependent.xs.tolist(), *apart.tolist()}
             untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
     return found, untested
-
-
-def _strength(found: Skeleton, x: int, y: int) -> tuple[float, float, int]:
-    seen = found.weakest.get(frozenset((x, y)))
-    return (0.0, 0.0, y) if seen is None else (seen.outcome.log_p, -seen.outcome.statistic, y)

@@ -16,11 +16,11 @@ from serape.api import Reliability, Task, thread_count
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_whole, suggestion
 from serape.independence import ContingencyTest, DofRule, IndependenceTest
-from serape.independence.base import Association, Tally
+from serape.independence.base import Tally
 from serape.local.registry import ALGORITHMS, DIVIDE, LocalAlgorithm
 from serape.results.structure import Structure, undirected
 from serape.search.progress import Progress, Watch, Watcher, watcher
-from serape.structure.bones import Skeleton
+from serape.structure.bones import Pair, Seen, Skeleton
 from serape.structure.checkpoint import Checkpoint
 from serape.structure.ges import ges
 from serape.structure.graphs import PartlyDirected
@@ -418,24 +418,23 @@ def _told(run: _Run) -> dict[str, Any]:
 
 def _named_sets(found: Skeleton, names: Sequence[str]) -> dict[frozenset[str], tuple[str, ...]]:
     return {
-        frozenset(names[x] for x in pair): tuple(names[z] for z in association.given)
-        for pair, association in found.separations.items()
+        frozenset(names[x] for x in pair): tuple(names[z] for z in answers.given_of(place))
+        for pair, (_, _, answers, place) in found.separations.items()
     }
 
 
-def _edge_evidence(
-    weakest: Mapping[frozenset[int], Association], names: Sequence[str]
-) -> dict[frozenset[str], dict[str, Any]]:
-    return {
-        frozenset(names[x] for x in pair): {
-            "statistic": seen.outcome.statistic,
-            "dof": seen.outcome.dof,
-            "log_p": seen.outcome.log_p,
-            "reliable": seen.outcome.reliable,
-            "given": tuple(names[z] for z in seen.given),
+def _edge_evidence(weakest: Mapping[Pair, Seen], names: Sequence[str]) -> dict[frozenset[str], dict[str, Any]]:
+    found = {}
+    for pair, (_, _, answers, place) in weakest.items():
+        outcome = answers.outcome(place)
+        found[frozenset(names[x] for x in pair)] = {
+            "statistic": outcome.statistic,
+            "dof": outcome.dof,
+            "log_p": outcome.log_p,
+            "reliable": outcome.reliable,
+            "given": tuple(names[z] for z in answers.given_of(place)),
         }
-        for pair, seen in weakest.items()
-    }
+    return found
 
 
 def _with_evidence(
