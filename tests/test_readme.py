@@ -11,6 +11,7 @@ import pytest
 import serape
 from serape.cli import main
 from serape.local.registry import ALGORITHMS
+from serape.structure.registry import NETWORK_ALGORITHMS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -57,7 +58,7 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_every_algorithm_is_in_the_table() -> None:
-    for name, algorithm in ALGORITHMS.items():
+    for name, algorithm in (*ALGORITHMS.items(), *NETWORK_ALGORITHMS.items()):
         assert re.search(
             rf"^\| `{name}`.*\| {algorithm.finds} \| {'yes' if algorithm.sound else 'no'} \|", README, re.MULTILINE
         )

@@ -37,7 +37,8 @@ def _one(name: str, rows: int, seed: int, threads: int) -> dict[str, Any]:
     table = network.sample(rows, seed)
     truth = {x: network.markov_blanket(x) for x in network.variables}
     answer = {}
-    for algorithm, options in (("ipc-mb", {"order": "table"}), ("dos", {})):
+    asked: dict[str, dict[str, Any]] = {"ipc-mb": {"order": "table"}, "dos": {}}
+    for algorithm, options in asked.items():
         found = accuracy_of_all(
             table, truth, "blanket", algorithm, 0.05, threads=threads, shared=False, **options
         )  # every target by itself

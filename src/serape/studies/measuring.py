@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from serape.api import Task
@@ -13,6 +14,7 @@ from serape.blankets import ask_of_many
 from serape.data.table import Table
 from serape.results.comparison import compare
 from serape.results.result import Finds
+from serape.results.structure import Structure
 
 
 def accuracy_of_all(
@@ -25,6 +27,7 @@ def accuracy_of_all(
     threads: int = 1,
     dof: Any = "auto",
     shared: bool = True,
+    max_conditioning: int | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Take every variable that varies for a target; return what was found of each, beside the truth.
@@ -32,7 +35,7 @@ def accuracy_of_all(
     Precision of an empty answer is 1, as is recall of an empty truth. `shared=False` lets every target pay for all
     of its tests, so that numbers of tests are those of the papers.
     """
-    task = Task.make(table, finds, algorithm, "auto", alpha, None, "auto", dof, None, options)
+    task = Task.make(table, finds, algorithm, "auto", alpha, max_conditioning, "auto", dof, None, options)
     positions = table.varying
     begin = time.perf_counter()
     if shared:
@@ -42,13 +45,29 @@ def accuracy_of_all(
     else:
         results = {table.names[k]: task.run(k, threads) for k in positions}
     seconds = time.perf_counter() - begin
-    measures = {name: compare(found, truth[name]) for name, found in results.items()}
+    members = {name: found.members for name, found in results.items()}
+    return {
+        **_measures(members, truth),
+        "seconds": seconds,
+        "tests": sum(found.tests for found in results.values()),
+    }
+
+
+def accuracy_of_network(found: Structure, truth: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Take the neighbours of every variable that varies in a network for its parents and children."""
+    varying = None if found.table is None else {found.table.names[k] for k in found.table.varying}
+    members = {
+        name: tuple(nx.all_neighbors(found.graph, name)) for name in found.graph if varying is None or name in varying
+    }
+    return {**_measures(members, truth), "seconds": found.seconds}
+
+
+def _measures(members: Mapping[str, Sequence[str]], truth: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    measures = {name: compare(set(found), truth[name]) for name, found in members.items()}
     return {
         "precision": float(np.mean([m.precision for m in measures.values()])),
         "recall": float(np.mean([m.recall for m in measures.values()])),
         "distance": float(np.mean([m.distance for m in measures.values()])),
-        "seconds": seconds,
-        "tests": sum(found.tests for found in results.values()),
         "by_size": _by_size(truth, {name: m.distance for name, m in measures.items()}),
     }
 

@@ -1,0 +1,104 @@
+"""What a call asks for, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from serape.api import Reliability, Task
+from serape.errors import InputTypeError, OptionError, is_whole, suggestion
+from serape.independence import ContingencyTest, DofRule, IndependenceTest
+from serape.local.registry import ALGORITHMS, DIVIDE, LocalAlgorithm
+from serape.structure.knowledge import Knowledge
+from serape.structure.lgl import Rule
+from serape.structure.registry import NETWORK_ALGORITHMS, NetworkAlgorithm
+from serape.structure.scores import Score
+
+LEARNER = "hiton-pc"
+"""What `algorithm="auto"` means where neighbourhoods of many variables are asked for."""
+MOST_CONDITIONING = 3
+"""What `max_conditioning="auto"` means for learners that go through subsets of neighbourhoods, where there are data."""
+
+
+def make_task(
+    data: Any,
+    algorithm: str | LocalAlgorithm,
+    test: str,
+    alpha: float,
+    max_conditioning: int | Literal["auto"] | None,
+    reliability: Reliability,
+    dof: DofRule,
+    knowledge: Knowledge | Mapping[str, Any] | None,
+    random_state: int | None,
+    options: dict[str, Any],
+) -> Task:
+    """Settle what is asked of every variable, and check that the data can answer it."""
+    if isinstance(data, Score):
+        raise InputTypeError("a score answers no independence questions; pass the data, or take 'ges', 'tabu' or 'sca'")
+    known = [name for name, a in ALGORITHMS.items() if a.answers("parents-children")]
+    if isinstance(algorithm, str) and algorithm not in (*known, *NETWORK_ALGORITHMS, *ALGORITHMS, "auto"):
+        every = [*known, *NETWORK_ALGORITHMS]
+        raise OptionError(
+            f"algorithm {algorithm!r} is not known.{suggestion(algorithm, every)} Known are 'auto', "
+            f"{', '.join(map(repr, every))}."
+        )
+    limit = None if max_conditioning == "auto" else max_conditioning
+    if algorithm == "pc-stable":
+        if options:
+            raise OptionError(f"algorithm 'pc-stable' has no option {next(iter(options))!r} (it takes none)")
+        task = Task.make(
+            data, "parents-children", _no_learner, test, alpha, limit, reliability,
+            "adjusted" if dof == "auto" else dof, random_state, {},
+        )  # fmt: skip
+        task = replace(task, algorithm=replace(task.algorithm, name="pc-stable", family=DIVIDE))
+    else:
+        task = Task.make(
+            data, "parents-children", LEARNER if algorithm == "auto" else algorithm, test, alpha, limit,
+            reliability, dof, random_state, options,
+        )  # fmt: skip
+    if max_conditioning == "auto":
+        bounded = isinstance(task.source, ContingencyTest) and task.algorithm.parts_by_subsets
+        task = replace(task, max_conditioning=MOST_CONDITIONING if bounded else None)
+    told = as_knowledge(knowledge)
+    return task if told is None else replace(task, knowledge=told.bind(task.source.variables))
+
+
+def _no_learner(search: Any, target: int) -> tuple[int, ...]:
+    raise NotImplementedError("pc-stable does not go by neighbourhoods")
+
+
+def as_knowledge(knowledge: Knowledge | Mapping[str, Any] | None) -> Knowledge | None:
+    """Return knowledge, however it was given."""
+    if knowledge is None or isinstance(knowledge, Knowledge):
+        return knowledge
+    if isinstance(knowledge, Mapping):
+        return Knowledge.from_dict(knowledge)
+    raise InputTypeError(f"knowledge must be a serape.Knowledge or a dict, not {knowledge!r:.60}")
+
+
+def checked_rule(rule: Any) -> Rule:
+    """Return the rule, if it is one."""
+    if rule not in ("and", "or"):
+        raise OptionError(f"rule must be 'and' or 'or', not {rule!r}")
+    chosen: Rule = rule
+    return chosen
+
+
+def check_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any]) -> None:
+    """Refuse options that an algorithm does not take, or values that it cannot have."""
+    for name, value in options.items():
+        if name not in algorithm.takes:
+            takes = ", ".join(map(repr, algorithm.takes))
+            close = suggestion(name, algorithm.takes)
+            raise OptionError(f"algorithm {algorithm.name!r} has no option {name!r} (it takes {takes}).{close}")
+        if name == "rule" or (name == "max_parents" and value is None):
+            continue
+        least = 0 if name == "patience" else 1
+        if not (is_whole(value) and value >= least):
+            raise OptionError(f"{name} must be a whole number from {least} up, not {value!r}")
+
+
+def table_notes(source: IndependenceTest) -> tuple[str, ...]:
+    """Return what was noted when the table was made."""
+    return tuple(getattr(getattr(source, "table", None), "notes", ()))
