@@ -38,7 +38,7 @@ def told(name: str, found: list[GraphComparison]) -> None:
 
 
 def colliders() -> None:
-    """PC-stable's skeleton, directed by the separating test alone, by both tests, and by both but not asking for the second."""
+    """PC-stable's skeleton: colliders by the separating test alone, ranked by the second test, or asking for both."""
     found: dict[str, list[GraphComparison]] = {
         "once, surest separation first": [],
         "ranked by the second": [],
