@@ -337,6 +337,25 @@ class TestResult:
             assert len(kept["edges"]) == len(found.edges)
             assert kept["variables"] == list(table.names)
             assert "Network of 8 variables" in str(found)
+            again = serape.load_structure(tmp_path / "found.json")
+            assert list(again.graph) == list(found.graph)
+            assert {frozenset(e) for e in again.graph.edges} == {frozenset(e) for e in found.graph.edges}
+            assert set(again.graph.edges) == set(found.graph.edges)
+            for a, b in found.edges:
+                assert again.graph.edges[a, b] == found.graph.edges[a, b]
+            assert again.separating_sets == found.separating_sets
+            assert again.edges == found.edges
+            assert str(again) == str(found)
+        skeleton = serape.skeleton(table)
+        skeleton.save(tmp_path / "bones.json")
+        assert undirected_pairs(serape.load_structure(tmp_path / "bones.json").graph) == undirected_pairs(
+            skeleton.graph
+        )
+        with pytest.raises(serape.DataError, match="not a result"):
+            serape.load_result(tmp_path / "bones.json")
+        (tmp_path / "bones.json").write_text('{"format": "serape-structure-1", "finds": "network"}')
+        with pytest.raises(serape.DataError, match="damaged"):
+            serape.load_structure(tmp_path / "bones.json")
 
     def test_fitted_network_goes_to_bif_and_back(self, tmp_path: Path) -> None:
         truth = serape.load_network("asia")

@@ -13,7 +13,7 @@ from serape.networks import Network, load_network, read_bif, write_bif
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.result import Result, load_result
-from serape.results.structure import Structure
+from serape.results.structure import Structure, load_structure
 from serape.search import Progress, Search
 from serape.structure.knowledge import Knowledge
 from serape.structure.questions import network, region, skeleton
@@ -54,6 +54,7 @@ __all__ = [
     "kl_fitness",
     "load_network",
     "load_result",
+    "load_structure",
     "markov_blanket",
     "network",
     "parents_children",

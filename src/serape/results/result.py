@@ -158,19 +158,24 @@ def json_text(result: Result) -> str:
 
 def load_result(path: str | os.PathLike[str]) -> Result:
     """Read a result written by `Result.save`."""
-    path = Path(path)
+    content = read_saved(Path(path), FORMAT, "result")
+    try:
+        return _from_dict(_infinite(content))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{path} is damaged: {type(error).__name__} {error}") from None
+
+
+def read_saved(path: Path, format_: str, what: str) -> dict[str, Any]:
+    """Read what was saved as JSON, if it is of the format."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise DataError(f"{path} cannot be read as JSON: {error}") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise DataError(f"{path} is not a result saved by serape (format {FORMAT!r})")
-    try:
-        return _from_dict(_infinite(content))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{path} is damaged: {type(error).__name__} {error}") from None
+    if not isinstance(content, dict) or content.get("format") != format_:
+        raise DataError(f"{path} is not a {what} saved by serape (format {format_!r})")
+    return content
 
 
 def _from_dict(content: Mapping[str, Any]) -> Result:

@@ -19,7 +19,7 @@ from serape.networks.fitting import fit
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.pictures import draw_graph, save_picture
 from serape.results.records import Records
-from serape.results.result import finite
+from serape.results.result import finite, read_saved
 from serape.structure.graphs import PartlyDirected, extension
 
 if TYPE_CHECKING:
@@ -150,7 +150,10 @@ class Structure:
             "finds": self.finds,
             "variables": list(self.graph),
             "directed": self.directed,
-            "edges": [dict(row) for row in self.evidence],
+            "edges": [
+                {**row, "given": None if seen.get("given") is None else list(seen["given"])}
+                for row, seen in ((row, self.graph.edges[row["from"], row["to"]]) for row in self.evidence)
+            ],
             "separating_sets": [
                 {"pair": sorted(pair), "given": list(given)} for pair, given in self.separating_sets.items()
             ],
@@ -198,6 +201,51 @@ class Structure:
         if self.conflicts:
             lines.append(f"  {_count(len(self.conflicts), 'arrow')} left out for contradicting others (see conflicts)")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def load_structure(path: str | os.PathLike[str]) -> Structure:
+    """Read a structure written by `Structure.save`. It has no data, so it cannot be fitted."""
+    content = read_saved(Path(path), FORMAT, "structure")
+    try:
+        return _from_dict(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{path} is damaged: {type(error).__name__} {error}") from None
+
+
+def _from_dict(content: Mapping[str, Any]) -> Structure:
+    directed = content["finds"] == "network"
+    names = [str(name) for name in content["variables"]]
+    graph: nx.Graph[str] = nx.DiGraph(directed=bool(content["directed"])) if directed else nx.Graph()
+    graph.add_nodes_from(names)
+    for edge in content["edges"]:
+        a, b = str(edge["from"]), str(edge["to"])
+        if a not in graph or b not in graph:
+            raise ValueError(f"an edge joins {a!r} and {b!r}, which are not both variables")
+        seen = {name: edge[name] for name in EVIDENCE if edge.get(name) is not None}
+        if "given" in seen:
+            seen["given"] = tuple(str(z) for z in seen["given"])
+        seen.update({name: float(seen[name]) for name in ("statistic", "dof", "log_p", "gain") if name in seen})
+        graph.add_edge(a, b, **seen)
+        if directed and not edge["directed"]:
+            graph.add_edge(b, a, **seen)
+    return Structure(
+        finds="network" if directed else "skeleton",
+        graph=graph,
+        algorithm=str(content["algorithm"]),
+        test=content["test"],
+        alpha=content["alpha"],
+        score=content["score"],
+        total=content["total"],
+        tests=int(content["tests"]),
+        tests_by_size={int(size): int(count) for size, count in content["tests_by_size"].items()},
+        skipped=int(content["skipped"]),
+        seconds=float(content["seconds"]),
+        options=dict(content["options"]),
+        notes=tuple(content["notes"]),
+        complete=bool(content["complete"]),
+        separating_sets={frozenset(e["pair"]): tuple(e["given"]) for e in content["separating_sets"]},
+        conflicts=tuple(content["conflicts"]),
+    )
 
 
 def undirected(
