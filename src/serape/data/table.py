@@ -109,6 +109,10 @@ class Table:
         """Return how many levels the column at a position has; 0 if it is continuous."""
         return len(self._levels[position])
 
+    def numbers(self, position: int) -> NDArray[np.float64]:
+        """Return the values of the continuous column at a position."""
+        return self._values[position]
+
     def is_constant(self, position: int) -> bool:
         """Return whether the column at a position has one value only, whatever levels are declared."""
         if position in self._values:
