@@ -6,7 +6,7 @@ import inspect
 import os
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from serape.results.explanation import Evidence
 from serape.results.result import Finds, Result
 from serape.search import Memory, Search
 from serape.search.progress import Watch, Watcher, watcher
-from serape.structure.knowledge import BoundKnowledge
+from serape.structure.knowledge import BoundKnowledge, Knowledge
 
 Reliability = ReliabilityRule | Literal["auto"]
 
@@ -37,6 +37,9 @@ def markov_blanket(
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 1,
     progress: bool | Watcher | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | None = None,
+    known_members: Collection[str | int] = (),
+    forbidden_members: Collection[str | int] = (),
     **algorithm_options: Any,
 ) -> Result:
     """Find the Markov blanket of a variable: the smallest set of others that tells all there is to know about it.
@@ -68,6 +71,14 @@ def markov_blanket(
     progress
         None shows progress on a terminal once a search takes two seconds, True always, False never; a callable is
         given a `Progress` now and then.
+    knowledge
+        What is known beforehand of the network: a `Knowledge`, or a dict with `required`, `forbidden`, `tiers`,
+        `forbidden_pairs`. Those that must be joined to the target are never put out. A pair that cannot be joined
+        either way is never tested, and so is not found to be spouses either; spouses are looked for only through
+        variables that can be children.
+    known_members, forbidden_members
+        Variables that belong to the answer whatever tests say, and such that do not and are never tested against the
+        target.
     algorithm_options
         Passed on to the algorithm.
 
@@ -84,7 +95,8 @@ def markov_blanket(
     task = Task.make(
         data, "blanket", algorithm, test, alpha, max_conditioning, reliability, dof, random_state, algorithm_options
     )
-    return task.run(task.position(target), thread_count(n_jobs), watcher(progress))
+    task, at = task.told(knowledge, target, known_members, forbidden_members)
+    return task.run(at, thread_count(n_jobs), watcher(progress))
 
 
 def parents_children(
@@ -99,6 +111,9 @@ def parents_children(
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 1,
     progress: bool | Watcher | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | None = None,
+    known_members: Collection[str | int] = (),
+    forbidden_members: Collection[str | int] = (),
     **algorithm_options: Any,
 ) -> Result:
     """Find the parents and children of a variable: those joined to it by an arc in the network behind the data.
@@ -109,7 +124,8 @@ def parents_children(
         data, "parents-children", algorithm, test, alpha, max_conditioning, reliability, dof, random_state,
         algorithm_options,
     )  # fmt: skip
-    return task.run(task.position(target), thread_count(n_jobs), watcher(progress))
+    task, at = task.told(knowledge, target, known_members, forbidden_members)
+    return task.run(at, thread_count(n_jobs), watcher(progress))
 
 
 @dataclass(frozen=True)
@@ -124,6 +140,8 @@ class Task:
     random_state: int | np.random.Generator | None
     options: dict[str, Any]
     knowledge: BoundKnowledge | None = None
+    known: frozenset[int] = frozenset()
+    """Members of the answer that are known; only where there is one target."""
 
     @classmethod
     def make(
@@ -156,6 +174,35 @@ class Task:
         if isinstance(self.source, ContingencyTest) and self.source.table.is_constant(at):
             raise DataError(f"the target {self.source.variables[at]!r} is constant; there is nothing to explain")
         return at
+
+    def told(
+        self,
+        knowledge: Knowledge | Mapping[str, Any] | None,
+        target: str | int | None = None,
+        known: Collection[str | int] = (),
+        forbidden: Collection[str | int] = (),
+    ) -> tuple[Task, int]:
+        """Return the task with what is known beforehand, and where the target stands."""
+        at = -1 if target is None else self.position(target)
+        names = self.source.variables
+        for what, group in (("known_members", known), ("forbidden_members", forbidden)):
+            if isinstance(group, str) or not isinstance(group, Collection):
+                raise InputTypeError(f"{what} must be a list of variables, not {group!r:.60}")
+        inside, outside = (frozenset(self._position(x) for x in group) for group in (known, forbidden))
+        if at in inside | outside:
+            raise OptionError(f"the target {names[at]!r} is no member of its own blanket; take it out of what is known")
+        if both := sorted(inside & outside):
+            raise OptionError(f"{names[both[0]]!r} is both known and forbidden; take it out of one of them")
+        bound = BoundKnowledge() if knowledge is None else Knowledge.of(knowledge).bind(names)
+        if outside:
+            bound = bound.keeping_apart((at, x) for x in outside)
+        for x in sorted(inside):
+            if bound.apart_pair(at, x):
+                raise OptionError(f"{names[x]!r} is a known member, but knowledge keeps it apart from {names[at]!r}")
+        for x in sorted(bound.must(at)):
+            if x in outside:
+                raise OptionError(f"{names[x]!r} is forbidden, but knowledge joins it to {names[at]!r}")
+        return replace(self, knowledge=None if bound.is_empty else bound, known=inside), at
 
     def run(
         self,
@@ -203,6 +250,7 @@ class Task:
             threads=threads,
             progress=watch,
             knowledge=self.knowledge,
+            known=self.known,
         )
         if marginals is not None:
             search.know(marginals)
@@ -217,7 +265,7 @@ class Task:
         return Memory() if self.algorithm.shares and self.random_state is None and targets > 1 else None
 
     @staticmethod
-    def known(target: int, shared: Mapping[int, Screen], memory: Memory | None) -> Mapping[int, Screen]:
+    def marginals_for(target: int, shared: Mapping[int, Screen], memory: Memory | None) -> Mapping[int, Screen]:
         """Return what is known given nothing: of all targets if a search may look at others, else of its own."""
         return shared if memory is not None or target not in shared else {target: shared[target]}
 
@@ -225,9 +273,10 @@ class Task:
         """Return what an algorithm answered, in positions."""
         if isinstance(answer, Answer):
             spouses = answer.spouses
+            near = self._positions(answer.parents_children, target)
             return Answer(
-                self._positions(answer.blanket, target),
-                self._positions(answer.parents_children, target),
+                self._with_known(self._positions(answer.blanket, target), target),
+                self._with_known(near, target, neighbours=self.finds == "blanket"),
                 None
                 if spouses is None
                 else {self._position(s): self._positions(via, target) or () for s, via in spouses.items()},
@@ -236,8 +285,17 @@ class Task:
             raise InputTypeError(
                 f"algorithm {self.algorithm.name!r} must return the variables it found, not {answer!r}"
             )
-        found = self._positions(answer, target)
+        found = self._with_known(self._positions(answer, target), target)
         return Answer(blanket=found) if self.finds == "blanket" else Answer(parents_children=found)
+
+    def _with_known(
+        self, found: tuple[int, ...] | None, target: int, *, neighbours: bool = False
+    ) -> tuple[int, ...] | None:
+        """Return what was found and what is known; of `neighbours` within a blanket only those that must be joined."""
+        if found is None:
+            return None
+        must = frozenset() if self.knowledge is None else self.knowledge.must(target)
+        return tuple(sorted({*found, *must, *(() if neighbours else self.known)}))
 
     def _position(self, variable: int | str) -> int:
         return position(self.source, variable)

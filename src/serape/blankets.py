@@ -13,6 +13,7 @@ from serape.local.registry import LocalAlgorithm
 from serape.many import Show, for_each, given_nothing, shared_tests
 from serape.results.result import Result
 from serape.search.progress import Watcher
+from serape.structure.knowledge import Knowledge
 
 
 def blankets(
@@ -27,6 +28,7 @@ def blankets(
     random_state: int | None = None,
     n_jobs: int = 1,
     progress: bool | Watcher | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | None = None,
     **algorithm_options: Any,
 ) -> dict[str, Result]:
     """Find the Markov blankets of many targets (all variables, if none are named); a dict by name of target.
@@ -46,6 +48,7 @@ def blankets(
     task = Task.make(
         data, "blanket", algorithm, test, alpha, max_conditioning, reliability, dof, random_state, algorithm_options
     )
+    task, _ = task.told(knowledge)
     if targets is None:
         table = getattr(task.source, "table", None)
         positions = list(range(len(task.source.variables))) if table is None else table.varying
@@ -65,12 +68,12 @@ def ask_of_many(
     notes: list[str] = []
 
     def one(target: int, watch: Watcher) -> None:
-        result = task.run(target, watch=watch, marginals=task.known(target, known, memory), memory=memory)
+        result = task.run(target, watch=watch, marginals=task.marginals_for(target, known, memory), memory=memory)
         found[target] = replace(result, notes=(*result.notes, *notes))
         show.advance(result.target, result.blanket, result.tests, result.skipped)
 
     try:
-        known = given_nothing(task.source, positions)
+        known = given_nothing(task.source, positions, task.knowledge)
         if known:
             notes.append(f"{shared_tests(known):,} tests given nothing were shared between the targets")
         if memory is not None:

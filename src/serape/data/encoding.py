@@ -67,6 +67,12 @@ class Encoded:
             levels = tuple(self.levels[k] for k in present)
         return replace(self, codes=codes, levels=levels, missing=None)
 
+    def blank(self) -> Encoded:
+        """Return the column with NaN for missing numbers, whatever stood there."""
+        if self.missing is None or self.values is None:
+            return self
+        return replace(self, values=np.where(self.missing, math.nan, self.values))
+
     def missing_as_level(self) -> Encoded:
         """Return the column with one more level, `None`, for what is missing."""
         if self.missing is None or self.codes is None:

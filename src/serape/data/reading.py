@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.data.csv_files import is_csv, read_csv
+from serape.data.csv_files import TextOptions, is_csv, looks_delimited, read_csv
 from serape.data.encoding import (
     FEW_LEVELS,
     Encoded,
@@ -39,6 +39,8 @@ class Columns:
     names: list[str]
     rows: int
     encoded: list[Encoded]
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    """What a user should know of how they were read."""
 
     @property
     def kinds(self) -> list[Kind]:
@@ -119,12 +121,14 @@ class WideColumns(Columns):
         return self.packed, self.all_levels
 
 
-def read(data: Any, kinds: Kinds) -> Columns:
-    """Read data of any supported kind."""
+def read(data: Any, kinds: Kinds, text: TextOptions | None = None) -> Columns:
+    """Read data of any supported kind; the options for text are refused where they do not apply."""
+    if isinstance(data, str | PathLike):
+        return _read_path(Path(data), kinds, text)
+    if text is not None:
+        raise OptionError("header and na_values are about files of delimited text; these data are not one")
     if isinstance(data, Columns):
         return data
-    if isinstance(data, str | PathLike):
-        return _read_path(Path(data), kinds)
     if isinstance(data, np.ndarray):
         return _read_array(data, kinds)
     if _is_sparse(data):
@@ -139,22 +143,27 @@ def read(data: Any, kinds: Kinds) -> Columns:
 # --- files ---------------------------------------------------------------------------------------------------------
 
 
-def _read_path(path: Path, kinds: Kinds) -> Columns:
+def _read_path(path: Path, kinds: Kinds, text: TextOptions | None) -> Columns:
     if not path.exists():
         raise DataError(f"there is no file {path}")
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file")
-    if is_csv(path):
-        names, encoded = read_csv(path, kinds)
-        return Columns(names, len(encoded[0]), encoded)
     if path.suffix.lower() in {".parquet", ".pq"}:
+        if text is not None:
+            raise OptionError(f"header and na_values are about files of delimited text; {path} is not one")
         backend = _arrow_backend(f"reading {path}")
         try:
             frame = nw.read_parquet(str(path), backend=backend)
         except Exception as error:  # the backends' own errors have no common class
             raise DataError(f"{path} cannot be read as Parquet: {error}") from None
         return _read_narwhals(frame, kinds)
-    raise DataError(f"{path} is of a kind that cannot be read; use .csv, .csv.gz, .csv.xz or .parquet")
+    if is_csv(path) or looks_delimited(path):
+        names, encoded, notes = read_csv(path, kinds, text or TextOptions())
+        return Columns(names, len(encoded[0]), encoded, notes=notes)
+    raise DataError(
+        f"{path} is of a kind that cannot be read; use delimited text (.csv, .tsv, .txt, .data, also .gz or .xz) or "
+        f".parquet"
+    )
 
 
 def _arrow_backend(what: str) -> Literal["pyarrow", "polars"]:

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.data.encoding import Kind, Kinds
-from serape.data.reading import Columns, read
+from serape.data.encoding import Codes, Encoded, Kind, Kinds, as_codes
+from serape.data.reading import Columns, TextOptions, read
 from serape.errors import DataError, OptionError, is_whole, some, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Missing = Literal["error", "drop", "level"]
-MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level")
+Missing = Literal["error", "drop", "level", "pairwise"]
+MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
 FEW_ROWS_A_LEVEL = 5
 
 
@@ -40,16 +40,23 @@ class Table:
 
     `data` may be a pandas, polars or pyarrow frame (or any other that narwhals reads), anything that exports an Arrow
     stream, a two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, or the path of a
-    CSV (.csv, .csv.gz, .csv.xz) or Parquet file. Columns of a bare array are called x0, x1, ….
+    file of delimited text (.csv, .tsv, .txt, .data or any other name, also as .gz or .xz) or a Parquet file. Columns of
+    a bare array are called x0, x1, ….
 
     Strings, declared categories, truth values and whole numbers with at most 20 distinct values are *categorical*; all
     other numbers are *continuous*. `kinds` overrules this, for all columns ("categorical") or by name
     ({"age": "continuous"}).
 
     `ignore` names columns to leave out. Missing values are an error unless `missing` is "drop" (leave out rows that
-    have any) or "level" (a level of its own, for categorical columns). A constant column is kept and noted; it never
-    belongs to a blanket. A table of no rows, one row or no columns, a name that occurs twice, and a column of more than
-    65,536 levels are errors.
+    have any), "level" (a level of its own, for categorical columns) or "pairwise" (keep all rows; every test uses those
+    that are complete for the variables it names). A constant column is kept and noted; it never belongs to a blanket. A
+    table of no rows, one row or no columns, a name that occurs twice, and a column of more than 65,536 levels are
+    errors.
+
+    Two options are about text files. `header` says whether the first line names the columns (True) or is data already
+    (False: columns are called x0, x1, …; or a list of names for them); by default it is looked at, and a note tells
+    when it is taken for data. `na_values` are words that stand for a missing value besides an empty field, ?, NA, N/A,
+    NaN and null.
     """
 
     def __init__(
@@ -58,10 +65,12 @@ class Table:
         kinds: str | Mapping[str, str] | None = None,
         missing: Missing = "error",
         ignore: Collection[str] = (),
+        header: bool | Sequence[str] | None = None,
+        na_values: Collection[str] = (),
     ) -> None:
         if missing not in MISSING_RULES:
             raise OptionError(f"missing={missing!r} is not known; use one of {', '.join(map(repr, MISSING_RULES))}")
-        columns = read(data, Kinds(kinds))
+        columns = read(data, Kinds(kinds), TextOptions.make(header, na_values))
         _check_shape(columns)
         if isinstance(kinds, Mapping):
             known = set(columns.names)
@@ -70,20 +79,25 @@ class Table:
                     raise OptionError(
                         f"kinds names a column {name!r} that the data do not have.{suggestion(name, known)}"
                     )
-        notes: list[str] = []
+        notes: list[str] = list(columns.notes)
         if ignore:
             columns = columns.without(ignore)
             notes.append(f"left out as asked: {some(ignore)}")
-        columns = _treat_missing(columns, missing, notes)
+        self._fill(_treat_missing(columns, missing, notes), notes)
+        self.notes += tuple(self._remarks())
 
+    def _fill(self, columns: Columns, notes: Sequence[str]) -> None:
         self.names: tuple[str, ...] = tuple(columns.names)
         self.rows: int = columns.rows
-        self.packed, self._levels = columns.pack()
+        self.missing: Mapping[int, NDArray[np.bool_]] = columns.missing
+        """By position, where values are missing: empty unless the table was made with missing="pairwise"."""
+        self._packed, self._levels = columns.pack()
         self._kinds, self._reasons = columns.kinds, columns.reasons
         self._values = columns.values
         self._declared = {k for k, c in enumerate(columns.encoded) if c.declared}
         self._position = {name: k for k, name in enumerate(self.names)}
-        self.notes: tuple[str, ...] = (*notes, *self._remarks())
+        self._told = tuple(notes)
+        self.notes: tuple[str, ...] = self._told
 
     # --- what there is -------------------------------------------------------------------------------------------
 
@@ -93,9 +107,19 @@ class Table:
         return _Variables(self)
 
     @property
+    def packed(self) -> _core.PackedTable:
+        """The packed columns; refused where values are missing, so that nobody counts what is not there."""
+        if self.missing:
+            raise DataError(
+                f"values are missing in {_told_gaps(self._gaps())}, which only tests on complete rows can do with "
+                f"(missing='pairwise'); for anything else pass missing='drop' or missing='level' to Table"
+            )
+        return self._packed
+
+    @property
     def nbytes(self) -> int:
         """Bytes taken by the packed columns."""
-        return self.packed.nbytes + sum(v.nbytes for v in self._values.values())
+        return self._packed.nbytes + sum(v.nbytes for v in self._values.values())
 
     def __len__(self) -> int:
         return self.rows
@@ -110,15 +134,46 @@ class Table:
         return len(self._levels[position])
 
     def numbers(self, position: int) -> NDArray[np.float64]:
-        """Return the values of the continuous column at a position."""
+        """Return the values of the continuous column at a position; NaN where they are missing."""
         return self._values[position]
+
+    def codes(self, position: int) -> NDArray[np.uint16]:
+        """Return the codes of the categorical column at a position; where values are missing they mean nothing."""
+        return self._packed.codes(position)
 
     def is_constant(self, position: int) -> bool:
         """Return whether the column at a position has one value only, whatever levels are declared."""
-        if position in self._values:
-            return bool(np.ptp(self._values[position]) == 0)
-        levels = self.levels(position)
-        return levels < 2 or (position in self._declared and bool(np.ptp(self.packed.codes(position)) == 0))
+        if position not in self._values:
+            if self.levels(position) < 2:
+                return True
+            if position not in self._declared:
+                return False
+        seen = self._values[position] if position in self._values else self._packed.codes(position)
+        if position in self.missing:
+            seen = seen[~self.missing[position]]
+        return len(seen) == 0 or bool((seen == seen[0]).all())
+
+    def part(self, positions: Sequence[int], rows: NDArray[Any] | None = None) -> Table:
+        """Return a table of some columns and rows (a mask or places; all by default), as they are encoded here.
+
+        Kinds stay, and so do levels, whether they still occur or not. Remarks are not made again.
+        """
+        encoded = [self.encoded(k, rows) for k in positions]
+        part = object.__new__(type(self))
+        part._fill(Columns([self.names[k] for k in positions], len(encoded[0]), encoded), ())
+        return part
+
+    def encoded(self, position: int, rows: NDArray[Any] | None = None) -> Encoded:
+        """Return the column at a position, or some of its rows (a mask or places), as it was before packing."""
+        k = position
+        take = slice(None) if rows is None else rows
+        missing = self.missing[k][take] if k in self.missing else None
+        if missing is not None and not missing.any():
+            missing = None
+        if k in self._values:
+            return Encoded("continuous", self._reasons[k], values=self._values[k][take], missing=missing)
+        codes: Codes = as_codes(self._packed.codes(k)[take], len(self._levels[k]))
+        return Encoded("categorical", self._reasons[k], self._levels[k], codes, missing=missing, declared=True)
 
     @property
     def varying(self) -> list[int]:
@@ -142,15 +197,19 @@ class Table:
             )
 
     def column(self, variable: str | int) -> NDArray[Any]:
-        """Return the values of a column, as they were before encoding."""
+        """Return the values of a column, as they were before encoding; None or NaN where they are missing."""
         k = self.position(variable)
         if self._kinds[k] == "continuous":
             return self._values[k]
         levels = np.empty(len(self._levels[k]), object)
         levels[:] = self._levels[k]
+        if k in self.missing:
+            values: NDArray[Any] = levels[self._packed.codes(k)]
+            values[self.missing[k]] = None
+            return values
         if all(type(v) is type(levels[0]) for v in levels) and isinstance(levels[0], bool | int | float | str):
             levels = np.array(self._levels[k])
-        return levels[self.packed.codes(k)]
+        return levels[self._packed.codes(k)]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas frame; categorical columns become pandas categories."""
@@ -162,7 +221,9 @@ class Table:
                 frame[name] = pd.Series(self._values[k])
             else:
                 levels = list(self._levels[k])
-                codes = self.packed.codes(k).astype(np.int64)
+                codes = self._packed.codes(k).astype(np.int64)
+                if k in self.missing:
+                    codes[self.missing[k]] = -1
                 if None in levels:  # the level of missing values comes last
                     levels.remove(None)
                     codes[codes == len(levels)] = -1
@@ -179,6 +240,9 @@ class Table:
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
     # --- inside --------------------------------------------------------------------------------------------------
+
+    def _gaps(self) -> dict[str, NDArray[np.bool_]]:
+        return {self.names[k]: mask for k, mask in self.missing.items()}
 
     def _variable(self, k: int) -> Variable:
         return Variable(self.names[k], self._kinds[k], self._levels[k], self._reasons[k])
@@ -264,21 +328,28 @@ def _check_shape(columns: Columns) -> None:
         raise DataError(f"the column at position {columns.names.index('')} has no name; give it one")
 
 
+def _told_gaps(gaps: Mapping[str, NDArray[np.bool_]]) -> str:
+    told = ", ".join(
+        f"{name!r} ({int(mask.sum()):,}, first in row {int(np.argmax(mask))})" for name, mask in list(gaps.items())[:5]
+    )
+    return told + (f" and {len(gaps) - 5:,} more columns" if len(gaps) > 5 else "")
+
+
 def _treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns:
     gaps = {columns.names[k]: mask for k, mask in columns.missing.items()}
     if not gaps:
         return columns
-    told = ", ".join(
-        f"{name!r} ({int(mask.sum()):,}, first in row {int(np.argmax(mask))})" for name, mask in list(gaps.items())[:5]
-    )
-    told += f" and {len(gaps) - 5:,} more columns" if len(gaps) > 5 else ""
+    told = _told_gaps(gaps)
     empty = [name for name, mask in gaps.items() if mask.all()]
     if empty:
         raise DataError(f"column {some(empty)} has no values at all; leave it out")
+    keep = ~np.logical_or.reduce(list(gaps.values()))
+    dropped = int((~keep).sum())
     if rule == "error":
         raise DataError(
-            f"values are missing in {told}; pass missing='drop' to leave out such rows or missing='level' to make "
-            f"'missing' a level of its own (--missing on the command line)"
+            f"values are missing in {told}; pass missing='drop' to leave out such rows ({dropped:,} of "
+            f"{columns.rows:,}), missing='pairwise' to keep them and let every test use the rows that are complete for "
+            f"its own variables, or missing='level' to make 'missing' a level of its own (--missing on the command line)"
         )
     if rule == "level":
         stuck = [columns.names[k] for k in columns.missing if columns.kinds[k] == "continuous"]
@@ -288,11 +359,16 @@ def _treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns
             )
         notes.append(f"missing values are a level of their own in {told}")
         return columns.with_columns([c.missing_as_level() for c in columns.encoded])
-    keep = ~np.logical_or.reduce(list(gaps.values()))
-    dropped = int((~keep).sum())
+    if rule == "pairwise":
+        notes.append(
+            f"values are missing in {told}; every test uses the rows that are complete for its variables "
+            f"({columns.rows - dropped:,} of {columns.rows:,} rows are complete for all)"
+        )
+        return columns.with_columns([c.blank() for c in columns.encoded])
     if keep.sum() < 2:
         raise DataError(
-            f"leaving out rows with missing values leaves {int(keep.sum())} of {columns.rows:,}; missing: {told}"
+            f"leaving out rows with missing values leaves {int(keep.sum())} of {columns.rows:,}; missing: {told}; "
+            f"pass missing='pairwise' to keep them"
         )
     notes.append(f"{dropped:,} of {columns.rows:,} rows left out for missing values in {told}")
     return columns.with_columns([c.take(keep) for c in columns.encoded])

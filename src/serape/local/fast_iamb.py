@@ -18,9 +18,9 @@ from serape.search import Members, Search
 
 def fast_iamb(search: Search, target: int, k: float = 5.0) -> Members:
     """Find the Markov blanket of the target by Fast-IAMB; k rows in the mean cell let an addition be made."""
-    blanket = search.members(target)
+    blanket = search.blanket(target)
     guard = CycleGuard(search, "fast-iamb")
-    candidates = search.dependents(target, search.others(target))
+    candidates = search.dependents(target, search.others(target, *blanket), tuple(blanket))
     while candidates and not guard.repeats(blanket):
         insufficient_data = False
         for x in candidates:

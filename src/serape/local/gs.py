@@ -18,7 +18,7 @@ from serape.search import Members, Positions, Search
 
 def gs(search: Search, target: int) -> Members:
     """Find the Markov blanket of the target by Grow-Shrink."""
-    blanket = search.members(target)
+    blanket = search.blanket(target)
     order = search.by_strength(target, search.others(target))
     grow(search, target, blanket, order)
     shrink(search, target, blanket)

@@ -14,7 +14,7 @@ from serape.search import Members, Search
 
 def iamb(search: Search, target: int) -> Members:
     """Find the Markov blanket of the target by IAMB."""
-    blanket = search.members(target)
+    blanket = search.blanket(target)
     grow(search, target, blanket)
     shrink(search, target, blanket)
     return blanket

@@ -25,7 +25,7 @@ from serape.structure.pc import pc_skeleton
 
 def iamb_npc(search: Search, target: int) -> Members:
     """Find the Markov blanket of the target by IAMBnPC."""
-    blanket = search.members(target)
+    blanket = search.blanket(target)
     grow(search, target, blanket)
     shrink_by_pc(search, target, blanket)
     return blanket
@@ -33,7 +33,7 @@ def iamb_npc(search: Search, target: int) -> Members:
 
 def inter_iamb_npc(search: Search, target: int) -> Members:
     """Find the Markov blanket of the target by Inter-IAMBnPC: the shrink phase runs after every addition."""
-    blanket = search.members(target)
+    blanket = search.blanket(target)
     guard = CycleGuard(search, "inter-iamb-npc")
     changed = True
     while changed and not guard.repeats(blanket):

@@ -23,7 +23,7 @@ def inter_iamb(search: Search, target: int) -> Members:
 
 def inter_iamb_among(search: Search, target: int, candidates: Sequence[int] | Positions) -> Members:
     """Find the Markov blanket of the target among some candidates."""
-    blanket = search.members(target)
+    blanket = search.blanket(target)
     guard = CycleGuard(search, "inter-iamb")
     changed = True
     while changed and not guard.repeats(blanket):

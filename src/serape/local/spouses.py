@@ -20,13 +20,15 @@ def blanket_around(
     """Add the spouses to parents and children.
 
     X is a spouse if it is next to some Y in PC(T), apart from T given some Z, and joined to it again given Z ∪ {Y}: the
-    mark of X → Y ← T. As `published` for MMMB in 2003, every Y in PC(T) is tried, whether X is next to it or not, which
-    is not sound.
+    mark of X → Y ← T. Knowledge that rules out T → Y or X → Y, or keeps X and T apart, spares the question. As
+    `published` for MMMB in 2003, every Y in PC(T) is tried, whether X is next to it or not, which is not sound.
     """
     between: dict[int, list[int]] = {}  # X to the Y that it is next to
     for y in near:
-        for x in neighbours(search, y):
-            if x != target and x not in near:
+        if not search.may_join(target, y):  # no child, for all that is known
+            continue
+        for x in search.joinable(target, tuple(neighbours(search, y))):
+            if x not in near and search.may_join(x, y):
                 between.setdefault(x, []).append(y)
     spouses: dict[int | str, list[int | str]] = {}
     for x, middles in between.items():

@@ -10,6 +10,7 @@ unreliable test shows neither: it is skipped and counted as such. A question who
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -51,7 +52,8 @@ class Search:
     `subject` is the variable the whole search is about: evidence is then kept for it alone, seen from either side, and
     not for the other variables that an algorithm takes for a target along the way; with `evidence=False`, for nobody.
     `memory` is shared by searches that may take steps marked with `once` from each other. Pairs that `knowledge` keeps
-    apart are no candidates for each other.
+    apart are no candidates for each other, and those that it joins are never parted; `known` are members of the
+    subject's blanket.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Search:
         memory: Memory | None = None,
         evidence: bool = True,
         knowledge: BoundKnowledge | None = None,
+        known: Collection[int] = (),
     ) -> None:
         if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
             raise OptionError(f"alpha must lie between 0 and 1, not be {alpha!r}")
@@ -89,6 +92,7 @@ class Search:
         self._progress = progress
         self._evidence = evidence
         self._knowledge = knowledge
+        self._known_members = tuple(known)
         self._memory = Memory() if memory is None else memory
         self._steps: dict[int, list[Step[Any]]] = {}  # those this search has come by, by their target
         self._separations = Separations()
@@ -124,7 +128,9 @@ class Search:
         return outcome
 
     def independent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
-        """Return whether a reliable test shows X ⊥ T | given."""
+        """Return whether a reliable test shows X ⊥ T | given; never of a member that is known."""
+        if x in self._must(target) or (target == self.subject and x in self._known_members):
+            return False
         outcome = self.ask(x, target, given)
         return outcome is not None and outcome.log_p > self.log_alpha
 
@@ -178,6 +184,8 @@ class Search:
         """Return the answers for the dependent candidates, and the independent ones, both in the candidates' order."""
         screen = self.screen(target, candidates, given)
         dependent = screen.dependent(self.log_alpha)
+        if must := self._must(target):
+            dependent = dependent | (screen.reliable & np.isin(screen.xs, list(must)))
         apart = screen.xs[screen.reliable & ~dependent]
         self._separations.add_batch(apart, target, None, [screen.given])
         return screen.at(np.flatnonzero(dependent)), apart
@@ -243,17 +251,22 @@ class Search:
         stop_above: float | None,
         **options: Any,
     ) -> Associations:
-        found, tally = self.test.search_subsets(
-            xs,
-            target,
-            pool,
-            range(len(pool) + 1) if sizes is None else sizes,
+        sizes = range(len(pool) + 1) if sizes is None else sizes
+        ask = functools.partial(
+            self.test.search_subsets,
+            target=target,
+            pool=pool,
+            sizes=sizes,
             most=self.max_conditioning,
             stop_above=stop_above,
             threads=self._threads,
             poll=self._tick,
-            **options,
         )
+        must = self._must(target)
+        if must and any(int(x) in must for x in xs):
+            found, tally = _without(must, xs, ask, options)
+        else:
+            found, tally = ask(xs, **options)
         self.tally.merge(tally)
         if self._remembers(target):
             self.trail(target).note_batch(found)
@@ -355,11 +368,26 @@ class Search:
             self._members[target] = built
         return built
 
+    def blanket(self, target: int) -> Members:
+        """Return the set to build a blanket in; members that are known are there from the start."""
+        built = self.members(target)
+        for x in sorted({*self._must(target), *(self._known_members if target == self.subject else ())}):
+            built.add(x)
+        return built
+
+    def may_join(self, x: int, y: int) -> bool:
+        """Return whether an arc x → y may be, for all that is known."""
+        return self._knowledge is None or self._knowledge.allows(x, y)
+
     def so_far(self, target: int) -> tuple[int, ...]:
         """Return what is in the set being built for a target."""
         return tuple(self._members.get(target, ()))
 
     # --- inside --------------------------------------------------------------------------------------------------
+
+    def _must(self, target: int) -> frozenset[int]:
+        """Return those that are known to be joined to the target."""
+        return frozenset() if self._knowledge is None else self._knowledge.must(target)
 
     def _remembers(self, target: int) -> bool:
         """Whether tests of a target are evidence: not those that a step about another target asks of it."""
@@ -404,6 +432,29 @@ class Search:
                 now - self._started,
             )
         )
+
+
+def _without(
+    must: frozenset[int], xs: Candidates, ask: Callable[..., tuple[Associations, Tally]], options: dict[str, Any]
+) -> tuple[Associations, Tally]:
+    """Search conditioning sets for those x that need not be joined to the target; the others survive, untested."""
+    every = [int(x) for x in xs]
+    if options.get("until_survivor"):
+        every = every[: next(k for k, x in enumerate(every) if x in must) + 1]
+    asked = [k for k, x in enumerate(every) if x not in must]
+    tried = options.get("tried", -1)
+    if not isinstance(tried, int):
+        options = {**options, "tried": [tried[k] for k in asked]}
+    part, tally = ask([every[k] for k in asked], **options)
+    if options.get("until_survivor") and len(part) and not part.separated[-1]:
+        return part, tally  # somebody before survives
+    numbers = np.full((3, len(every)), math.nan)
+    verdict, which = np.zeros((2, len(every)), np.int32)
+    numbers[:, asked] = part.statistic, part.dof, part.log_p
+    verdict[asked] = np.where(part.separated, 2, part.reliable)
+    which[asked] = part.which + 1
+    statistic, dof, log_p = numbers
+    return Associations(as_positions(every), statistic, dof, log_p, verdict, which, [(), *part.sets]), tally
 
 
 class Members:

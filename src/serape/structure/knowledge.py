@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
@@ -9,7 +10,7 @@ from typing import Any, Self
 import networkx as nx
 import numpy as np
 
-from serape.errors import OptionError, suggestion
+from serape.errors import InputTypeError, OptionError, suggestion
 
 Pair = tuple[str, str]
 
@@ -51,6 +52,15 @@ class Knowledge:
             tiers=[[place[x] for x in tier] for tier in self.tiers],
             forbidden_pairs=[(place[x], place[y]) for x, y in self.forbidden_pairs],
         )
+
+    @classmethod
+    def of(cls, knowledge: Any) -> Knowledge:
+        """Return knowledge, given as such or as a dict."""
+        if isinstance(knowledge, Knowledge):
+            return knowledge
+        if isinstance(knowledge, Mapping):
+            return cls.from_dict(knowledge)
+        raise InputTypeError(f"knowledge must be a serape.Knowledge or a dict, not {knowledge!r:.60}")
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -117,6 +127,14 @@ class BoundKnowledge:
         for x, y in self._forbidden:
             if not self.allows(y, x):
                 _join(self._apart, x, y)
+
+    def keeping_apart(self, pairs: Iterable[tuple[int, int]]) -> BoundKnowledge:
+        """Return the same and some more pairs that are not joined."""
+        more = copy.copy(self)
+        more._apart = {x: set(others) for x, others in self._apart.items()}
+        for x, y in pairs:
+            _join(more._apart, x, y)
+        return more
 
     @property
     def is_empty(self) -> bool:

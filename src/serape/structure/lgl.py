@@ -63,7 +63,7 @@ def neighbourhoods(
     done: dict[int, tuple[tuple[int, ...], Tally, list[str]]] = {}
 
     def one(target: int, watch: Watcher) -> None:
-        search = task.search(None, watch=watch, marginals=task.known(target, known, memory), memory=memory)
+        search = task.search(None, watch=watch, marginals=task.marginals_for(target, known, memory), memory=memory)
         near = tuple(int(x) for x in task.answer(search, target).parents_children or ())
         done[target] = near, search.tally, search.notes
         if checkpoint is not None:

@@ -70,11 +70,7 @@ def _no_learner(search: Any, target: int) -> tuple[int, ...]:
 
 def as_knowledge(knowledge: Knowledge | Mapping[str, Any] | None) -> Knowledge | None:
     """Return knowledge, however it was given."""
-    if knowledge is None or isinstance(knowledge, Knowledge):
-        return knowledge
-    if isinstance(knowledge, Mapping):
-        return Knowledge.from_dict(knowledge)
-    raise InputTypeError(f"knowledge must be a serape.Knowledge or a dict, not {knowledge!r:.60}")
+    return None if knowledge is None else Knowledge.of(knowledge)
 
 
 def checked_rule(rule: Any) -> Rule:

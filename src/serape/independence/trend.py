@@ -1,0 +1,143 @@
+"""The stratified linear-by-linear test, for ordered categories.
+
+Mantel, *Chi-square tests with one degree of freedom; extensions of the Mantel-Haenszel procedure*, JASA 1963. With two
+levels on one side and no conditioning set it is Cochran's (1954) and Armitage's (1955) test of a trend in proportions,
+with n − 1 in place of n in the variance; with two on both, the Mantel–Haenszel test without continuity correction.
+
+A level's score is its place, 0, 1, 2, …, in the column's order of levels: the declared order of categories, or, where
+none is declared, that of sorting. Text therefore wants declaring: "high" sorts before "low" and "medium". In a stratum
+of n rows, T = Σ x·y has expectation E = Σx·Σy / n and variance V = Σ(x − x̄)²·Σ(y − ȳ)² / (n − 1) if x and y are
+independent there, and M² = (Σ(T − E))² / ΣV over the strata of Z that occur follows chi-square with one degree of
+freedom, however many levels there are. It looks for one thing, an association that goes in the same direction
+everywhere, and finds that with fewer rows than G²; one that goes up and down again, or up in one stratum and down in
+the next, it may miss.
+
+Reliability: only strata in which both x and y vary tell anything, and of each one row goes to its means. A test is
+reliable if Σ(n − 1) over these strata is at least `minimum` (5), as G² asks for 5 rows for its one degree of freedom.
+If there is no such stratum there are 0 degrees of freedom, and nothing to test.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.data.table import Table
+from serape.errors import DataError, OptionError, some
+from serape.independence.base import Candidates, Floats, IndependenceTest, Outcome, Poll, Screen, as_positions
+
+_BLOCK = 1 << 20  # scores looked at together in a screen
+
+
+class Trend(IndependenceTest):
+    """Mantel's test of linear-by-linear association between ordered categories, within strata."""
+
+    name = "trend"
+
+    def __init__(self, table: Table, minimum: float = 5.0) -> None:
+        if not minimum > 0:
+            raise OptionError(f"the minimum number of rows must be positive, not {minimum!r}")
+        self.table = table
+        self.variables = table.names
+        self.rows = table.rows
+        self.minimum = float(minimum)
+
+    def check(self, variables: Container[int]) -> None:
+        """Refuse continuous columns, and missing values as one of three or more levels: they have no place there."""
+        self.table.check_categorical(f"test {self.name!r}", variables)
+        levels = [self.table.variables[name].levels for name in self.variables]
+        stuck = [
+            self.variables[k] for k, of_it in enumerate(levels) if k in variables and None in of_it and len(of_it) > 2
+        ]
+        if stuck:
+            raise DataError(
+                f"test {self.name!r} needs ordered levels, but 'missing' is one of those of {some(stuck)} and has no "
+                f"place in their order; pass missing='drop' to Table, or take test 'g2'"
+            )
+
+    def rows_per_cell(self, variables: Iterable[int]) -> float:
+        """Return the mean number of rows in a cell of the table of these variables."""
+        return self.table.rows / math.prod(self.table.levels(v) for v in variables)
+
+    def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
+        """Test X ⊥ Y | given; performed even where it is not reliable."""
+        statistic, dof, reliable = (answer[0].item() for answer in self._answers(y, [x], given, None))
+        log_p = _core.chi_square_log_sf(statistic, 1.0) if dof else math.nan
+        return Outcome(statistic, dof, log_p, reliable, self.rows)
+
+    def screen(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> Screen:
+        """Test every candidate against the target given one set, in one pass over the candidates' scores."""
+        del threads
+        statistic, dof, reliable = self._answers(target, candidates, given, poll)
+        statistic[~reliable] = math.nan
+        return Screen(as_positions(candidates), tuple(given), statistic, dof, reliable, _core.chi_square_log_sf)
+
+    def _answers(
+        self, target: int, candidates: Candidates, given: Sequence[int], poll: Poll | None
+    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        order, starts, sizes = self._strata(given)
+        count = len(candidates)
+        numerator, variance, rows = np.zeros(count), np.zeros(count), np.zeros(count)
+        if len(starts):
+            y = self._scores([target], order)
+            sum_y = np.add.reduceat(y, starts, axis=1)
+            spread_y = sizes * np.add.reduceat(y * y, starts, axis=1) - sum_y * sum_y
+            block = max(1, _BLOCK // y.size)
+            for begin in range(0, count, block):
+                part = slice(begin, begin + block)
+                x = self._scores(candidates[part], order)
+                # Sums of whole numbers are exact, and so a column that does not vary has a spread of exactly 0.
+                sum_x = np.add.reduceat(x, starts, axis=1)
+                sum_xy = np.add.reduceat(x * y, starts, axis=1)
+                spread_x = sizes * np.add.reduceat(x * x, starts, axis=1) - sum_x * sum_x
+                numerator[part] = ((sizes * sum_xy - sum_x * sum_y) / sizes).sum(axis=1)
+                variance[part] = (spread_x * spread_y / (sizes * sizes * (sizes - 1))).sum(axis=1)
+                rows[part] = ((sizes - 1) * ((spread_x > 0) & (spread_y > 0))).sum(axis=1)
+                if poll is not None:
+                    poll()
+        varies = variance > 0
+        statistic = np.divide(numerator * numerator, variance, out=np.zeros(count), where=varies)
+        return statistic, varies.astype(np.float64), varies & (rows >= self.minimum)
+
+    def _scores(self, variables: Candidates, order: NDArray[np.intp]) -> Floats:
+        """Return the scores, a line for each variable."""
+        scores = np.empty((len(variables), len(order)))
+        for line, k in zip(scores, variables, strict=True):
+            line[:] = self.table.packed.codes(int(k))[order]
+        return scores
+
+    def _strata(self, given: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+        """Return the rows by stratum, where each stratum starts, and its size; those of one row are left out."""
+        label = strata(self.table, given)
+        size = np.bincount(label)
+        order = np.argsort(label, kind="stable")
+        order = order[size[label[order]] > 1]
+        size = size[size > 1]
+        return order, np.cumsum(size) - size, size.astype(np.float64)
+
+
+def strata(table: Table, given: Sequence[int]) -> NDArray[np.int64]:
+    """Return for every row the number of its stratum of categorical columns; those that occur count from 0."""
+    label, most = np.zeros(table.rows, np.int64), 1
+    for z in sorted(given):
+        if most > 1 << 40:  # the product with at most 2^16 levels must not overflow
+            label = np.unique(label, return_inverse=True)[1]
+            most = table.rows
+        label = label * table.levels(z) + table.packed.codes(z)
+        most *= table.levels(z)
+    if most <= 4 * table.rows:
+        occurs = np.bincount(label, minlength=most) > 0
+        return (np.cumsum(occurs) - 1)[label]
+    return np.unique(label, return_inverse=True)[1]
