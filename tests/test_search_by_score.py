@@ -78,15 +78,38 @@ def test_ges_keeps_count_of_its_score() -> None:
         assert cpdag(parents) == graph
 
 
-def test_order_of_columns_does_not_matter_to_ges() -> None:
-    table = serape.load_network("child").sample(1000, 3)
+@pytest.mark.parametrize("algorithm", ["ges", "tabu", "sca", "mmhc", "h2pc"])
+def test_order_of_columns_does_not_matter(algorithm: str) -> None:
+    table = serape.load_network("alarm").sample(500, 3)
     random = np.random.default_rng(1)
     found = set()
-    for _ in range(4):
+    for _ in range(5):
         order = random.permutation(len(table.names))
         again = serape.Table({table.names[k]: table.column(int(k)) for k in order}, kinds="categorical")
-        found.add(frozenset(serape.network(again, "ges", score="bic").graph.edges))
+        found.add(frozenset(serape.network(again, algorithm).graph.edges))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("algorithm", ["tabu", "ges"])
+def test_a_score_that_is_no_number_is_refused(algorithm: str) -> None:
+    class Odd(Score):
+        name = "odd"
+        variables = ("a", "b", "c")
+
+        def local(self, child: int, parents: Sequence[int]) -> float:
+            del child
+            return float("nan") if parents else 0.0
+
+    with pytest.raises(serape.DataError, match=r"score 'odd' of '.' with '.' is nan"):
+        serape.network(Odd(), algorithm)
+
+
+def test_notes_of_the_table_are_told() -> None:
+    data = {"a": ["x", "y", None] * 40, "b": ["x", "y", "x"] * 40, "same": ["k"] * 120}
+    for algorithm in ("tabu", "ges", "mmhc"):
+        notes = " ".join(serape.network(serape.Table(data, missing="drop"), algorithm).notes)
+        assert "40 of 120 rows" in notes
+        assert "constant" in notes
 
 
 def test_cliques() -> None:

@@ -16,7 +16,10 @@ from plain import random_dag, random_table
 from serape.independence.base import Candidates, Outcome, Poll, Screen
 from serape.local.registry import ALGORITHMS
 from serape.structure.graphs import PartlyDirected, cpdag
+from serape.structure.scores import make_score
 
+ODD: Any = "odd"
+ODDS: Any = ["bic"]
 LEARNERS = [name for name, a in ALGORITHMS.items() if a.sound and a.answers("parents-children")]
 
 
@@ -67,6 +70,8 @@ class TestOracle:
             for _ in range(12):
                 graph = random_dag(random, nodes, density)
                 oracle = shuffled(graph, random)
+                if algorithm == "pc-stable" and rule == "or":
+                    continue
                 found = serape.skeleton(oracle, algorithm, rule=rule)
                 assert undirected_pairs(found.graph) == undirected_pairs(graph), list(graph.edges)
                 options = {} if algorithm == "pc-stable" else {"rule": rule}
@@ -223,14 +228,42 @@ class TestCheckpoint:
             serape.skeleton(network.sample(300, 2), "mmpc", checkpoint=path)
         with pytest.raises(serape.OptionError, match=r"alpha 0.05, not 0.01"):
             serape.skeleton(network.sample(300, 1), "mmpc", alpha=0.01, checkpoint=path)
+        first, *others = path.read_text().splitlines()
+        path.write_text("\n".join([first, "{", *others]))
+        with pytest.raises(serape.DataError, match="line 2"):
+            serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
         path.write_text("hello\nworld\n")
-        with pytest.raises(serape.DataError, match="line 1"):
+        with pytest.raises(serape.OptionError, match="not a checkpoint"):
             serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
         path.write_text("[]\n")
         with pytest.raises(serape.OptionError, match="not a checkpoint"):
             serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
         with pytest.raises(serape.OptionError, match="cannot be written"):
             serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=tmp_path / "no" / "such" / "folder")
+
+    def test_of_own_learners_and_tests(self, tmp_path: Path) -> None:
+        table = serape.load_network("asia").sample(300, 1)
+        path = tmp_path / "kept.jsonl"
+
+        def make(size: int) -> Any:
+            if size == 0:
+
+                def mine(search: serape.Search, target: int) -> list[int]:
+                    del search, target
+                    return []
+            else:
+
+                def mine(search: serape.Search, target: int) -> list[int]:
+                    return search.dependents(target, search.others(target))
+
+            return mine
+
+        serape.skeleton(table, make(1), checkpoint=path)
+        assert serape.skeleton(table, make(1), checkpoint=path).graph.number_of_edges() > 0
+        with pytest.raises(serape.OptionError, match="is of a run with algorithm"):
+            serape.skeleton(table, make(0), checkpoint=path)
+        with pytest.raises(serape.OptionError, match="needs data"):
+            serape.skeleton(serape.DSeparation(nx.DiGraph([("a", "b")])), "mmpc", checkpoint=tmp_path / "other")
 
 
 class TestKnowledge:
@@ -288,6 +321,28 @@ class TestKnowledge:
         with pytest.raises(serape.OptionError, match="forbidden pairs alone"):
             serape.network(table, "ges", knowledge={"tiers": [["asia"], ["smoke"]]})
 
+    @pytest.mark.parametrize("algorithm", ["pc-stable", "hiton-pc", "hpc"])
+    def test_true_knowledge_gives_true_arrows(self, algorithm: str) -> None:
+        """Whatever is not tested for being known leaves arrows open, never wrong."""
+        random = np.random.default_rng(7)
+        for _ in range(40):
+            graph = random_dag(random, int(random.integers(3, 8)), 0.35)
+            pairs = [(a, b) for a in graph for b in graph if a < b]
+            apart = [
+                p for p in pairs if not graph.has_edge(*p) and not graph.has_edge(*p[::-1]) and random.random() < 0.3
+            ]
+            arcs = [arc for arc in graph.edges if random.random() < 0.2]
+            wrong = [(b, a) for a, b in graph.edges if random.random() < 0.2]
+            known = serape.Knowledge(required=arcs, forbidden=wrong, forbidden_pairs=apart)
+            found = serape.network(shuffled(graph, random), algorithm, knowledge=known).graph
+            assert undirected_pairs(found) == undirected_pairs(graph)
+            for a, b in found.edges:
+                assert found.has_edge(b, a) or graph.has_edge(a, b), (list(graph.edges), known)
+
+    def test_colliders_are_not_lost_to_the_bound(self) -> None:
+        oracle = serape.DSeparation(nx.DiGraph([("X", "Z"), ("Y", "Z")]))
+        assert serape.network(oracle, "pc-stable", max_conditioning=0).directed
+
     def test_contradictions_are_refused(self) -> None:
         table = serape.load_network("asia").sample(100, 1)
         with pytest.raises(serape.OptionError, match="both required and forbidden"):
@@ -311,11 +366,32 @@ class TestRefusals:
             (lambda t: serape.network(t, "pc-stable", depth=3), "no option 'depth'"),
             (lambda t: serape.network(t, "ges", score="k2"), "K2 is not"),
             (lambda t: serape.network(t, score="bdeuu"), "Did you mean 'bdeu'"),
-            (lambda t: serape.network(t, "ges", checkpoint="x"), "nothing to keep"),
+            (lambda t: serape.network(t, "ges", checkpoint="x"), "goes by a score, not by tests: checkpoint"),
             (lambda t: serape.region(t, "asia", 0), "depth must be"),
             (lambda t: serape.region(t, "asai"), "Did you mean 'asia'"),
             (lambda t: serape.markov_blanket(t, "asia", "ges"), "ask serape.network"),
             (lambda t: serape.skeleton(t).fit(), "no directions"),
+            (lambda t: serape.network(t, "ges", alpha=0.01), "goes by a score, not by tests: alpha=0.01"),
+            (lambda t: serape.network(t, "pc-stable", score="bic"), "goes by tests, not by a score"),
+            (lambda t: serape.network(t, "pc-stable", rule="or"), "goes by pairs"),
+            (lambda t: serape.skeleton(t, "pc-stable", checkpoint="x"), "goes by pairs"),
+            (lambda t: serape.region(t, "asia", algorithm="pc-stable"), "does not go by neighbourhoods"),
+            (lambda t: serape.network(t, "tabu", score="loglik"), "rises with every arc"),
+            (lambda t: serape.network(t, "tabu", score="bdeu", equivalent_sample_size=ODD), "positive number"),
+            (lambda t: serape.network(t, "tabu", score=ODDS), "name or a serape.Score"),
+            (lambda t: serape.skeleton(t, progress=ODD), "progress must be"),
+            (
+                lambda t: serape.network(
+                    t, "tabu", max_parents=1, knowledge={"required": [("asia", "dysp"), ("tub", "dysp")]}
+                ),
+                "requires 2 parents of 'dysp'",
+            ),
+            (
+                lambda t: serape.network(
+                    t, "mmhc", score=make_score(serape.load_network("cancer").sample(50, 1), "bic")
+                ),
+                "they must be the same",
+            ),
             (lambda t: serape.network(3, "mmhc"), "int"),
             (lambda t: serape.network(serape.DSeparation(serape.load_network("asia").graph), "mmhc"), "needs data"),
         ],
@@ -341,8 +417,12 @@ class TestResult:
             assert list(again.graph) == list(found.graph)
             assert {frozenset(e) for e in again.graph.edges} == {frozenset(e) for e in found.graph.edges}
             assert set(again.graph.edges) == set(found.graph.edges)
-            for a, b in found.edges:
-                assert again.graph.edges[a, b] == found.graph.edges[a, b]
+            for a, b in found.graph.edges:
+                one, other = again.graph.edges[a, b], found.graph.edges[a, b]
+                assert one.keys() == other.keys()
+                assert one.get("given") == other.get("given")
+                for number in set(one) - {"given"}:
+                    assert one[number] == pytest.approx(other[number], rel=1e-12, nan_ok=True)
             assert again.separating_sets == found.separating_sets
             assert again.edges == found.edges
             assert str(again) == str(found)

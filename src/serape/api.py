@@ -260,6 +260,11 @@ class Task:
         """Return what the algorithm answers about a target, in positions."""
         return self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
 
+    def conditioning_on_one_more(self) -> Task:
+        """Return the same task, whose conditioning sets may have one more member."""
+        most = self.max_conditioning
+        return self if most is None else replace(self, max_conditioning=most + 1)
+
     def memory(self, targets: int) -> Memory | None:
         """Return a memory that searches for so many targets can share, if that is of use."""
         return Memory() if self.algorithm.shares and self.random_state is None and targets > 1 else None

@@ -10,10 +10,12 @@ import json
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
+import typer.core
 from rich.console import Console
 from rich.progress import MofNCompleteColumn
 from rich.progress import Progress as Bar
@@ -24,7 +26,7 @@ import serape
 from serape.api import thread_count
 from serape.data.example import clinic, clinic_graph
 from serape.data.writing import write_csv, write_table
-from serape.errors import Interrupted, OptionError, SerapeError, suggestion
+from serape.errors import DataError, Interrupted, OptionError, SerapeError, suggestion
 from serape.files import write_whole
 from serape.independence import TESTS
 from serape.networks import bundled_networks
@@ -50,9 +52,18 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         _fail(str(error), BAD_USE)
     except SerapeError as error:
         _fail(str(error), BAD_DATA)
-    except KeyboardInterrupt:
-        _fail("interrupted", INTERRUPTED)
     sys.exit(0)
+
+
+class _Command(typer.core.TyperCommand):
+    """A command that says so when it is interrupted, and leaves."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _fail("interrupted", INTERRUPTED)
 
 
 def _fail(sentence: str, code: int) -> NoReturn:
@@ -123,11 +134,13 @@ def _table(data: Path, kind: list[str] | None, missing: str, ignore: list[str] |
 
 @app.command(
     "neighbours",
+    cls=_Command,
     help="Find the parents and children of a column.",
     epilog="Example: serape neighbours patients.csv --target HeartDisease --alpha 0.01 --explain Anxiety",
 )
 @app.command(
     "blanket",
+    cls=_Command,
     help="Find the Markov blanket of a column.",
     epilog="Example: serape blanket patients.csv --target HeartDisease --alpha 0.01 --explain Weight",
 )
@@ -206,7 +219,9 @@ def _show(found: Result, explain: list[str], as_json: bool) -> None:
         console.print(Text(f"\n{explanation}"))
 
 
-@app.command(epilog="Example: serape region patients.csv --target HeartDisease --depth 2 --picture region.png")
+@app.command(
+    cls=_Command, epilog="Example: serape region patients.csv --target HeartDisease --depth 2 --picture region.png"
+)
 def region(
     data: Data,
     target: Annotated[str, typer.Option("--target", "-t", help="The column in the middle.")],
@@ -273,7 +288,9 @@ def region(
         raise typer.Exit(INTERRUPTED)
 
 
-@app.command(epilog="Example: serape skeleton patients.csv --algorithm hiton-pc --jobs -1 --checkpoint kept.jsonl")
+@app.command(
+    cls=_Command, epilog="Example: serape skeleton patients.csv --algorithm hiton-pc --jobs -1 --checkpoint kept.jsonl"
+)
 def skeleton(
     data: Data,
     algorithm: Algorithm = "auto",
@@ -299,6 +316,7 @@ def skeleton(
 ) -> None:
     """Find which columns are joined by an arc, without the arcs' directions."""
     _check_picture(picture)
+    _check_folders(output, picture)
     table = _table(data, kind, missing, ignore)
     interrupted = False
     try:
@@ -324,7 +342,9 @@ def skeleton(
         raise typer.Exit(INTERRUPTED)
 
 
-@app.command(epilog="Example: serape network patients.csv --algorithm mmhc --picture net.png --bif net.bif")
+@app.command(
+    cls=_Command, epilog="Example: serape network patients.csv --algorithm mmhc --picture net.png --bif net.bif"
+)
 def network(
     data: Data,
     algorithm: Algorithm = "mmhc",
@@ -353,8 +373,11 @@ def network(
 ) -> None:
     """Find the network behind a table: which columns are joined by an arc, and which way."""
     _check_picture(picture)
+    _check_folders(output, picture, bif)
     table = _table(data, kind, missing, ignore)
     true = None if truth is None else _network(truth)
+    if true is not None and set(true.variables) != set(table.names):
+        raise OptionError(f"the network {truth!r} and the table have different variables; they cannot be compared")
     interrupted = False
     try:
         found = serape.network(
@@ -376,7 +399,7 @@ def network(
     except Interrupted as stop:
         found, interrupted = stop.found, True
     _show_structure(found, as_json, output, picture, true)
-    if bif is not None:
+    if bif is not None and found.complete:
         serape.write_bif(found.fit(), bif)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -390,6 +413,13 @@ def _limit(text: str) -> int | Literal["auto"] | None:
     if not text.isdecimal():
         raise OptionError(f"--max-conditioning must be a whole number, 'none' or 'auto', not {text!r}")
     return int(text)
+
+
+def _check_folders(*paths: Path | None) -> None:
+    """Refuse files that cannot be written before the search, not after it."""
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise DataError(f"{path} cannot be written: there is no folder {path.parent}")
 
 
 def _check_picture(path: Path | None) -> None:
@@ -406,8 +436,12 @@ def _show_structure(
     picture: Path | None,
     truth: serape.Network | None = None,
 ) -> None:
+    comparison = None if truth is None else found.compare(truth)
+    if output is not None:
+        found.save(output)
     if as_json:
-        typer.echo(found.json(), nl=False)
+        more = {} if comparison is None else {"comparison": asdict(comparison)}
+        typer.echo(json.dumps(finite({**found.to_dict(), **more}), indent=1, allow_nan=False, default=str))
     else:
         console = Console(highlight=False)
         title, *rest = str(found).splitlines()
@@ -420,10 +454,8 @@ def _show_structure(
         )
         for line in rest:
             console.print(Text(line.strip()))
-        if truth is not None:
-            console.print(Text(str(found.compare(truth))))
-    if output is not None:
-        found.save(output)
+        if comparison is not None:
+            console.print(Text(str(comparison)))
     if picture is not None:
         found.plot(picture, None if truth is None else truth.graph)
 
@@ -464,7 +496,7 @@ def _network(name: str) -> serape.Network:
     return serape.read_bif(name) if Path(name).suffix in (".bif", ".gz") else serape.load_network(name)
 
 
-@app.command()
+@app.command(cls=_Command)
 def algorithms(
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
@@ -479,7 +511,10 @@ def algorithms(
     Console(highlight=False).print(grid)
 
 
-@app.command(epilog="Example: serape sample alarm --rows 5000 --seed 1 -o alarm.csv")
+@app.command(
+    cls=_Command,
+    epilog="Example: serape sample alarm --rows 5000 --seed 1 -o alarm.csv",
+)
 def sample(
     network: Annotated[str, typer.Argument(help="A bundled network (see --list), or a .bif or .bif.gz file.")] = "",
     rows: Annotated[int, typer.Option(help="Number of rows to draw.", min=2)] = 1000,
@@ -514,7 +549,10 @@ def sample(
         Console(stderr=True, highlight=False).print(f"{rows:,} rows of {len(table.names):,} columns in {output}")
 
 
-@app.command(epilog="Example: serape study pena2005-table4 --quick")
+@app.command(
+    cls=_Command,
+    epilog="Example: serape study pena2005-table4 --quick",
+)
 def study(
     name: Annotated[str, typer.Argument(help="A study; none lists them.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer samples and sizes: under a minute.")] = False,
@@ -556,7 +594,7 @@ def study(
         console.print("no picture: it needs matplotlib; install it with: pip install 'serape[plots]'")
 
 
-@app.command()
+@app.command(cls=_Command)
 def demo(
     rows: Annotated[int, typer.Option(help="Number of patients to draw.", min=2)] = 5000,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,

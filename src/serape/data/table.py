@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.data.csv_files import TextOptions
 from serape.data.encoding import Codes, Encoded, Kind, Kinds, as_codes
-from serape.data.reading import Columns, TextOptions, read
+from serape.data.reading import Columns, read
 from serape.errors import DataError, OptionError, is_whole, some, suggestion
 
 if TYPE_CHECKING:
@@ -163,6 +164,13 @@ class Table:
         part._fill(Columns([self.names[k] for k in positions], len(encoded[0]), encoded), ())
         return part
 
+    def with_columns(self, encoded: list[Encoded], notes: Sequence[str] = ()) -> Table:
+        """Return a table of the same names with other columns, and something more to note."""
+        table = object.__new__(type(self))
+        table._fill(Columns(list(self.names), self.rows, encoded), (*self._told, *notes))
+        table.notes += tuple(table._remarks())
+        return table
+
     def encoded(self, position: int, rows: NDArray[Any] | None = None) -> Encoded:
         """Return the column at a position, or some of its rows (a mask or places), as it was before packing."""
         k = position
@@ -173,7 +181,14 @@ class Table:
         if k in self._values:
             return Encoded("continuous", self._reasons[k], values=self._values[k][take], missing=missing)
         codes: Codes = as_codes(self._packed.codes(k)[take], len(self._levels[k]))
-        return Encoded("categorical", self._reasons[k], self._levels[k], codes, missing=missing, declared=True)
+        return Encoded(
+            "categorical",
+            self._reasons[k],
+            self._levels[k],
+            codes,
+            missing=missing,
+            declared=rows is not None or k in self._declared,
+        )
 
     @property
     def varying(self) -> list[int]:
@@ -182,7 +197,10 @@ class Table:
 
     def position(self, variable: str | int) -> int:
         """Return where a variable, given by name or position, stands."""
-        return position_of(variable, self.names, self._position)
+        try:
+            return position_of(variable, self.names, self._position)
+        except OptionError as error:
+            raise OptionError(_with_remarks(str(error), self._told)) from None
 
     def check_categorical(self, needed_by: str, variables: Container[int]) -> None:
         """Refuse continuous columns among some positions, on behalf of what needs categorical ones."""
@@ -335,6 +353,12 @@ def _told_gaps(gaps: Mapping[str, NDArray[np.bool_]]) -> str:
     return told + (f" and {len(gaps) - 5:,} more columns" if len(gaps) > 5 else "")
 
 
+def _with_remarks(refusal: str, notes: Iterable[str]) -> str:
+    """Add to a refusal what was noted about the first line: it may be the reason."""
+    about = [note for note in notes if note.startswith("the first line")]
+    return f"{refusal.removesuffix('.')}. Note that {about[0]}" if about else refusal
+
+
 def _treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns:
     gaps = {columns.names[k]: mask for k, mask in columns.missing.items()}
     if not gaps:
@@ -346,11 +370,12 @@ def _treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns
     keep = ~np.logical_or.reduce(list(gaps.values()))
     dropped = int((~keep).sum())
     if rule == "error":
-        raise DataError(
+        refusal = (
             f"values are missing in {told}; pass missing='drop' to leave out such rows ({dropped:,} of "
             f"{columns.rows:,}), missing='pairwise' to keep them and let every test use the rows that are complete for "
-            f"its own variables, or missing='level' to make 'missing' a level of its own (--missing on the command line)"
+            f"its variables, or missing='level' to make 'missing' a level of its own (--missing on the command line)"
         )
+        raise DataError(_with_remarks(refusal, notes))
     if rule == "level":
         stuck = [columns.names[k] for k in columns.missing if columns.kinds[k] == "continuous"]
         if stuck:

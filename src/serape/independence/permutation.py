@@ -49,6 +49,10 @@ _DETERMINED = 1e-10  # what is left of a column, as a part of it, when others de
 _FIRST_BATCH = 32
 _BATCH = 1 << 20  # rows times permutations looked at together
 _MOST_ANSWERS = 1 << 17
+_ROWS_A_NUMBER = 8  # a count takes as long to draw as so many rows to permute
+_MOST_COUNTED = 10**9  # NumPy's limit
+
+Codes = NDArray[np.int64]
 
 Draw = Callable[[int], Floats]
 """Returns the statistics of so many further permutations."""
@@ -154,35 +158,22 @@ class Permutation(IndependenceTest):
         """Draw Σ n_xyz ln n_xyz, the part of G² / 2 that permuting x within strata changes; `draw(0)` of the data."""
         label = strata(self.table, given)
         codes_x, codes_y = (self.table.packed.codes(v).astype(np.int64) for v in (x, y))
-        tells = _varies(label, codes_x) & _varies(label, codes_y)
-        informative = tells[label]
-        label = _by_appearance(label[informative])
-        codes_x, codes_y = (np.unique(codes[informative], return_inverse=True)[1] for codes in (codes_x, codes_y))
+        tells = (_varies(label, codes_x) & _varies(label, codes_y))[label]
+        # Numbered as they appear, so that names of levels do not matter.
+        label, codes_x, codes_y = (_by_appearance(values[tells]) for values in (label, codes_x, codes_y))
         order = np.argsort(label, kind="stable")
         label, codes_x, codes_y = label[order], codes_x[order], codes_y[order]
-        rows, levels_x, levels_y = len(label), int(codes_x.max()) + 1, int(codes_y.max()) + 1
-        cells = (int(label[-1]) + 1) * levels_x * levels_y
-        place = label * (levels_x * levels_y) + codes_y
+        levels_x, levels_y = int(codes_x.max()) + 1, int(codes_y.max()) + 1
         counts = np.arange(int(np.bincount(label).max()) + 1, dtype=np.float64)
         n_log_n = counts * np.log(np.maximum(counts, 1.0))
-        # Sorting (stratum, random bits, code of x) permutes x within strata.
-        bits_x = (levels_x - 1).bit_length()
-        bits_random = 64 - bits_x - int(label[-1]).bit_length()
-        stratum = label.astype(np.uint64) << np.uint64(bits_x + bits_random)
-        fixed = stratum | codes_x.astype(np.uint64)
-        most = np.uint64((1 << bits_random) - 1)
-
-        def draw(batch: int) -> Floats:
-            if batch == 0:
-                permuted = codes_x[None, :]
-            else:
-                keys = random.integers(0, most, (batch, rows), np.uint64, endpoint=True) << np.uint64(bits_x)
-                keys |= fixed
-                keys.sort(axis=1)
-                permuted = (keys & np.uint64((1 << bits_x) - 1)).astype(np.int64)
-            return _sum_over_cells(permuted * levels_y + place, cells, n_log_n)
-
-        return draw
+        numbers = (int(label[-1]) + 1) * (levels_x - 1) * (levels_y - 1)
+        if _ROWS_A_NUMBER * numbers <= len(label) <= _MOST_COUNTED:
+            drawn = _counts_drawn(random, label, codes_x, codes_y, n_log_n)
+        else:
+            drawn = _rows_permuted(random, label, codes_x, codes_y, n_log_n)
+        cells = (int(label[-1]) + 1) * levels_x * levels_y
+        cell = (label * levels_x + codes_x) * levels_y + codes_y
+        return lambda batch: drawn(batch) if batch else _sum_over_cells(cell[None, :], cells, n_log_n)
 
     def _correlations(self, random: np.random.Generator, x: int, y: int, basis: Floats) -> Draw | None:
         """Draw |partial correlations| under permutation of x's residuals; `draw(0)` of the data."""
@@ -204,22 +195,71 @@ class Permutation(IndependenceTest):
         return draw
 
 
-def _varies(label: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _rows_permuted(random: np.random.Generator, label: Codes, x: Codes, y: Codes, values: Floats) -> Draw:
+    """Permute x within strata: sort (stratum, random bits, code of x)."""
+    levels_x, levels_y = int(x.max()) + 1, int(y.max()) + 1
+    cells = (int(label[-1]) + 1) * levels_x * levels_y
+    place = label * (levels_x * levels_y) + y
+    bits_x = (levels_x - 1).bit_length()
+    bits_random = 64 - bits_x - int(label[-1]).bit_length()
+    fixed = label.astype(np.uint64) << np.uint64(bits_x + bits_random) | x.astype(np.uint64)
+    most = np.uint64((1 << bits_random) - 1)
+
+    def draw(batch: int) -> Floats:
+        keys = random.integers(0, most, (batch, len(label)), np.uint64, endpoint=True) << np.uint64(bits_x)
+        keys |= fixed
+        keys.sort(axis=1)
+        permuted = (keys & np.uint64((1 << bits_x) - 1)).astype(np.int64)
+        return _sum_over_cells(permuted * levels_y + place, cells, values)
+
+    return draw
+
+
+def _counts_drawn(random: np.random.Generator, label: Codes, x: Codes, y: Codes, values: Floats) -> Draw:
+    """Draw the counts that permuting x within strata would give, cell by cell: cheaper where rows are many."""
+    levels_x, levels_y, many = int(x.max()) + 1, int(y.max()) + 1, int(label[-1]) + 1
+    margins_x = np.bincount(label * levels_x + x, minlength=many * levels_x).reshape(many, levels_x)
+    margins_y = np.bincount(label * levels_y + y, minlength=many * levels_y).reshape(many, levels_y)
+    cells = [(i, j) for i in range(levels_x - 1) for j in range(levels_y - 1)]
+    # A generator for each cell, so that batches of any size give the same tables.
+    generators = dict(zip(cells, random.spawn(len(cells)), strict=True))
+
+    def draw(batch: int) -> Floats:
+        total = np.zeros(batch)
+        left = np.repeat(margins_y[None], batch, axis=0)  # of each y, for the x that are to come
+        for i in range(levels_x - 1):
+            need = np.repeat(margins_x[None, :, i], batch, axis=0)
+            others = left.sum(axis=2)
+            for j in range(levels_y - 1):
+                others -= left[:, :, j]
+                n = generators[i, j].hypergeometric(left[:, :, j], others, need)
+                total += values[n].sum(axis=1)
+                left[:, :, j] -= n
+                need -= n
+            total += values[need].sum(axis=1)
+            left[:, :, -1] -= need
+        total += values[left].sum(axis=(1, 2))
+        return total
+
+    return draw
+
+
+def _varies(label: Codes, codes: Codes) -> NDArray[np.bool_]:
     """Return for every stratum whether a column has more than one value in it."""
     first = np.empty(int(label.max()) + 1, np.int64)
     first[label] = codes
     return np.bincount(label, weights=codes != first[label]) > 0
 
 
-def _by_appearance(label: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number the strata as they appear in the rows, so that names of levels do not matter."""
-    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+def _by_appearance(values: Codes) -> Codes:
+    """Number values as they appear in the rows."""
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[inverse]
 
 
-def _sum_over_cells(cell: NDArray[np.int64], cells: int, values: Floats) -> Floats:
+def _sum_over_cells(cell: Codes, cells: int, values: Floats) -> Floats:
     """Return for every line of cells, one for each row of data, the sum of the values of the counts."""
     batch, rows = cell.shape
     if cells <= 4 * rows:

@@ -20,7 +20,7 @@ from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.pictures import draw_graph, save_picture
 from serape.results.records import Records
 from serape.results.result import finite, read_saved
-from serape.structure.graphs import PartlyDirected, extension
+from serape.structure.graphs import PartlyDirected, some_dag
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,8 @@ class Structure:
 
     Edges have `statistic`, `dof`, `log_p`, `reliable` and `given` of the test behind them. In a skeleton, or a network
     made from one, that is the weakest association of the two that was met; in a network found by its score it is the
-    one given the other parents of the child, and `gain` is what the score would lose without the arc.
+    one given the other parents of the child, and `gain` is what the score would lose without the arc (in `dag`, where
+    an edge is open).
     """
     algorithm: str
     test: str | None
@@ -116,9 +117,12 @@ class Structure:
         parents = {names[y]: [names[x] for x in sorted(above)] for y, above in enumerate(self._parents())}
         return fit(self.table, parents, equivalent_sample_size)
 
-    def plot(self, path: str | os.PathLike[str] | None = None, truth: nx.DiGraph[Any] | None = None) -> Figure:
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, truth: nx.DiGraph[Any] | Network | None = None
+    ) -> Figure:
         """Draw the graph; write it to a file (.png, .svg, .pdf) if one is named."""
-        figure = draw_graph(self.graph, truth=truth, title=self.title)
+        true = truth.graph if isinstance(truth, Network) else truth
+        figure = draw_graph(self.graph, truth=true, title=self.title)
         if path is not None:
             save_picture(figure, Path(path))
         return figure
@@ -129,17 +133,7 @@ class Structure:
     def _parents(self) -> list[set[int]]:
         if not isinstance(self.graph, nx.DiGraph):
             raise DataError("a skeleton has no directions; serape.network finds them")
-        names = list(self.graph)
-        graph = PartlyDirected.of_networkx(self.graph, names)
-        found = extension(graph)
-        if found is None:
-            arcs: nx.DiGraph[int] = nx.DiGraph(graph.arcs())
-            arcs.add_nodes_from(range(graph.n))
-            place = {x: k for k, x in enumerate(nx.lexicographical_topological_sort(arcs))}
-            for x, y in graph.edges():
-                graph.orient(*sorted((x, y), key=place.__getitem__))
-            found = graph.parents
-        return found
+        return some_dag(PartlyDirected.of_networkx(self.graph, list(self.graph)))
 
     # --- saving --------------------------------------------------------------------------------------------------
 
@@ -192,9 +186,11 @@ class Structure:
     def __str__(self) -> str:
         how = [f"  by {self.algorithm}"]
         if self.test is not None and self.alpha is not None:
-            how.append(f" with {self.test} at alpha {self.alpha:g}: {self.tests:,} tests, {self.skipped:,} skipped")
+            how.append(
+                f" with {self.test} at alpha {self.alpha:g}: {_count(self.tests, 'test')}, {self.skipped:,} skipped"
+            )
         if self.score is not None and self.total is not None:
-            how.append(f"{',' if self.tests else ''} {self.score} score {self.total:,.2f}")
+            how.append(f"{'' if self.test is None else ','} {self.score} score {self.total:,.2f}")
         lines = [self.title, f"{''.join(how)}, {self.seconds:.3g} s"]
         if not self.complete:
             lines.append("  interrupted: this is what had been found by then")
@@ -221,10 +217,12 @@ def _from_dict(content: Mapping[str, Any]) -> Structure:
         a, b = str(edge["from"]), str(edge["to"])
         if a not in graph or b not in graph:
             raise ValueError(f"an edge joins {a!r} and {b!r}, which are not both variables")
-        seen = {name: edge[name] for name in EVIDENCE if edge.get(name) is not None}
-        if "given" in seen:
-            seen["given"] = tuple(str(z) for z in seen["given"])
-        seen.update({name: float(seen[name]) for name in ("statistic", "dof", "log_p", "gain") if name in seen})
+        seen: dict[str, Any] = {}
+        if edge.get("given") is not None:
+            seen = {name: float("nan" if edge[name] is None else edge[name]) for name in ("statistic", "dof", "log_p")}
+            seen |= {"reliable": bool(edge["reliable"]), "given": tuple(str(z) for z in edge["given"])}
+        if edge.get("gain") is not None:
+            seen["gain"] = float(edge["gain"])
         graph.add_edge(a, b, **seen)
         if directed and not edge["directed"]:
             graph.add_edge(b, a, **seen)

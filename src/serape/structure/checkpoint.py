@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from serape.api import Task
+from serape.data.table import Table
 from serape.errors import DataError, OptionError
 from serape.files import write_whole
 from serape.independence.base import Tally
@@ -63,7 +64,9 @@ class Checkpoint:
             try:
                 lines.append(json.loads(text))
             except (json.JSONDecodeError, RecursionError):
-                if k < len(texts) - 1 or k == 0:
+                if k == 0:
+                    raise OptionError(f"{self.path} is not a checkpoint of serape; name another file") from None
+                if k < len(texts) - 1:
                     raise DataError(f"line {k + 1} of the checkpoint {self.path} is damaged; delete the file") from None
         return lines
 
@@ -92,6 +95,8 @@ class Checkpoint:
 
 def _header(task: Task, knowledge: Knowledge | None) -> dict[str, Any]:
     source = task.source
+    if not isinstance(getattr(source, "table", None), Table):
+        raise OptionError(f"a checkpoint needs data that can be told again; {source.name!r} is no test on a table")
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps(list(source.variables)).encode())
     table = getattr(source, "table", None)
@@ -102,7 +107,7 @@ def _header(task: Task, knowledge: Knowledge | None) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "data": digest.hexdigest(),
-        "algorithm": task.algorithm.name,
+        "algorithm": _told_algorithm(task),
         "options": {name: repr(value) for name, value in task.options.items()},
         "test": source.name,
         "dof": getattr(source, "dof", None),
@@ -112,3 +117,17 @@ def _header(task: Task, knowledge: Knowledge | None) -> dict[str, Any]:
         "random_state": repr(task.random_state),
         "knowledge": None if knowledge is None else knowledge.to_dict(),
     }
+
+
+def _told_algorithm(task: Task) -> str:
+    """Return the algorithm's name; of a caller's own, also where it is from and what it does."""
+    if task.algorithm.family != "custom":
+        return task.algorithm.name
+    code = getattr(task.algorithm.run, "__code__", None)
+    if code is None:
+        raise OptionError(
+            f"a checkpoint needs an algorithm that can be told again; {task.algorithm.name!r} is no function"
+        )
+    content = repr((code.co_code, code.co_names, [c for c in code.co_consts if isinstance(c, str | int | float)]))
+    digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
+    return f"{task.algorithm.run.__module__}.{code.co_qualname} {digest}"

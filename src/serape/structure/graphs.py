@@ -255,21 +255,40 @@ def extension(graph: PartlyDirected) -> list[set[int]] | None:
     return parents if all(taken) else None
 
 
+def some_dag(graph: PartlyDirected) -> list[set[int]]:
+    """Return the parents in a DAG that agrees with a graph; where none does, in one that keeps skeleton and arcs.
+
+    Arcs that contradict each other can leave no extension; then edges are directed along an order that the arcs follow.
+    """
+    found = extension(graph)
+    if found is not None:
+        return found
+    directed = graph.copy()
+    place = {x: k for k, x in enumerate(_topological(graph.parents, graph.children))}
+    for x, y in graph.edges():
+        directed.orient(*sorted((x, y), key=place.__getitem__))
+    return directed.parents
+
+
 def meek(
-    graph: PartlyDirected, start: Iterable[Arc] | None = None, allows: Callable[[int, int], bool] | None = None
+    graph: PartlyDirected,
+    start: Iterable[Arc] | None = None,
+    allows: Callable[[int, int], bool] | None = None,
+    unclear: Callable[[int, int, int], bool] | None = None,
 ) -> list[Arc]:
     """Direct all edges whose direction follows from the arcs; return the arcs that follow and were not made.
 
     Meek, *Causal inference and causal explanation with background knowledge*, UAI 1995, rules 1 to 4. `start` are the
     arcs to look at first, all if not given; then what they lead to is. An arc that would close a directed cycle, or
     that `allows` does not, is not made; the first can only be where the arcs contradict each other. What then comes of
-    it depends on the order of the nodes and of `start`, and on nothing else.
+    it depends on the order of the nodes and of `start`, and on nothing else. The rules take an unshielded triple that
+    is no collider for a proven non-collider; of those that are `unclear(x, z, y)` they make no use.
     """
     order = TopologicalOrder(graph)
     refused: dict[Arc, None] = {}
     to_do = deque(graph.arcs() if start is None else start)
     while to_do:
-        for x, y in _following(graph, *to_do.popleft()):
+        for x, y in _following(graph, *to_do.popleft(), unclear or _clear):
             if y not in graph.neighbours[x]:
                 continue
             if (allows is None or allows(x, y)) and order.admits(x, y):
@@ -280,26 +299,31 @@ def meek(
     return [(x, y) for x, y in refused if y in graph.neighbours[x]]
 
 
-def _following(graph: PartlyDirected, x: int, y: int) -> list[Arc]:
+def _clear(x: int, z: int, y: int) -> bool:
+    del x, z, y
+    return False
+
+
+def _following(graph: PartlyDirected, x: int, y: int, unclear: Callable[[int, int, int], bool]) -> list[Arc]:
     """Return the arcs that Meek's rules derive from x → y and others."""
     parents, children, neighbours = graph.parents, graph.children, graph.neighbours
     if not neighbours[x] and not neighbours[y]:
         return []
     around_x, around_y = graph.adjacent(x), graph.adjacent(y)
     # 1: x → y – z, x and z not joined: y → z, or there would be another v-structure
-    found = [(y, z) for z in sorted(neighbours[y] - around_x)]
+    found = [(y, z) for z in sorted(neighbours[y] - around_x) if not unclear(x, y, z)]
     # 2: x → y → z, or z → x → y, the ends joined by an edge: or there would be a cycle
     found += [(x, z) for z in sorted(children[y] & neighbours[x])]
     found += [(z, y) for z in sorted(parents[x] & neighbours[y])]
     # 3: x → y ← z, not joined, and w with an edge to all three: w → y
     for w in sorted(neighbours[x] & neighbours[y]):
-        if neighbours[w] & parents[y] - around_x - {x}:
+        if any(not unclear(x, w, z) for z in neighbours[w] & parents[y] - around_x - {x}):
             found.append((w, y))
     # 4: u → v → z, u and z not joined, and w with an edge to u and to z and joined to v: w → z; here x → y is u → v …
     for z in sorted(children[y] - around_x):
-        found += [(w, z) for w in sorted(neighbours[x] & neighbours[z] & around_y)]
+        found += [(w, z) for w in sorted(neighbours[x] & neighbours[z] & around_y) if not unclear(x, w, z)]
     for u in sorted(parents[x] - around_y):  # … or v → z
-        found += [(w, y) for w in sorted(neighbours[u] & neighbours[y] & around_x)]
+        found += [(w, y) for w in sorted(neighbours[u] & neighbours[y] & around_x) if not unclear(u, w, y)]
     return found
 
 

@@ -51,8 +51,9 @@ def neighbourhoods(
     found = Neighbourhoods()
     if checkpoint is not None:
         for target, near, tally in checkpoint.kept:
-            found.of[target] = near
-            found.tally.merge(tally)
+            if target not in found.of:
+                found.of[target] = near
+                found.tally.merge(tally)
         if found.of:
             found.notes.append(f"{len(found.of):,} neighbourhoods were taken from the checkpoint")
     rest = [target for target in targets if target not in found.of]
@@ -115,26 +116,31 @@ def join(near: Mapping[int, Iterable[int]], rule: Rule, task: Task) -> dict[int,
     return joined
 
 
-def as_skeleton(search: Search, neighbours: dict[int, set[int]]) -> Skeleton:
-    """Find the weakest association of every pair that is joined, and what separates those with a common neighbour.
+def weigh_edges(search: Search, found: Skeleton) -> dict[int, list[int]]:
+    """Find the weakest association of every pair that is joined, given nothing or one neighbour of either.
 
-    The association is the weakest given nothing or one neighbour of either. What separates a pair is looked for among
-    the subsets of the neighbours of either, the smallest first, the most strongly associated first. Pairs that
-    knowledge keeps apart are not tested, and nothing is said of what separates them.
+    Returns everybody's neighbours, most strongly associated first.
     """
-    found = Skeleton(neighbours)
     pools: dict[int, list[int]] = {}
-    for x, near in neighbours.items():
+    for x, near in found.neighbours.items():
         if near:
             seen = search.separate(sorted(near), x, sorted(near), range(1))
             order = sorted(range(len(seen)), key=lambda k: (seen.log_p[k], -seen.statistic[k]))
             pools[x] = [int(seen.xs[k]) for k in order]
             for _, pair, test in each(x, seen):
                 keep_weaker(found.weakest, pair, test)
-    separated, weakest = part(search, {x: pool for x, pool in pools.items() if len(pool) > 1}, pools, 1)
-    for store in (separated, weakest):
+    for store in part(search, {x: pool for x, pool in pools.items() if len(pool) > 1}, pools, 1):
         for pair, test in store.items():
             keep_weaker(found.weakest, pair, test)
+    return pools
+
+
+def find_separations(search: Search, found: Skeleton, pools: Mapping[int, list[int]]) -> None:
+    """Find what separates those that have a common neighbour but are not joined.
+
+    It is looked for among the subsets of the neighbours of either, the smallest first. Pairs that knowledge keeps apart
+    are not tested, and nothing is said of what separates them.
+    """
     pending = {x: search.joinable(x, sorted(found.at_distance_two(x))) for x in pools}
     size = 0
     while pending := {x: ys for x, ys in pending.items() if ys and _worth_while(len(pools[x]), size)}:
@@ -142,7 +148,6 @@ def as_skeleton(search: Search, neighbours: dict[int, set[int]]) -> Skeleton:
         found.separations.update(separated)
         pending = {x: [y for y in ys if frozenset((x, y)) not in separated] for x, ys in pending.items()}
         size += 1
-    return found
 
 
 def _worth_while(pool: int, size: int) -> bool:

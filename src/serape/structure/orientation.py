@@ -4,6 +4,9 @@ Spirtes, Glymour and Scheines, *Causation, Prediction, and Search*, 2nd edition,
 algorithm. With the skeleton and separating sets of a DAG it gives the DAG's completed graph; with knowledge that is
 true of the DAG, what is common to all equivalent DAGs that agree with it (Meek 1995).
 
+A triple whose separating set is not known, or that should be a collider and is not made one, may be either: nothing is
+derived from its being none (as in conservative PC: Ramsey, Spirtes and Zhang, UAI 2006).
+
 On data, separating sets can contradict each other. Colliders are then taken surest first, and by name where they are
 equally sure, so that the order of the columns does not matter; one that contradicts what is set by then is left out as
 a whole, and so is one that would close a directed cycle.
@@ -71,6 +74,7 @@ class _Orientation:
         self.conflicts: list[Conflict] = []
         self.order = TopologicalOrder(self.graph)
         self.directed: list[Arc] = []  # in the order in which they were
+        self.unclear: set[tuple[int, frozenset[int]]] = set()  # middle and ends of triples that may be colliders
 
     def join(self, neighbours: Sequence[Collection[int]]) -> None:
         """Take over the skeleton."""
@@ -104,6 +108,8 @@ class _Orientation:
                 if self.graph.joined(x, y):
                     continue
                 given = separating_set(x, y)
+                if given is None or z not in given:
+                    self.unclear.add((z, frozenset((x, y))))
                 if given is not None and z not in given:
                     sure = sureness(x, z, y)
                     if sure is not None:
@@ -126,6 +132,7 @@ class _Orientation:
             graph,
             ((place[x], place[y]) for x, y in self.directed),
             lambda x, y: self.knowledge.allows(by_name[x], by_name[y]),
+            lambda x, z, y: (by_name[z], frozenset((by_name[x], by_name[y]))) in self.unclear,
         )
         self.graph = graph.renumbered([place[x] for x in range(graph.n)])
         for a, b in refused:

@@ -21,9 +21,13 @@ from serape.search import Search
 from serape.structure.bones import Pair, Single, Skeleton, each, keep_weaker, part
 
 
-def pc_skeleton(search: Search, variables: Collection[int]) -> Skeleton:
-    """Find the skeleton over the variables: start with all joined, part those that some set of neighbours separates."""
-    found, untested = _given_nothing(search, sorted(variables))
+def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | None = None) -> Skeleton:
+    """Find the skeleton over the variables: start with all joined, part those that some set of neighbours separates.
+
+    `found` is where it is built: who looks there meanwhile sees how far it is.
+    """
+    found = Skeleton({}) if found is None else found
+    untested = _given_nothing(search, sorted(variables), found)
     part_neighbours(search, found)
     separations = {}
     for x in found.neighbours:
@@ -61,9 +65,9 @@ def part_neighbours(search: Search, found: Skeleton) -> None:
     found.weakest = {pair: seen for pair, seen in found.weakest.items() if pair not in found.separations}
 
 
-def _given_nothing(search: Search, variables: list[int]) -> tuple[Skeleton, set[Pair]]:
-    """Join what depends on each other given nothing, each pair tested once; return also those without a verdict."""
-    found = Skeleton({x: set() for x in variables})
+def _given_nothing(search: Search, variables: list[int], found: Skeleton) -> set[Pair]:
+    """Join what depends on each other given nothing, each pair tested once; return the pairs without a verdict."""
+    found.neighbours.update((x, set()) for x in variables)
     untested: set[Pair] = set()
     for k, x in enumerate(variables):
         later = np.intersect1d(search.others(x), variables[k + 1 :], assume_unique=True)
@@ -75,4 +79,4 @@ def _given_nothing(search: Search, variables: list[int]) -> tuple[Skeleton, set[
         if len(dependent) + len(apart) < len(later):
             tested = {*dependent.xs.tolist(), *apart.tolist()}
             untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
-    return found, untested
+    return untested

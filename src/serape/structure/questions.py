@@ -10,18 +10,37 @@ from typing import Any, Literal
 import networkx as nx
 
 from serape.api import Reliability, thread_count
+from serape.data.table import Table
 from serape.errors import DataError, Interrupted, OptionError, is_whole
-from serape.independence import ContingencyTest, DofRule
+from serape.independence import DofRule
 from serape.local.registry import LocalAlgorithm
 from serape.results.structure import Structure, undirected
 from serape.search.progress import Watch, Watcher, watcher
 from serape.structure.bones import Skeleton
 from serape.structure.knowledge import Knowledge
-from serape.structure.lgl import Region, Rule, as_skeleton, pairs_of
+from serape.structure.lgl import Region, Rule, weigh_edges
 from serape.structure.registry import NETWORK_ALGORITHMS
-from serape.structure.run import Run, edge_evidence, oriented_result, scored_result, skeleton_result
-from serape.structure.scores import Score, make_score
-from serape.structure.settings import as_knowledge, check_options, checked_rule, make_task, table_notes
+from serape.structure.run import (
+    Run,
+    check_score,
+    edge_evidence,
+    edges_of,
+    find_neighbours,
+    find_skeleton,
+    oriented_result,
+    scored_result,
+    skeleton_result,
+)
+from serape.structure.scores import Score
+from serape.structure.settings import (
+    as_knowledge,
+    check_options,
+    checked_rule,
+    make_task,
+    refuse,
+    score_of,
+    table_notes,
+)
 
 
 def region(
@@ -64,26 +83,28 @@ def region(
     task = make_task(
         data, algorithm, test, alpha, max_conditioning, reliability, dof, knowledge, random_state, algorithm_options
     )
+    if task.algorithm.name == "pc-stable":
+        raise OptionError("algorithm 'pc-stable' does not go by neighbourhoods; for a region take one that finds them")
     at = task.position(target)
+    names = task.source.variables
     watch = watcher(progress)
-    memory = task.memory(2)
-    search = task.search(None, thread_count(n_jobs), watch, memory=memory)
+    search = task.search(None, thread_count(n_jobs), watch, memory=task.memory(2))
     started = time.perf_counter()
     grown = Region(task, at, search)
+    found = Skeleton(grown.joined)
+    complete = False
     try:
         grown.grow(int(depth))
+        weigh_edges(search, found)
         complete = True
     except KeyboardInterrupt:
-        complete = False
+        pass
     finally:
         if isinstance(watch, Watch):
             watch.close()
-    names = task.source.variables
-    found = as_skeleton(task.search(None), grown.joined) if complete else Skeleton(grown.joined)
-    joined = [tuple(sorted(pair)) for pair in pairs_of(grown.joined)]
     graph = undirected(
         (names[x] for x in grown.distance),
-        ((names[x], names[y]) for x, y in joined),
+        edges_of(grown.joined, names),
         edge_evidence(found.weakest, names),
     )
     nx.set_node_attributes(graph, {names[x]: steps for x, steps in grown.distance.items()}, "distance")
@@ -133,8 +154,7 @@ def skeleton(
         A `Knowledge`, or a dict with `required`, `forbidden`, `tiers`, `forbidden_pairs`. Pairs that cannot be joined
         either way are never tested.
     checkpoint
-        A file that keeps the neighbourhoods as they are found; a run that was stopped goes on from it. Constant columns
-        are joined to nothing.
+        A file that keeps the neighbourhoods as they are found; a run that was stopped goes on from it.
 
     max_conditioning
         The largest conditioning set; "auto" is 3 for pc-stable and for divide and conquer, which go through the subsets
@@ -142,7 +162,7 @@ def skeleton(
         somebody has many neighbours, and hardly change the answer (see the page on networks).
 
     The other arguments are those of `markov_blanket`. `n_jobs` threads work on different variables; the answer does
-    not depend on it.
+    not depend on it. Constant columns are joined to nothing.
 
     Raises
     ------
@@ -152,9 +172,10 @@ def skeleton(
     task = make_task(
         data, algorithm, test, alpha, max_conditioning, reliability, dof, knowledge, random_state, algorithm_options
     )
-    run = Run(task, as_knowledge(knowledge), thread_count(n_jobs), progress, checkpoint)
-    found = run.bones(algorithm, checked_rule(rule))
-    return run.done(skeleton_result(run, found))
+    if task.algorithm.name == "pc-stable":
+        refuse("pc-stable", "goes by pairs, not by neighbourhoods", rule=(rule, "and"), checkpoint=(checkpoint, None))
+    run = Run(task.source.variables, task.source, as_knowledge(knowledge), thread_count(n_jobs), progress)
+    return skeleton_result(run, task, find_skeleton(run, task, checked_rule(rule), checkpoint))
 
 
 def network(
@@ -190,8 +211,8 @@ def network(
         - "pc-stable", or any algorithm that finds parents and children (with `rule`, "and"): a skeleton, whose edges
           are directed as far as separating sets tell. The answer is a class, too.
     score
-        "bdeu", "bic", "aic", "k2", a `Score`, or "auto": what came nearer to the truth, "bdeu" for mmhc and h2pc and
-        "bic" for the others that go by a score.
+        "bdeu", "bic", "aic", "k2", a `Score`, or "auto": "bdeu" for mmhc and h2pc, as their papers have it, and "bic"
+        for the others that go by a score.
     equivalent_sample_size
         That of BDeu.
     knowledge
@@ -207,30 +228,40 @@ def network(
         On Ctrl-C; its `found` is what had been found by then.
     """
     known = NETWORK_ALGORITHMS.get(algorithm) if isinstance(algorithm, str) else None
+    told = as_knowledge(knowledge)
     if known is None or known.family == "constraint":
+        name = str(algorithm if isinstance(algorithm, str) else getattr(algorithm, "__name__", algorithm))
+        refuse(name, "goes by tests, not by a score", score=(score, "auto"))
         rule = checked_rule(algorithm_options.pop("rule", "and"))
+        if known is not None:
+            refuse(name, "goes by pairs, not by neighbourhoods", rule=(rule, "and"), checkpoint=(checkpoint, None))
         task = make_task(
             data, algorithm, test, alpha, max_conditioning, reliability, dof, knowledge, random_state, algorithm_options
         )
-        run = Run(task, as_knowledge(knowledge), thread_count(n_jobs), progress, checkpoint)
-        return run.done(oriented_result(run, run.bones(algorithm, rule)))
+        run = Run(task.source.variables, task.source, told, thread_count(n_jobs), progress)
+        return oriented_result(run, task, find_skeleton(run, task, rule, checkpoint))
     check_options(known, algorithm_options)
-    if isinstance(score, str) and score == "auto":
-        score = known.score
-    options = {name: value for name, value in algorithm_options.items() if name != "rule"}
+    options = {**known.defaults, **algorithm_options}
+    rule = checked_rule(options.pop("rule", "or"))
+    wanted = known.score if isinstance(score, str) and score == "auto" else score
     if known.family == "score":
-        if checkpoint is not None:
-            raise OptionError(f"algorithm {known.name!r} has nothing to keep in a checkpoint; leave it out")
-        scores = data if isinstance(data, Score) else make_score(data, score, equivalent_sample_size)
-        run = Run(None, as_knowledge(knowledge), thread_count(n_jobs), progress, None, scores)
-        return run.done(scored_result(run, known, None, options))
-    rule = checked_rule(algorithm_options.get("rule", "or"))
-    learner_options = {"symmetry": False} if known.learner == "mmpc" else {}
+        refuse(
+            known.name, "goes by a score, not by tests", checkpoint=(checkpoint, None), alpha=(alpha, 0.05),
+            test=(test, "auto"), max_conditioning=(max_conditioning, "auto"), reliability=(reliability, "auto"),
+            dof=(dof, "auto"), random_state=(random_state, None),
+        )  # fmt: skip
+        scores = score_of(data, wanted, equivalent_sample_size)
+        check_score(known, scores, told, options["max_parents"])
+        run = Run(scores.variables, scores, told, thread_count(n_jobs), progress)
+        return scored_result(run, None, known, scores, None, options)
     task = make_task(
-        data, known.learner, test, alpha, max_conditioning, reliability, dof, knowledge, random_state, learner_options
-    )
-    if not isinstance(task.source, ContingencyTest):
+        data, known.learner, test, alpha, max_conditioning, reliability, dof, knowledge, random_state,
+        {"symmetry": False} if known.learner == "mmpc" else {},
+    )  # fmt: skip
+    table = getattr(task.source, "table", None)
+    if not isinstance(table, Table):
         raise DataError(f"algorithm {known.name!r} goes by a score, which needs data, not {task.source.name!r}")
-    scores = make_score(task.source.table, score, equivalent_sample_size)
-    run = Run(task, as_knowledge(knowledge), thread_count(n_jobs), progress, checkpoint, scores)
-    return run.done(scored_result(run, known, run.near(rule), options))
+    scores = score_of(table, wanted, equivalent_sample_size)
+    check_score(known, scores, told, options["max_parents"])
+    run = Run(task.source.variables, task.source, told, thread_count(n_jobs), progress)
+    return scored_result(run, task, known, scores, find_neighbours(run, task, rule, checkpoint), options)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from serape.local.registry import ALGORITHMS
 from serape.results.records import Records
@@ -22,7 +23,7 @@ class NetworkAlgorithm:
     paper: str
     learner: str = ""
     """The learner of parents and children behind it."""
-    takes: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     """Its options."""
 
     score: Literal["bdeu", "bic"] = "bic"
@@ -30,14 +31,15 @@ class NetworkAlgorithm:
     finds: str = "network"
 
 
-_TABU = ("tabu", "patience", "max_parents")
+_TABU = {"tabu": 100, "patience": 15, "max_parents": None}
+_HYBRID = {"rule": "or", **_TABU}
 _ALL = (
     NetworkAlgorithm("pc-stable", "constraint", True, "Colombo & Maathuis 2014"),
-    NetworkAlgorithm("mmhc", "hybrid", False, "Tsamardinos, Brown & Aliferis 2006", "mmpc", ("rule", *_TABU), "bdeu"),
-    NetworkAlgorithm("h2pc", "hybrid", False, "Gasse, Aussem & Elghazel 2014", "hpc", ("rule", *_TABU), "bdeu"),
-    NetworkAlgorithm("ges", "score", True, "Chickering 2002", takes=("max_parents",)),
-    NetworkAlgorithm("sca", "score", False, "Friedman, Nachman & Pe'er 1999", takes=("k", *_TABU)),
-    NetworkAlgorithm("tabu", "score", False, "Glover & Laguna 1997", takes=_TABU),
+    NetworkAlgorithm("mmhc", "hybrid", False, "Tsamardinos, Brown & Aliferis 2006", "mmpc", _HYBRID, "bdeu"),
+    NetworkAlgorithm("h2pc", "hybrid", False, "Gasse, Aussem & Elghazel 2014", "hpc", _HYBRID, "bdeu"),
+    NetworkAlgorithm("ges", "score", True, "Chickering 2002", defaults={"max_parents": None}),
+    NetworkAlgorithm("sca", "score", False, "Friedman, Nachman & Pe'er 1999", defaults={"k": 10, **_TABU}),
+    NetworkAlgorithm("tabu", "score", False, "Glover & Laguna 1997", defaults=_TABU),
 )
 NETWORK_ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,120 +14,57 @@ import numpy as np
 
 from serape.api import Task
 from serape.data.table import Table
-from serape.errors import DataError, Interrupted, OptionError, is_whole
+from serape.errors import Interrupted, OptionError, is_whole
 from serape.independence import IndependenceTest
 from serape.independence.base import Tally
-from serape.local.registry import LocalAlgorithm
 from serape.results.structure import Structure, undirected
 from serape.search.progress import Progress, Watch, Watcher, watcher
 from serape.structure.bones import Pair, Seen, Skeleton
 from serape.structure.checkpoint import Checkpoint
 from serape.structure.ges import ges
-from serape.structure.graphs import PartlyDirected
-from serape.structure.knowledge import BoundKnowledge, Knowledge
-from serape.structure.lgl import Rule, as_skeleton, join, neighbourhoods, pairs_of
+from serape.structure.graphs import PartlyDirected, some_dag
+from serape.structure.knowledge import Knowledge
+from serape.structure.lgl import Rule, find_separations, join, neighbourhoods, pairs_of, weigh_edges
 from serape.structure.orientation import orient
 from serape.structure.pc import part_neighbours, pc_skeleton
 from serape.structure.registry import NetworkAlgorithm
-from serape.structure.scores import Score
+from serape.structure.scores import InOrder, Score
 from serape.structure.settings import table_notes
 from serape.structure.sparse_candidate import sparse_candidate
 from serape.structure.tabu import Stopped, allowed, everyone, tabu_search
 
 
+@dataclass
 class Run:
-    """One call: its settings, and what is counted and noted on the way."""
+    """One call: its settings, and what is counted and noted on the way.
 
-    def __init__(
-        self,
-        task: Task | None,
-        knowledge: Knowledge | None,
-        threads: int,
-        progress: bool | Watcher | None,
-        checkpoint: str | os.PathLike[str] | None,
-        score: Score | None = None,
-    ) -> None:
-        self.task = task
-        self.score = score
-        self.names = score.variables if task is None and score is not None else task.source.variables if task else ()
-        self.knowledge = None if knowledge is None else knowledge.bind(self.names)
-        self.threads = threads
-        self.progress = progress
-        self.checkpoint = None if checkpoint is None or task is None else Checkpoint(Path(checkpoint), task, knowledge)
-        self.tally = Tally()
-        self.notes: list[str] = [] if task is None else list(table_notes(task.source))
-        self.complete = True
-        self.started = time.perf_counter()
+    Interrupted, every step leaves what there is and says that it is not complete; the steps after it are left out.
+    """
+
+    names: Sequence[str]
+    source: Any
+    """What answers: a test or a score."""
+    knowledge: Knowledge | None
+    threads: int
+    progress: bool | Watcher | None
+    tally: Tally = field(default_factory=Tally)
+    notes: list[str] = field(default_factory=list)
+    complete: bool = True
+    started: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        watcher(self.progress)  # refuses what is none
+        self.notes += table_notes(self.source)
 
     @property
     def table(self) -> Table | None:
         """The data, if there are any."""
-        source: Any = self.score if self.task is None else self.task.source
-        table = getattr(source, "table", None)
+        table = getattr(self.source, "table", None)
         return table if isinstance(table, Table) else None
 
-    def near(self, rule: Rule) -> dict[int, set[int]]:
-        """Find the neighbourhoods of all variables and join them."""
-        task = self.requiremake_task()
-        targets = list(range(len(self.names))) if self.table is None else self.table.varying
-        found = neighbourhoods(task, targets, self.threads, self.progress, self.checkpoint)
-        self.tally.merge(found.tally)
-        self.notes += found.notes
-        self.complete = found.complete
-        joined = join(found.of, rule, task)
-        told = task.knowledge
-        if self.complete and told is not None and told.parts and not task.algorithm.parts_by_subsets:
-            # Learners that go by the whole blanket miss a spouse that they may not test, and so keep too many.
-            search = task.search(None, self.threads)
-            thinned = Skeleton(joined)
-            part_neighbours(search, thinned)
-            self.tally.merge(search.tally)
-            for x, y in told.required:
-                joined[x].add(y)
-                joined[y].add(x)
-        return joined
-
-    def bones(self, algorithm: str | LocalAlgorithm, rule: Rule) -> Skeleton:
-        """Find the skeleton, what separates pairs, and what speaks for the edges."""
-        task = self.requiremake_task()
-        if algorithm != "pc-stable":
-            joined = self.near(rule)
-            if not self.complete:
-                return Skeleton(joined)
-            search = task.search(None, self.threads)
-            found = as_skeleton(search, joined)
-            self.tally.merge(search.tally)
-            return found
-        watch = watcher(self.progress)
-        search = task.search(None, self.threads, watch)
-        targets = search.variables if self.table is None else self.table.varying
-        found = Skeleton({x: set() for x in range(len(self.names))})
-        try:
-            learnt = pc_skeleton(search, targets)
-            found.neighbours.update(learnt.neighbours)
-            found.separations, found.weakest = learnt.separations, learnt.weakest
-        except KeyboardInterrupt:
-            self.complete = False
-        finally:
-            if isinstance(watch, Watch):
-                watch.close()
-        for x, y in () if self.knowledge is None else self.knowledge.required:
-            found.neighbours[x].add(y)
-            found.neighbours[y].add(x)
-        self.tally.merge(search.tally)
-        self.notes += search.notes
-        return found
-
-    def requiremake_task(self) -> Task:
-        """Return the tests' settings."""
-        if self.task is None:
-            raise DataError("there are no tests to go by")
-        return self.task
-
-    def result(self, algorithm: str, graph: nx.Graph[str], **more: Any) -> Structure:
-        """Return the answer."""
-        task = self.task
-        options: dict[str, Any] = {}
+    def result(self, algorithm: str, graph: nx.Graph[str], task: Task | None, **more: Any) -> Structure:
+        """Return the answer, or raise it if it is not complete."""
+        options: dict[str, Any] = more.pop("options", {})
         if task is not None:
             options = {
                 "max_conditioning": task.max_conditioning,
@@ -135,10 +72,11 @@ class Run:
                 "reliability": getattr(task.source, "reliability", None),
                 "dof": getattr(task.source, "dof", None),
                 **task.options,
+                **options,
             }
-        defaults: dict[str, Any] = {"score": None, "total": None, "separating_sets": {}, "options": {}}
-        given = {**defaults, **more}
-        return Structure(
+        if self.knowledge is not None:
+            options["knowledge"] = self.knowledge.to_dict()
+        found = Structure(
             graph=graph,
             algorithm=algorithm,
             test=None if task is None else task.source.name,
@@ -147,59 +85,120 @@ class Run:
             tests_by_size=dict(sorted(self.tally.tests.items())),
             skipped=self.tally.skipped.total(),
             seconds=time.perf_counter() - self.started,
+            options=options,
             notes=tuple(self.notes),
             complete=self.complete,
             table=self.table,
-            **{**given, "options": {**options, **given["options"]}},
+            **{"score": None, "total": None, "separating_sets": {}, **more},
         )
-
-    @staticmethod
-    def done(found: Structure) -> Structure:
-        """Return what was found, or raise it if it is not complete."""
-        if not found.complete:
+        if not self.complete:
             raise Interrupted(found)
         return found
 
 
-# --- what is made of a skeleton -------------------------------------------------------------------------------------
+# --- by tests -------------------------------------------------------------------------------------------------------
 
 
-def skeleton_result(run: Run, found: Skeleton) -> Structure:
+def find_neighbours(run: Run, task: Task, rule: Rule, checkpoint: str | os.PathLike[str] | None) -> dict[int, set[int]]:
+    """Find the neighbourhoods of all variables and join them."""
+    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), task, run.knowledge)
+    targets = list(range(len(run.names))) if run.table is None else run.table.varying
+    found = neighbourhoods(task, targets, run.threads, run.progress, kept)
+    run.tally.merge(found.tally)
+    run.notes += found.notes
+    run.complete = found.complete
+    joined = join(found.of, rule, task)
+    told = task.knowledge
+    if run.complete and told is not None and told.parts and not task.algorithm.parts_by_subsets:
+        # Learners that go by the whole blanket miss a spouse that they may not test, and so keep too many.
+        with _Phase(run, task) as search:
+            part_neighbours(search, Skeleton(joined))
+        join_required(joined, told.required)
+    return joined
+
+
+def join_required(joined: dict[int, set[int]], required: Any) -> None:
+    """Join what must be."""
+    for x, y in required:
+        joined[x].add(y)
+        joined[y].add(x)
+
+
+def find_skeleton(run: Run, task: Task, rule: Rule, checkpoint: str | os.PathLike[str] | None) -> Skeleton:
+    """Find the skeleton, what separates pairs, and what speaks for the edges."""
+    found = Skeleton({x: set() for x in range(len(run.names))})
+    if task.algorithm.name == "pc-stable":
+        with _Phase(run, task) as search:
+            pc_skeleton(search, search.variables if run.table is None else run.table.varying, found)
+        join_required(found.neighbours, () if task.knowledge is None else task.knowledge.required)
+        return found
+    found.neighbours = find_neighbours(run, task, rule, checkpoint)
+    if run.complete:
+        with _Phase(run, task) as search:
+            find_separations(search, found, weigh_edges(search, found))
+    return found
+
+
+class _Phase:
+    """A step of a run with a search of its own: its tests are counted, and Ctrl-C ends it."""
+
+    def __init__(self, run: Run, task: Task) -> None:
+        self._run = run
+        self._watch = watcher(run.progress)
+        self._search = task.search(None, run.threads, self._watch)
+
+    def __enter__(self) -> Any:
+        return self._search
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> bool:
+        if isinstance(self._watch, Watch):
+            self._watch.close()
+        self._run.tally.merge(self._search.tally)
+        self._run.notes += self._search.notes
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self._run.complete = False
+            return True
+        return False
+
+
+def skeleton_result(run: Run, task: Task, found: Skeleton) -> Structure:
     """Return a skeleton with its evidence."""
-    names = run.names
-    edges = (sorted(pair) for pair in pairs_of(found.neighbours))
-    graph = undirected(names, ((names[x], names[y]) for x, y in edges), edge_evidence(found.weakest, names))
-    return run.result(
-        _name(run), graph, finds="skeleton", separating_sets=_named_sets(found, names), options=_told(run)
-    )
+    graph = undirected(run.names, edges_of(found.neighbours, run.names), edge_evidence(found.weakest, run.names))
+    return run.result(task.algorithm.name, graph, task, finds="skeleton", separating_sets=_named_sets(found, run.names))
 
 
-def oriented_result(run: Run, found: Skeleton) -> Structure:
+def oriented_result(run: Run, task: Task, found: Skeleton) -> Structure:
     """Direct a skeleton and return the network."""
     names = run.names
     near = [found.neighbours[x] for x in range(len(names))]
-    search = run.requiremake_task().search(None)
+    graph = PartlyDirected(len(names))
+    conflicts: tuple[str, ...] = ()
+    for x, others in enumerate(near):
+        for y in others:
+            graph.add_edge(x, y)
+    if run.complete:
+        with _Phase(run, task.conditioning_on_one_more()) as search:
 
-    def sureness(x: int, z: int, y: int) -> float | None:
-        """A collider shows twice: without it the ends are independent, with it dependent, the more so the surer."""
-        outcome = search.ask(x, y, (*(found.separating_set(x, y) or ()), z))
-        return None if outcome is None or outcome.log_p > search.log_alpha else -outcome.log_p
+            def sureness(x: int, z: int, y: int) -> float | None:
+                """A collider shows twice: without it the ends are independent, with it dependent."""
+                outcome = search.ask(x, y, (*(found.separating_set(x, y) or ()), z))
+                return None if outcome is None or outcome.log_p > search.log_alpha else -outcome.log_p
 
-    oriented = orient(len(names), near, found.separating_set, sureness, names, run.knowledge)
-    run.tally.merge(search.tally)
-    graph = _with_evidence(oriented.graph, names, edge_evidence(found.weakest, names))
+            oriented = orient(len(names), near, found.separating_set, sureness, names, task.knowledge)
+            graph, conflicts = oriented.graph, tuple(str(conflict) for conflict in oriented.conflicts)
+    evidence = edge_evidence(found.weakest, names)
+    named = graph.to_networkx(names)
+    for a, b, attributes in named.edges(data=True):
+        attributes.update(evidence.get(frozenset((a, b)), {}))
     return run.result(
-        _name(run), graph, finds="network", separating_sets=_named_sets(found, names), options=_told(run),
-        conflicts=tuple(str(conflict) for conflict in oriented.conflicts),
+        task.algorithm.name, named, task,
+        finds="network", separating_sets=_named_sets(found, names), conflicts=conflicts,
     )  # fmt: skip
 
 
-def _name(run: Run) -> str:
-    return "" if run.task is None else run.task.algorithm.name
-
-
-def _told(run: Run) -> dict[str, Any]:
-    return {} if run.knowledge is None or run.knowledge.is_empty else {"knowledge": "as given"}
+def edges_of(neighbours: Mapping[int, set[int]], names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs that are joined, by name."""
+    return [(names[x], names[y]) for x, y in (sorted(pair) for pair in pairs_of(neighbours))]
 
 
 def _named_sets(found: Skeleton, names: Sequence[str]) -> dict[frozenset[str], tuple[str, ...]]:
@@ -224,80 +223,75 @@ def edge_evidence(weakest: Mapping[Pair, Seen], names: Sequence[str]) -> dict[fr
     return found
 
 
-def _with_evidence(
-    found: PartlyDirected, names: Sequence[str], evidence: Mapping[frozenset[str], Mapping[str, Any]]
-) -> nx.DiGraph[str]:
-    graph = found.to_networkx(names)
-    for a, b, attributes in graph.edges(data=True):
-        attributes.update(evidence.get(frozenset((a, b)), {}))
-    return graph
-
-
-# --- what is found by a score ---------------------------------------------------------------------------------------
+# --- by score -------------------------------------------------------------------------------------------------------
 
 
 def scored_result(
-    run: Run, algorithm: NetworkAlgorithm, near: dict[int, set[int]] | None, options: dict[str, Any]
+    run: Run,
+    task: Task | None,
+    algorithm: NetworkAlgorithm,
+    score: Score,
+    near: dict[int, set[int]] | None,
+    options: dict[str, Any],
 ) -> Structure:
     """Search for the best graph by score and return it; `near` confines it to a skeleton."""
-    score, knowledge = run.score, run.knowledge
-    if score is None:
-        raise DataError(f"algorithm {algorithm.name!r} needs a score")
+    if run.complete:
+        graph = _search_by_score(run, algorithm, score, near, options)
+    else:  # interrupted before: the skeleton, as far as it is
+        graph = PartlyDirected(len(run.names))
+        for x, y in (sorted(pair) for pair in pairs_of(near or {})):
+            graph.add_edge(x, y)
+    parents = some_dag(graph)
+    evidence = _score_evidence(run.names, None if task is None else task.source, score, parents)
+    named = graph.to_networkx(run.names)
+    for a, b, attributes in named.edges(data=True):
+        attributes.update(evidence[frozenset((a, b))])
+    told = {**options, "equivalent_sample_size": getattr(score, "equivalent_sample_size", None)}
+    return run.result(
+        algorithm.name, named, task, finds="network", score=score.name, total=score.total(parents), options=told
+    )
+
+
+def _search_by_score(
+    run: Run, algorithm: NetworkAlgorithm, score: Score, near: dict[int, set[int]] | None, options: dict[str, Any]
+) -> PartlyDirected:
+    """Search with the variables in the order of their names: where gains tie, the order of columns must not matter."""
     n = len(run.names)
+    order = sorted(range(n), key=run.names.__getitem__)
+    place = {x: k for k, x in enumerate(order)}
+    by_name = InOrder(score, order)
+    knowledge = None if run.knowledge is None else run.knowledge.bind(by_name.variables)
     watch, close = _score_watch(run.progress, run.started, algorithm.name)
     shared: dict[str, Any] = {"knowledge": knowledge, "threads": run.threads, "watch": watch}
-    graph: PartlyDirected
     try:
         if algorithm.name == "ges":
-            _check_ges(knowledge, score)
-            graph = ges(score, **shared, **options)
+            graph = ges(by_name, **shared, **options)
         elif algorithm.name == "sca":
-            graph = PartlyDirected.of_dag(sparse_candidate(score, **shared, **options))
+            graph = PartlyDirected.of_dag(sparse_candidate(by_name, **shared, **options))
         else:
-            if near is None:
-                candidates = everyone(n, knowledge)
-            else:
-                candidates = [allowed(y, np.array(sorted(near[y]), np.uint32), knowledge) for y in range(n)]
-            graph = PartlyDirected.of_dag(tabu_search(score, candidates, **shared, **options))
+            candidates = everyone(n, knowledge)
+            if near is not None:
+                confined = [np.array(sorted(place[y] for y in near[x]), np.uint32) for x in order]
+                candidates = [allowed(y, xs, knowledge) for y, xs in enumerate(confined)]
+            graph = PartlyDirected.of_dag(tabu_search(by_name, candidates, **shared, **options))
     except Stopped as stop:
         run.complete = False
         graph = stop.graph
     finally:
         close()
-    evidence = _score_evidence(run, score, graph)
-    named = graph.to_networkx(run.names)
-    for a, b, attributes in named.edges(data=True):
-        attributes.update(evidence[a, b])
-    parents = graph.parents if not graph.edges() else None
-    found = run.result(
-        algorithm.name,
-        named,
-        finds="network",
-        score=score.name,
-        total=None if parents is None else score.total(parents),
-        options={**options, "equivalent_sample_size": getattr(score, "equivalent_sample_size", None), **_told(run)},
-    )
-    if parents is None:  # the score of any graph of the class
-        place = {name: k for k, name in enumerate(run.names)}
-        dag = found.dag
-        total = score.total([{place[x] for x in dag.predecessors(name)} for name in run.names])
-        found = replace(found, total=total)
-    return found
+    return graph.renumbered([place[x] for x in range(n)])
 
 
-def _score_evidence(run: Run, score: Score, graph: PartlyDirected) -> dict[tuple[str, str], dict[str, Any]]:
-    """For every arc x → y, the test of x and y given the other parents of y, and what the score loses without it.
-
-    An undirected edge is looked at as an arc each way, beside the parents that are known.
-    """
-    names = run.names
-    test = None if run.task is None else run.task.source
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for y in range(graph.n):
-        for x in sorted(graph.parents[y] | graph.neighbours[y]):
-            rest = sorted(graph.parents[y] - {x})
+def _score_evidence(
+    names: Sequence[str], test: IndependenceTest | None, score: Score, parents: Sequence[set[int]]
+) -> dict[frozenset[str], dict[str, Any]]:
+    """For every arc x → y, the test of x and y given the other parents of y, and what the score loses without it."""
+    found: dict[frozenset[str], dict[str, Any]] = {}
+    for y, above in enumerate(parents):
+        for x in sorted(above):
+            rest = sorted(above - {x})
             seen: dict[str, Any] = {"gain": score.family(y, [*rest, x]) - score.family(y, rest)}
-            if isinstance(test, IndependenceTest):
+            if test is not None:
                 outcome = test.test(x, y, rest)
                 seen.update(
                     statistic=outcome.statistic,
@@ -306,7 +300,7 @@ def _score_evidence(run: Run, score: Score, graph: PartlyDirected) -> dict[tuple
                     reliable=outcome.reliable,
                     given=tuple(names[z] for z in rest),
                 )
-            found[names[x], names[y]] = seen
+            found[frozenset((names[x], names[y]))] = seen
     return found
 
 
@@ -324,10 +318,23 @@ def _score_watch(
     return watch, told.close if isinstance(told, Watch) else lambda: None
 
 
-def _check_ges(knowledge: BoundKnowledge | None, score: Score) -> None:
+def check_score(algorithm: NetworkAlgorithm, score: Score, knowledge: Knowledge | None, most: int | None) -> None:
+    """Refuse scores and knowledge that an algorithm cannot go by."""
+    if score.name == "loglik":
+        raise OptionError("the likelihood alone rises with every arc; take 'bdeu', 'bic', 'aic' or 'k2'")
+    if knowledge is None and algorithm.name != "ges":
+        return
+    told = (knowledge or Knowledge()).bind(score.variables)
+    if most is not None:
+        for y, name in enumerate(score.variables):
+            needed = sum(told.requires(x, y) for x in told.must(y))
+            if needed > most:
+                raise OptionError(f"max_parents={most}, but knowledge requires {needed} parents of {name!r}")
+    if algorithm.name != "ges":
+        return
     if score.name == "k2":
         raise OptionError("ges needs a score that is the same for equivalent graphs; K2 is not, take 'bdeu' or 'bic'")
-    if knowledge is not None and knowledge.directs:
+    if told.directs:
         raise OptionError(
             "ges goes through classes of graphs without directions, so it can heed forbidden pairs alone; "
             "for required arcs, forbidden directions or tiers take 'tabu', 'mmhc', 'h2pc', 'sca' or 'pc-stable'"

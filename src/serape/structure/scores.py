@@ -32,7 +32,7 @@ import numpy as np
 
 from serape import _core
 from serape.data.table import Table, as_table
-from serape.errors import OptionError, suggestion
+from serape.errors import DataError, InputTypeError, OptionError, suggestion
 from serape.independence.base import Candidates, Floats, Poll, as_positions
 
 
@@ -54,7 +54,13 @@ class Score(ABC):
         """Return the score of a child with its parents, computed once."""
         key = child, tuple(sorted(parents))
         if key not in self._known:
-            self._known[key] = self.local(*key)
+            value = float(self.local(*key))
+            if math.isnan(value) or value == math.inf:
+                above = ", ".join(repr(self.variables[x]) for x in key[1]) or "no parents"
+                raise DataError(
+                    f"score {self.name!r} of {self.variables[child]!r} with {above} is {value}; it must be a number"
+                )
+            self._known[key] = value
         return self._known[key]
 
     def additions(
@@ -86,6 +92,43 @@ class Score(ABC):
         if len(parents_of) != len(self.variables):
             raise OptionError(f"there are {len(self.variables)} variables, but parents of {len(parents_of)}")
         return math.fsum(self.family(child, parents) for child, parents in enumerate(parents_of))
+
+
+class InOrder(Score):
+    """Another score's, with the variables in another order: position k here is `order[k]` there."""
+
+    def __init__(self, score: Score, order: Sequence[int]) -> None:
+        self.name = score.name
+        self.variables = tuple(score.variables[k] for k in order)
+        self._score = score
+        self._order = np.array(order, np.uint32)
+
+    def local(self, child: int, parents: Sequence[int]) -> float:
+        """Return the score of a child with its parents."""
+        return self._score.family(int(self._order[child]), self._there(parents))
+
+    def additions(
+        self,
+        child: int,
+        candidates: Candidates,
+        parents: Collection[int],
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> Floats:
+        """Return the score of a child with its parents and each candidate."""
+        xs = self._order[as_positions(candidates)]
+        return self._score.additions(int(self._order[child]), xs, self._there(parents), threads=threads, poll=poll)
+
+    def families(
+        self, child: int, parent_sets: Sequence[Collection[int]], *, threads: int = 1, poll: Poll | None = None
+    ) -> Floats:
+        """Return the score of a child with each of several sets of parents."""
+        sets = [self._there(parents) for parents in parent_sets]
+        return self._score.families(int(self._order[child]), sets, threads=threads, poll=poll)
+
+    def _there(self, parents: Collection[int]) -> list[int]:
+        return [int(self._order[x]) for x in parents]
 
 
 class _TableScore(Score):
@@ -135,7 +178,7 @@ class BDeu(_TableScore):
     kind = "bdeu"
 
     def __init__(self, table: Table, equivalent_sample_size: float = 1.0) -> None:
-        if not 0 < equivalent_sample_size < math.inf:
+        if not isinstance(equivalent_sample_size, int | float | np.number) or not 0 < equivalent_sample_size < math.inf:
             raise OptionError(
                 f"the equivalent sample size must be a positive number of rows, not {equivalent_sample_size!r}"
             )
@@ -178,6 +221,8 @@ def make_score(data: Any, score: str | Score = "bdeu", equivalent_sample_size: f
     for given in (score, data):
         if isinstance(given, Score):
             return given
+    if not isinstance(score, str):
+        raise InputTypeError(f"a score is a name or a serape.Score, not {score!r:.60}")
     if score not in SCORES:
         raise OptionError(
             f"score={score!r} is not known; scores are {', '.join(map(repr, SCORES))}.{suggestion(str(score), SCORES)}"

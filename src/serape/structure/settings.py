@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from serape.api import Reliability, Task
-from serape.errors import InputTypeError, OptionError, is_whole, suggestion
-from serape.independence import ContingencyTest, DofRule, IndependenceTest
+from serape.data.table import as_table
+from serape.errors import InputTypeError, OptionError, is_whole, some, suggestion
+from serape.independence import ContingencyTest, DofRule
 from serape.local.registry import ALGORITHMS, DIVIDE, LocalAlgorithm
 from serape.structure.knowledge import Knowledge
 from serape.structure.lgl import Rule
 from serape.structure.registry import NETWORK_ALGORITHMS, NetworkAlgorithm
-from serape.structure.scores import Score
+from serape.structure.scores import Score, make_score
 
 LEARNER = "hiton-pc"
 """What `algorithm="auto"` means where neighbourhoods of many variables are asked for."""
@@ -84,9 +85,9 @@ def checked_rule(rule: Any) -> Rule:
 def check_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any]) -> None:
     """Refuse options that an algorithm does not take, or values that it cannot have."""
     for name, value in options.items():
-        if name not in algorithm.takes:
-            takes = ", ".join(map(repr, algorithm.takes))
-            close = suggestion(name, algorithm.takes)
+        if name not in algorithm.defaults:
+            takes = ", ".join(map(repr, algorithm.defaults))
+            close = suggestion(name, algorithm.defaults)
             raise OptionError(f"algorithm {algorithm.name!r} has no option {name!r} (it takes {takes}).{close}")
         if name == "rule" or (name == "max_parents" and value is None):
             continue
@@ -95,6 +96,26 @@ def check_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any]) -> No
             raise OptionError(f"{name} must be a whole number from {least} up, not {value!r}")
 
 
-def table_notes(source: IndependenceTest) -> tuple[str, ...]:
+def refuse(algorithm: str, why: str, **given: tuple[Any, Any]) -> None:
+    """Refuse settings that mean nothing to an algorithm: each with its value and the default."""
+    for name, (value, default) in given.items():
+        if value is not default and value != default:
+            raise OptionError(f"algorithm {algorithm!r} {why}: {name}={value!r} means nothing to it; leave it out")
+
+
+def score_of(data: Any, score: str | Score, equivalent_sample_size: float) -> Score:
+    """Return the score, if it is one of the data."""
+    made = make_score(data, score, equivalent_sample_size)
+    if isinstance(score, Score) and data is not score:
+        names = data.variables if isinstance(data, Score) else as_table(data).names
+        if tuple(names) != tuple(score.variables):
+            raise OptionError(
+                f"the score is about {some(score.variables)}, the data have {some(names)}; they must be the same "
+                f"and in the same order"
+            )
+    return made
+
+
+def table_notes(source: Any) -> tuple[str, ...]:
     """Return what was noted when the table was made."""
     return tuple(getattr(getattr(source, "table", None), "notes", ()))

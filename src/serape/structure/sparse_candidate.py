@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.structure.graphs import PartlyDirected
 from serape.structure.knowledge import BoundKnowledge
 from serape.structure.scores import Score
-from serape.structure.tabu import LEAST, PATIENCE, TABU, Watch, everyone, tabu_search
+from serape.structure.tabu import LEAST, PATIENCE, TABU, Stopped, Watch, everyone, tabu_search
 
 
 def sparse_candidate(
@@ -34,7 +35,10 @@ def sparse_candidate(
         found[y].add(x)
     best = score.total(found)
     while True:
-        candidates = [_restrict(score, y, xs, found[y], k, threads) for y, xs in enumerate(allowed)]
+        try:
+            candidates = [_restrict(score, y, xs, found[y], k, threads) for y, xs in enumerate(allowed)]
+        except KeyboardInterrupt:
+            raise Stopped(PartlyDirected.of_dag(found)) from None
         better = tabu_search(
             score, candidates, found,
             knowledge=knowledge, tabu=tabu, patience=patience, max_parents=max_parents, threads=threads, watch=watch,

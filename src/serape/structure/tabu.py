@@ -118,12 +118,14 @@ def tabu_search(
 
     `candidates` are those that each node may have for parents; `start` is where to start from, no arcs if not given.
     """
-    walk = _Walk(score, candidates, start, knowledge or BoundKnowledge(), max_parents, threads)
-    total = best = score.total(walk.dag.parents)
-    found = [set(before) for before in walk.dag.parents]
-    recent = deque([walk.key], maxlen=max(tabu, 1))
-    stale = 0
+    found = [set(before) for before in start or [()] * len(candidates)]
+    for x, y in () if knowledge is None else knowledge.required:
+        found[y].add(x)
     try:
+        walk = _Walk(score, candidates, found, knowledge or BoundKnowledge(), max_parents, threads)
+        total = best = score.total(found)
+        recent = deque([walk.key], maxlen=max(tabu, 1))
+        stale = 0
         while (move := walk.best_move(recent)) is not None and stale <= patience:
             walk.make(move)
             recent.append(walk.key)
@@ -146,7 +148,7 @@ class _Walk:
         self,
         score: Score,
         candidates: Candidates,
-        start: Sequence[Collection[int]] | None,
+        start: Sequence[Collection[int]],
         knowledge: BoundKnowledge,
         max_parents: int | None,
         threads: int,
@@ -157,10 +159,7 @@ class _Walk:
         self.knowledge = knowledge
         self.most = n if max_parents is None else max_parents
         self.threads = threads
-        given = [set(before) for before in start or [()] * n]
-        for x, y in knowledge.required:
-            given[y].add(x)
-        self.dag = Dag(given)
+        self.dag = Dag([set(before) for before in start])
         self.key = 0
         """Stands for the set of arcs: the exclusive or of their hashes."""
         for y, before in enumerate(self.dag.parents):

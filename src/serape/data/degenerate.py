@@ -1,0 +1,296 @@
+"""Columns that tell nothing, or nothing new: constants, copies, and functions of other columns.
+
+What comes of them:
+
+- A *constant* column is never part of a blanket, and cannot be a target.
+- Of *copies* a search finds one, whichever stands first or is tested first: given one, the others are independent of
+  everything. `interchangeable` names them, so that a member found can be read as "this one or that".
+- A column that others *determine* is independent of everything given these. This is against faithfulness: true
+  neighbours can be lost, most easily by algorithms that ask both ends of an edge. Nearly deterministic relations do the
+  same, because few rows are left that could show a dependence (Rodrigues de Morais and Aussem, *An efficient and
+  scalable algorithm for local Bayesian network structure discovery*, 2010, Definition 1). `determined_by` finds such
+  relations; the remedy is to leave out the column that is of less use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.data.table import Table, as_table
+from serape.errors import OptionError, some
+
+_BLOCK = 1 << 24  # cells looked at together
+_ROUNDING = 1e-9
+
+Groups = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Degenerate:
+    """Columns of a table that tell nothing, or the same as others, by name and in the table's order."""
+
+    constant: tuple[str, ...]
+    """One value only."""
+    duplicates: Groups
+    """Groups of exact copies: categorical columns that divide the rows alike, whatever their levels are called, and
+    continuous ones of equal values. A missing value is equal to a missing value only."""
+    rescaled: Groups = ()
+    """Groups of continuous columns that are equal up to scale and shift, a·x + b with a ≠ 0, and rounding; exact copies
+    are members too."""
+
+    def interchangeable(self, name: str) -> tuple[str, ...]:
+        """Return the other columns that tell the same as one."""
+        return tuple(other for other in self._group.get(name, ()) if other != name)
+
+    @cached_property
+    def _group(self) -> dict[str, tuple[str, ...]]:
+        # a group of columns up to scale holds all exact copies of its members, so it comes last and wins
+        return {name: group for groups in (self.duplicates, self.rescaled) for group in groups for name in group}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found, in sentences."""
+        notes = []
+        if self.constant:
+            notes.append(f"constant, so never part of a blanket: {some(self.constant)}")
+        for what, groups in (("copies of each other", self.duplicates), ("copies up to scale", self.rescaled)):
+            if groups:
+                told = "; ".join(some(group) for group in groups[:5])
+                more = f" and {len(groups) - 5:,} more groups" if len(groups) > 5 else ""
+                notes.append(f"{what}, so that one stands for all: {told}{more}")
+        return tuple(notes)
+
+    def __bool__(self) -> bool:
+        return bool(self.constant or self.duplicates or self.rescaled)
+
+    def __str__(self) -> str:
+        return "\n".join(self.notes) or "no constant or duplicate columns"
+
+
+@dataclass(frozen=True, slots=True)
+class Determination:
+    """How nearly a column is a function of others. It is true where at most the share tolerated violates it."""
+
+    target: str
+    columns: tuple[str, ...]
+    violations: int
+    """The fewest rows without which every combination of the columns' values goes with one value of the target: the
+    measure g₃ of Kivinen and Mannila, *Approximate inference of functional dependencies from relations*, 1995."""
+    rows: int
+    """Rows in which none of the columns is missing."""
+    combinations: int
+    """How many combinations of the columns' values occur. If they are nearly as many as the rows, determining the
+    target means nothing: identifiers determine everything."""
+    tolerance: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The share of rows that violate it."""
+        return self.violations / self.rows if self.rows else 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether no row violates it."""
+        return self.violations == 0
+
+    def __bool__(self) -> bool:
+        return self.share <= self.tolerance
+
+
+def degenerate(data: Any) -> Degenerate:
+    """Find constant columns and copies among a table's columns, in time that grows with the size of the table."""
+    table = as_table(data)
+    found: dict[bytes, list[int]] = {}
+    constant: list[int] = []
+    continuous = set(table.continuous)
+    binary: list[int] = []
+    for k in range(len(table.names)):
+        if k in continuous:
+            if table.is_constant(k):
+                constant.append(k)
+            else:
+                found.setdefault(_hashed(_numbers(table, k), b"numbers"), []).append(k)
+        elif table.levels(k) <= 2 and k not in table.missing:
+            binary.append(k)
+        elif table.is_constant(k):
+            constant.append(k)
+        else:
+            found.setdefault(_class_key(table, k), []).append(k)
+    step = max(1, _BLOCK // table.rows)
+    for begin in range(0, len(binary), step):
+        for k, key in zip(binary[begin:], _binary_keys(table, binary[begin : begin + step]), strict=False):
+            if key is None:
+                constant.append(k)
+            else:
+                found.setdefault(key, []).append(k)
+    groups = sorted(group for group in found.values() if len(group) > 1)
+    once = [group[0] for group in found.values() if group[0] in continuous]
+    copies = {group[0]: group for group in groups}
+    rescaled = [sorted(c for k in group for c in copies.get(k, [k])) for group in _rescaled(table, once)]
+    return Degenerate(
+        tuple(table.names[k] for k in sorted(constant)),
+        tuple(tuple(table.names[k] for k in group) for group in groups),
+        tuple(tuple(table.names[k] for k in group) for group in sorted(rescaled)),
+    )
+
+
+def determined_by(
+    data: Any, target: str | int, columns: Sequence[str | int] | str | int, tolerance: float = 0.0
+) -> Determination:
+    """Tell whether a column is a function of others, in all rows but a share `tolerance` of them.
+
+    Values of continuous columns count as equal only if they are exactly equal. Rows in which one of the columns is
+    missing are left out.
+    """
+    table = as_table(data)
+    if not 0 <= tolerance < 1:
+        raise OptionError(f"tolerance is a share of the rows, from 0 to less than 1, not {tolerance!r}")
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        columns = (columns,)
+    at, others = table.position(target), [table.position(c) for c in columns]
+    if at in others:
+        raise OptionError(f"{table.names[at]!r} determines itself; leave it out of the columns")
+    complete = np.ones(table.rows, bool)
+    for k in (at, *others):
+        if k in table.missing:
+            complete &= ~table.missing[k]
+    rows = int(complete.sum())
+    cell = np.zeros(rows, np.int64)
+    cells = 1 if rows else 0
+    for k in others:
+        cell, cells = _crossed(cell, _values(table, k)[complete])
+    pairs = _crossed(cell, _values(table, at)[complete])[0]
+    kept = 0
+    if rows:
+        _, first, counts = np.unique(pairs, return_index=True, return_counts=True)
+        most = np.zeros(cells, np.int64)
+        np.maximum.at(most, cell[first], counts)
+        kept = int(most.sum())
+    names = tuple(table.names[k] for k in others)
+    return Determination(table.names[at], names, rows - kept, rows, cells, float(tolerance))
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _values(table: Table, k: int) -> NDArray[Any]:
+    return table.codes(k) if table.levels(k) else table.numbers(k)
+
+
+def _crossed(cell: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """Divide cells by the values of one more column; cells that do not occur get no number."""
+    distinct, codes = np.unique(values, return_inverse=True)
+    occurring, crossed = np.unique(cell * max(len(distinct), 1) + codes.ravel(), return_inverse=True)
+    return crossed.ravel().astype(np.int64), len(occurring)
+
+
+def _hashed(values: NDArray[Any], kind: bytes) -> bytes:
+    return blake2b(np.ascontiguousarray(values).tobytes(), digest_size=16, key=kind).digest()
+
+
+def _numbers(table: Table, k: int) -> NDArray[np.float64]:
+    """Return numbers of which equal ones have equal bytes."""
+    values = table.numbers(k) + 0.0  # −0.0 becomes 0.0
+    return np.where(np.isnan(values), np.nan, values)
+
+
+def _class_key(table: Table, k: int) -> bytes:
+    """Return a key for a column of any number of classes, some of which may not occur."""
+    codes = table.codes(k).astype(np.int64)
+    if k in table.missing:
+        codes[table.missing[k]] = table.levels(k)
+        classes = _first_seen(codes)
+        classes[table.missing[k]] = -1
+        return _hashed(classes, b"gaps")
+    classes = _first_seen(codes)
+    return _hashed(np.packbits(classes > 0), b"bits") if classes.max() == 1 else _hashed(classes, b"classes")
+
+
+def _first_seen(codes: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Number classes in the order in which they first occur."""
+    first = np.full(int(codes.max()) + 1, len(codes), np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last to be written is the first row
+    rank = np.empty(len(first), np.int32)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first), dtype=np.int32)
+    return rank[codes]
+
+
+def _binary_keys(table: Table, columns: list[int]) -> list[bytes | None]:
+    """Return a key for each of many columns of two classes; None for a constant one."""
+    codes = np.empty((len(columns), table.rows), bool)
+    for place, k in enumerate(columns):
+        codes[place] = table.codes(k)
+    codes ^= codes[:, :1].copy()  # the first row's class is 0
+    varies: list[bool] = np.logical_or.reduce(codes, axis=1).tolist()
+    bits = np.packbits(codes, axis=1)
+    return [_hashed(bits[place], b"bits") if varies[place] else None for place in range(len(columns))]
+
+
+def _rescaled(table: Table, columns: list[int]) -> list[list[int]]:
+    """Group continuous columns that are equal up to scale and shift.
+
+    Standardised columns are projected onto two random directions. Copies up to scale have the same projections but for
+    sign and rounding, so only columns whose projections are neighbours are compared.
+    """
+    weights = np.random.default_rng(0).normal(size=(2, table.rows))
+    reach = float(np.abs(weights).sum(axis=1).max())
+    projected: list[tuple[float, float, float, int]] = []
+    for k in columns:
+        standard, slack = _standardised(table, k)
+        if standard is not None:
+            first, second = np.abs(weights @ standard).tolist()
+            projected.append((first, second, slack * reach, k))
+    projected.sort()
+    groups: list[list[int]] = []
+    near: list[tuple[float, float, float, list[int]]] = []
+    for first, second, slack, k in projected:
+        near = [one for one in near if first - one[0] <= one[2] + slack]
+        alike = (group for _, v, s, group in near if abs(second - v) <= s + slack)
+        mine = next((group for group in alike if _equal_up_to_scale(table, group[0], k)), None)
+        if mine is None:
+            groups.append([k])
+            near.append((first, second, slack, groups[-1]))
+        else:
+            mine.append(k)
+    return [group for group in groups if len(group) > 1]
+
+
+def _standardised(table: Table, k: int) -> tuple[NDArray[np.float64] | None, float]:
+    """Return a column with mean 0 and length √n, 0 where it is missing, and how large rounding errors in it are."""
+    values = table.numbers(k)
+    if k in table.missing:
+        values = values[~table.missing[k]]
+    middle = float(np.median(values))
+    with np.errstate(over="ignore"):
+        off = values - middle
+        if not np.isfinite(off).all():  # the range is beyond floating point
+            off = values / 4 - middle / 4
+    off = off / np.abs(off).max()  # neither squares nor sums overflow now
+    off = off - off.mean()
+    length = float(np.sqrt((off * off).mean()))
+    if length == 0:
+        return None, 0.0
+    largest, spread = float(np.abs(values).max()), float(np.abs(values / 4 - middle / 4).max()) * length * 4
+    rounding = 8 * np.finfo(float).eps * (largest / spread if spread > 0 else 0.0)
+    whole = np.zeros(table.rows)
+    whole[slice(None) if k not in table.missing else ~table.missing[k]] = off / length
+    return whole, _ROUNDING + min(rounding, 1e-6)
+
+
+def _equal_up_to_scale(table: Table, a: int, b: int) -> bool:
+    if (a in table.missing) != (b in table.missing):
+        return False
+    if a in table.missing and not np.array_equal(table.missing[a], table.missing[b]):
+        return False
+    (one, slack), (other, more) = _standardised(table, a), _standardised(table, b)
+    assert one is not None
+    assert other is not None
+    sign = 1.0 if float(one @ other) >= 0 else -1.0
+    return bool(np.abs(one - sign * other).max() <= slack + more)

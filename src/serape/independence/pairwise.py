@@ -1,0 +1,351 @@
+"""Tests on tables with gaps: every question is answered on the rows that are complete for the variables it names.
+
+This is the *available-case analysis* of Little and Rubin (Statistical Analysis with Missing Data, 2002, section 3.4).
+It uses all that was observed, and is right where values go missing regardless of what they would have been. Different
+questions are answered on different rows, so the answers need not fit together as those on one sample do.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.data.table import Table
+from serape.independence.base import (
+    Associations,
+    Candidates,
+    Floats,
+    IndependenceTest,
+    Outcome,
+    Poll,
+    Screen,
+    Tally,
+    as_positions,
+)
+
+FEWEST_ROWS = 2
+"""On fewer complete rows a question has no answer."""
+MOST_VALUES = 1 << 28
+"""Values held in parts of the table, all parts together."""
+MOST_PARTS = 512
+_MOST_COUNTS = 1 << 16
+_SMALL_PART = 64  # columns
+
+Gaps = frozenset[int]
+"""Which patterns of gaps a question meets; columns that miss the same rows have the same pattern."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The rows that are complete for some gaps, some columns of them, and the test made on these."""
+
+    rows: int
+    columns: NDArray[np.uint32]
+    """Positions in the whole table, ascending."""
+    place: dict[int, int]
+    """From positions in the whole table to positions here."""
+    everything: bool
+    """Whether these are all the columns that have no other gaps."""
+    test: IndependenceTest | None
+
+    def places(self, variables: Iterable[int]) -> list[int]:
+        return [self.place[int(v)] for v in variables]
+
+    def positions(self, variables: Candidates) -> NDArray[np.uint32]:
+        return np.searchsorted(self.columns, as_positions(variables)).astype(np.uint32)
+
+    @property
+    def values(self) -> int:
+        return self.rows * len(self.columns)
+
+
+class Pairwise(IndependenceTest):
+    """Any test, on the rows that are complete for the variables of each question.
+
+    `make` builds the test on a table without gaps: some columns and rows of the table, with the same kinds and levels.
+    It must build the same test whatever the columns. Two variables that were never observed together give an outcome
+    that is not reliable. `name` is that of the test made.
+    """
+
+    def __init__(self, table: Table, make: Callable[[Table], IndependenceTest]) -> None:
+        self.table = table
+        self.variables = table.names
+        self.rows = table.rows
+        self._make = make
+        self._pattern = np.full(len(table.names), -1, np.int32)
+        self._masks: list[NDArray[np.bool_]] = []
+        known: dict[bytes, int] = {}
+        for k, mask in table.missing.items():
+            self._pattern[k] = known.setdefault(np.packbits(mask).tobytes(), len(known))
+            if len(known) > len(self._masks):
+                self._masks.append(mask)
+        self._pattern_of = {k: int(self._pattern[k]) for k in table.missing}
+        self._parts: OrderedDict[Gaps, _Part] = OrderedDict()
+        self._held = 0
+        self._counts: dict[Gaps, int] = {frozenset(): table.rows}
+        self._lock = threading.Lock()
+        fewest = min(range(len(table.names)), key=lambda k: int(table.missing[k].sum()) if k in table.missing else 0)
+        self.name = self._build(self._gaps([fewest]), [fewest]).name
+
+    def check(self, variables: Container[int]) -> None:
+        """Refuse columns that the test refuses, if it refuses any."""
+        for k in range(len(self.variables)):
+            if k in variables:
+                test = self._build(self._gaps([k]), [k])
+                refuse = getattr(test, "check", None)
+                if refuse is None:
+                    return
+                refuse([0])
+
+    def rows_of(self, variables: Iterable[int]) -> int:
+        """Return how many rows are complete for all of some variables."""
+        return self._count(self._gaps(variables))
+
+    # --- questions -----------------------------------------------------------------------------------------------
+
+    def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
+        """Test X ⊥ Y | given on the rows that are complete for these variables."""
+        asked = (x, y, *given)
+        part = self._part(self._gaps(asked), asked)
+        if part.test is None:
+            return Outcome(math.nan, math.nan, math.nan, reliable=False, rows=part.rows)
+        at = part.places(asked)
+        outcome = part.test.test(at[0], at[1], tuple(at[2:]))
+        return Outcome(outcome.statistic, outcome.dof, outcome.log_p, outcome.reliable, part.rows)
+
+    def rows_per_cell(self, variables: Iterable[int]) -> float:
+        """Return the mean number of rows in a cell of the table of these variables, of complete rows."""
+        asked = tuple(variables)
+        if not asked:
+            return self.table.rows
+        part = self._part(self._gaps(asked), asked)
+        return float(part.rows) if part.test is None else part.test.rows_per_cell(part.places(asked))
+
+    def screen(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> Screen:
+        """Test every candidate against the target given one set; candidates with the same gaps in one call."""
+        xs = as_positions(candidates)
+        shared = self._gaps((target, *given))
+        patterns = self._beyond(xs, shared)
+        statistic, log_p = np.full(len(xs), math.nan), np.full(len(xs), math.nan)
+        dof, reliable, rows = np.full(len(xs), math.nan), np.zeros(len(xs), bool), np.zeros(len(xs), np.int64)
+        for pattern in np.unique(patterns):
+            own = np.flatnonzero(patterns == pattern)
+            gaps = shared if pattern < 0 else shared | {int(pattern)}
+            part = self._part(gaps, [target, *given, *xs[own].tolist()])
+            rows[own] = part.rows
+            if part.test is None:
+                continue
+            found = part.test.screen(
+                part.place[target], part.positions(xs[own]), part.places(given), threads=threads, poll=poll
+            )
+            statistic[own], dof[own], reliable[own] = found.statistic, found.dof, found.reliable
+            log_p[own] = found.log_p
+        return _Screen(xs, tuple(given), statistic, dof, reliable, log_p, rows)
+
+    def first_dependent(
+        self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
+    ) -> Screen:
+        """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
+        xs = as_positions(candidates)
+        gaps, part = self._gaps((target, *given)), None
+        if (self._beyond(xs, gaps) < 0).all():
+            part = self._part(gaps, [target, *given, *xs.tolist()])
+        if part is not None and part.test is not None:
+            found = part.test.first_dependent(
+                part.place[target], part.positions(xs), part.places(given), log_alpha, poll=poll
+            )
+        else:
+            found = super().first_dependent(target, candidates, given, log_alpha, poll=poll)
+        asked = xs[: len(found)]
+        rows = np.array([self.rows_of((x, target, *given)) for x in asked.tolist()], np.int64)
+        return _Screen(asked, tuple(given), found.statistic, found.dof, found.reliable, found.log_p, rows)
+
+    def search_subsets(
+        self,
+        xs: Candidates,
+        target: int,
+        pool: Candidates,
+        sizes: range,
+        *,
+        fixed: Sequence[int] = (),
+        most: int | None = None,
+        tried: int | Sequence[int] = -1,
+        stop_above: float | None = None,
+        shrinking: bool = False,
+        until_survivor: bool = False,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> tuple[Associations, Tally]:
+        """Search conditioning sets: at once if all questions are about the same rows, otherwise one by one."""
+        asked, others = as_positions(xs), as_positions(pool)
+        ever = np.concatenate([asked, others])
+        gaps, part = self._gaps((target, *fixed)), None
+        if (self._beyond(ever, gaps) < 0).all():
+            part = self._part(gaps, [target, *fixed, *ever.tolist()])
+        if part is None or part.test is None:
+            found, tally = super().search_subsets(
+                xs, target, pool, sizes, fixed=fixed, most=most, tried=tried, stop_above=stop_above,
+                shrinking=shrinking, until_survivor=until_survivor, threads=threads, poll=poll,
+            )  # fmt: skip
+            sets: Sequence[Sequence[int]] = found.sets
+        else:
+            found, tally = part.test.search_subsets(
+                part.positions(asked), part.place[target], part.positions(others), sizes, fixed=part.places(fixed),
+                most=most, tried=tried, stop_above=stop_above, shrinking=shrinking, until_survivor=until_survivor,
+                threads=threads, poll=poll,
+            )  # fmt: skip
+            sets = [tuple(part.columns[list(members)].tolist()) for members in found.sets]
+        asked = asked[: len(found)]
+        rows = [
+            self.rows_of((x, target, *sets[which])) if reliable else self.rows_of((x, target))
+            for x, which, reliable in zip(asked.tolist(), found.which.tolist(), found.reliable.tolist(), strict=True)
+        ]
+        return _Associations(asked, found, sets, np.array(rows, np.int64)), tally
+
+    # --- parts of the table --------------------------------------------------------------------------------------
+
+    def _gaps(self, variables: Iterable[int]) -> Gaps:
+        of = self._pattern_of
+        return frozenset(of[v] for v in variables if v in of)
+
+    def _beyond(self, variables: NDArray[np.uint32], known: Gaps) -> NDArray[np.int32]:
+        """Return the pattern of every variable's gaps; −1 for none or a known one."""
+        patterns = self._pattern[variables]
+        patterns[np.isin(patterns, list(known))] = -1
+        return patterns
+
+    def _complete(self, gaps: Gaps) -> NDArray[np.bool_]:
+        complete = np.ones(self.table.rows, bool)
+        for pattern in gaps:
+            complete &= ~self._masks[pattern]
+        return complete
+
+    def _count(self, gaps: Gaps) -> int:
+        count = self._counts.get(gaps)
+        if count is None:
+            count = int(np.count_nonzero(self._complete(gaps)))
+            if len(self._counts) >= _MOST_COUNTS:
+                self._counts = {frozenset(): self.table.rows}
+            self._counts[gaps] = count
+        return count
+
+    def _build(self, gaps: Gaps, columns: Sequence[int]) -> IndependenceTest:
+        if gaps:
+            return self._make(self.table.part(columns, np.flatnonzero(self._complete(gaps))))
+        whole = not self.table.missing and len(columns) == len(self.variables)
+        return self._make(self.table if whole else self.table.part(columns))
+
+    def _part(self, gaps: Gaps, asked: Sequence[int]) -> _Part:
+        """Return the part of the table, and the test on it, for some variables and all the gaps they have.
+
+        The first question about these rows takes its own columns only, the next takes all that have no other gaps.
+        """
+        with self._lock:
+            held = self._parts.get(gaps)
+            if held is not None:
+                self._parts.move_to_end(gaps)
+        rows = self._count(gaps)
+        if held is not None and (held.everything or all(v in held.place for v in asked)):
+            return held
+        if rows < FEWEST_ROWS:
+            made = _Part(rows, np.zeros(0, np.uint32), {}, True, None)
+        else:
+            chosen, everything = self._columns(gaps, asked, held, rows)
+            place = {k: at for at, k in enumerate(chosen)}
+            made = _Part(rows, np.array(chosen, np.uint32), place, everything, self._build(gaps, chosen))
+        with self._lock:
+            before = self._parts.pop(gaps, None)
+            self._held += made.values - (0 if before is None else before.values)
+            self._parts[gaps] = made
+            while len(self._parts) > 1 and (self._held > MOST_VALUES or len(self._parts) > MOST_PARTS):
+                self._held -= self._parts.popitem(last=False)[1].values
+        return made
+
+    def _columns(self, gaps: Gaps, asked: Sequence[int], held: _Part | None, rows: int) -> tuple[list[int], bool]:
+        """Return the columns a part is to have, and whether these are all that it could have."""
+        own = sorted(set(asked))
+        fitting = np.flatnonzero(np.isin(self._pattern, [-1, *gaps]))
+        affordable = len(fitting) * rows <= MOST_VALUES // 16
+        if not gaps or len(own) > len(fitting) // 2 or (held is not None and affordable):
+            return [int(k) for k in fitting], True
+        if held is not None and len(held.columns) < _SMALL_PART:
+            own = sorted({*own, *held.columns.tolist()})
+        return own, False
+
+
+class _Screen(Screen):
+    """Answers on different rows."""
+
+    def __init__(
+        self,
+        candidates: NDArray[np.uint32],
+        given: tuple[int, ...],
+        statistic: Floats,
+        dof: Floats,
+        reliable: NDArray[np.bool_],
+        log_p: Floats,
+        rows: NDArray[np.int64],
+    ) -> None:
+        super().__init__(candidates, given, statistic, dof, reliable, log_p)
+        self.rows = rows
+        """How many rows each answer is from."""
+
+    def at(self, places: NDArray[np.intp]) -> Screen:
+        """Return the answers at some places."""
+        return _Screen(
+            self.xs[places],
+            self.given,
+            self.statistic[places],
+            self.dof[places],
+            self.reliable[places],
+            self.log_p[places],
+            self.rows[places],
+        )
+
+    def outcome(self, place: int) -> Outcome:
+        """Return one answer."""
+        k = place
+        return Outcome(
+            float(self.statistic[k]),
+            float(self.dof[k]),
+            float(self.log_p[k]),
+            bool(self.reliable[k]),
+            int(self.rows[k]),
+        )
+
+
+class _Associations(Associations):
+    """Answers on different rows."""
+
+    def __init__(
+        self, xs: NDArray[np.uint32], found: Associations, sets: Sequence[Sequence[int]], rows: NDArray[np.int64]
+    ) -> None:
+        verdict = np.where(found.separated, 2, found.reliable).astype(np.int32)
+        super().__init__(xs, found.statistic, found.dof, found.log_p, verdict, found.which, sets)
+        self.rows = rows
+        """How many rows each answer is from."""
+
+    def outcome(self, place: int) -> Outcome:
+        """Return one answer."""
+        k = place
+        return Outcome(
+            float(self.statistic[k]),
+            float(self.dof[k]),
+            float(self.log_p[k]),
+            bool(self.reliable[k]),
+            int(self.rows[k]),
+        )
