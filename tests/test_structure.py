@@ -459,3 +459,49 @@ class TestResult:
         from dataclasses import replace
 
         assert nx.is_directed_acyclic_graph(replace(found, graph=graph).dag)
+
+
+class TestCtrlC:
+    def test_pc_keeps_the_neighbours_of_its_round(self) -> None:
+        table = serape.load_network("pigs").sample(2000, 1)
+
+        def stop(now: serape.Progress) -> None:
+            if now.tests > 200_000:
+                raise KeyboardInterrupt
+
+        with pytest.raises(serape.Interrupted) as stopped:
+            serape.network(table, "pc-stable", max_conditioning=None, progress=stop)
+        assert not stopped.value.found.complete
+        assert stopped.value.found.graph.number_of_edges() > 500
+
+    @pytest.mark.parametrize("algorithm", ["mmhc", "hiton-pc"])
+    def test_neighbourhoods_that_are_complete_are_kept(self, algorithm: str) -> None:
+        table = serape.load_network("alarm").sample(500, 1)
+        seen: list[str] = []
+
+        def stop(now: serape.Progress) -> None:
+            seen.append(now.target)
+            if len(seen) == 30:
+                raise KeyboardInterrupt
+
+        with pytest.raises(serape.Interrupted) as stopped:
+            serape.network(table, algorithm, progress=stop)
+        assert len(seen) == 30  # nothing is searched after that
+        found = stopped.value.found
+        assert found.graph.number_of_edges() > 20
+        assert not found.directed
+
+    def test_region_keeps_what_has_grown(self) -> None:
+        table = serape.load_network("pigs").sample(5000, 1)
+        ticks = 0
+
+        def stop(now: serape.Progress) -> None:
+            nonlocal ticks
+            del now
+            ticks += 1
+            raise KeyboardInterrupt
+
+        with pytest.raises(serape.Interrupted) as stopped:
+            serape.region(table, "p630400490", 6, progress=stop)
+        assert ticks == 1
+        assert "p630400490" in stopped.value.found

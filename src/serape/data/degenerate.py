@@ -130,7 +130,7 @@ def degenerate(data: Any) -> Degenerate:
                 constant.append(k)
             else:
                 found.setdefault(key, []).append(k)
-    groups = sorted(group for group in found.values() if len(group) > 1)
+    groups = sorted(sorted(group) for group in found.values() if len(group) > 1)
     once = [group[0] for group in found.values() if group[0] in continuous]
     copies = {group[0]: group for group in groups}
     rescaled = [sorted(c for k in group for c in copies.get(k, [k])) for group in _rescaled(table, once)]

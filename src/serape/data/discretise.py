@@ -242,7 +242,8 @@ def _best_cut(until: NDArray[np.int64]) -> int | None:
     right = total - left
     n, n_left, n_right = int(total.sum()), left.sum(axis=1), right.sum(axis=1)
     bits_left, bits_right = _bits(left, n_left), _bits(right, n_right)  # rows times entropy
-    at = int(np.argmin(bits_left + bits_right))
+    both = bits_left + bits_right
+    at = int(np.argmax(both <= both.min() + 1e-9 * n))  # the lowest of cuts that are as good, but for rounding
     bits = float(_bits(total[None], np.array([n]))[0])
     gain = (bits - float(bits_left[at] + bits_right[at])) / n
     k, k_left, k_right = (int((c > 0).sum()) for c in (total, left[at], right[at]))
