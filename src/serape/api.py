@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_whole, suggestion
-from serape.independence import ContingencyTest, DofRule, IndependenceTest, ReliabilityRule, make_test, position
+from serape.independence import DofRule, IndependenceTest, ReliabilityRule, make_test, position, table_of
 from serape.independence.base import Screen
 from serape.local.answer import Answer
 from serape.local.registry import Algorithm, LocalAlgorithm, find_algorithm
@@ -164,14 +164,14 @@ class Task:
         source = make_test(data, test, chosen_dof, chosen.reliability if reliability == "auto" else reliability)
         if len(source.variables) < 2:
             raise DataError("the table has one column; a blanket needs others to choose from")
-        if isinstance(source, ContingencyTest):
-            source.check(range(len(source.variables)))
+        source.check(range(len(source.variables)))
         return cls(finds, chosen, source, alpha, max_conditioning, random_state, options)
 
     def position(self, target: str | int) -> int:
         """Return where a target stands, if it can be one."""
         at = position(self.source, target)
-        if isinstance(self.source, ContingencyTest) and self.source.table.is_constant(at):
+        table = table_of(self.source)
+        if table is not None and table.is_constant(at):
             raise DataError(f"the target {self.source.variables[at]!r} is constant; there is nothing to explain")
         return at
 
@@ -353,7 +353,7 @@ class Task:
                 "dof": getattr(self.source, "dof", None),
                 **self.options,
             },
-            notes=(*(table.notes if table is not None else ()), *search.notes),
+            notes=(*(table.notes if table is not None else ()), *self.source.notes, *search.notes),
             complete=complete,
             trace=Evidence.of(
                 search,

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -222,6 +222,20 @@ class IndependenceTest(ABC):
     name: str = "custom"
     variables: tuple[str, ...]
     rows: int | None = None
+    _noted: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a result should tell about it."""
+        return self._noted
+
+    def note(self, text: str) -> None:
+        """Let results tell something about the test."""
+        self._noted = (*self._noted, text)
+
+    def check(self, variables: Container[int]) -> None:
+        """Refuse variables that the test is not made for."""
+        del variables
 
     @abstractmethod
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:

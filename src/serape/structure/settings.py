@@ -9,7 +9,7 @@ from typing import Any, Literal
 from serape.api import Reliability, Task
 from serape.data.table import as_table
 from serape.errors import InputTypeError, OptionError, is_whole, some, suggestion
-from serape.independence import ContingencyTest, DofRule
+from serape.independence import DofRule, IndependenceTest, table_of
 from serape.local.registry import ALGORITHMS, DIVIDE, LocalAlgorithm
 from serape.structure.knowledge import Knowledge
 from serape.structure.lgl import Rule
@@ -59,7 +59,7 @@ def make_task(
             reliability, dof, random_state, options,
         )  # fmt: skip
     if max_conditioning == "auto":
-        bounded = isinstance(task.source, ContingencyTest) and task.algorithm.parts_by_subsets
+        bounded = table_of(task.source) is not None and task.algorithm.parts_by_subsets
         task = replace(task, max_conditioning=MOST_CONDITIONING if bounded else None)
     told = as_knowledge(knowledge)
     return task if told is None else replace(task, knowledge=told.bind(task.source.variables))
@@ -118,4 +118,5 @@ def score_of(data: Any, score: str | Score, equivalent_sample_size: float) -> Sc
 
 def table_notes(source: Any) -> tuple[str, ...]:
     """Return what was noted when the table was made."""
-    return tuple(getattr(getattr(source, "table", None), "notes", ()))
+    own = source.notes if isinstance(source, IndependenceTest) else ()
+    return (*getattr(getattr(source, "table", None), "notes", ()), *own)
