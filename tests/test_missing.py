@@ -223,8 +223,9 @@ class TestAnswers:
             for stop, shrinking, survivor in [(None, False, False), (math.log(0.05), True, False), (-1.0, False, True)]:
                 options: Any = {"stop_above": stop, "shrinking": shrinking, "until_survivor": survivor, "fixed": z[:1]}
                 pool = [v for v in others if v not in z[:1]]
-                found, tally = test.search_subsets(pool, target, pool, range(3), **options)
-                plain, counted = IndependenceTest.search_subsets(single, pool, target, pool, range(3), **options)
+                sizes, options["tried"] = range(int(random.integers(2)), 6), int(random.integers(-1, 4))
+                found, tally = test.search_subsets(pool, target, pool, sizes, **options)
+                plain, counted = IndependenceTest.search_subsets(single, pool, target, pool, sizes, **options)
                 assert tally == counted
                 assert found.xs.tolist() == plain.xs.tolist()
                 assert found.survivors == plain.survivors

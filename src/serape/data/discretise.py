@@ -170,7 +170,7 @@ def labels_of(cuts: Iterable[float]) -> tuple[str, ...]:
     """Return the names of the classes between cuts, in as few digits as tell the cuts apart."""
     numbers = [float(c) for c in cuts]
     told = [f"{c:.17g}" for c in numbers]
-    for digits in range(4, 17):
+    for digits in range(6, 17):
         short = [f"{c:.{digits}g}" for c in numbers]
         if len(set(short)) == len(short):
             told = short

@@ -17,7 +17,7 @@ Cells too small: a cell of fewer rows than the number of continuous variables in
 covariance that is singular, cannot be fitted. Such rows are left out of all four likelihoods: the stratum if x and y
 are continuous, the level of x in the stratum if one is categorical; if both are, levels of x or y in the stratum that
 have such a cell are left out, those with the fewest rows first (all that tie), until no such cell is left. A continuous
-z that others determine is left out of z. If x and y are continuous and determine each other, 1 − r² counts as 2^−52.
+z that others determine is left out of z. If x and y are continuous and determine each other, 1 − r² counts as 10^−10.
 
 Reliability: a test of 0 degrees of freedom is never reliable; otherwise there must be at least `minimum` (5) of the
 rows left for each degree of freedom, and as many of all rows for each of the *full* ones, with all levels and strata.
@@ -53,9 +53,7 @@ Ints = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 SINGULAR = 1e-10
-"""A variable is determined by others if they leave less of its variance."""
-CLOSEST = 2.0**-52
-"""The least that two variables can leave of each other's variance."""
+"""A variable is determined by others if they leave a smaller part of its variance."""
 _CONSTANT = 1e-12  # a standard deviation in a cell, by that of the column, that is nothing but rounding
 _BLOCK = 1 << 16  # numbers in a block of candidates
 
@@ -161,7 +159,7 @@ class ConditionalGaussian(IndependenceTest):
             good = good & enough & moments.varies(d, first) & moments.varies(d + 1, last)
             left = np.ones(good.shape)
             np.divide(both * both, first * last, out=left, where=good)
-            np.minimum(left, 1.0 - CLOSEST, out=left)
+            np.minimum(left, 1.0 - SINGULAR, out=left)
             terms = np.where(good, -moments.rows * np.log1p(-left), 0.0)
             return terms.sum(axis=1), good.sum(axis=1).astype(float), (good * moments.rows).sum(axis=1)
         good, within, _ = moments.eliminated(d + 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from serape.data.table import Table
 from serape.independence.base import (
+    NO_OUTCOME,
+    Association,
     Associations,
     Candidates,
     Floats,
@@ -26,6 +28,7 @@ from serape.independence.base import (
     Poll,
     Screen,
     Tally,
+    _weaker,
     as_positions,
 )
 
@@ -190,14 +193,17 @@ class Pairwise(IndependenceTest):
         threads: int = 1,
         poll: Poll | None = None,
     ) -> tuple[Associations, Tally]:
-        """Search conditioning sets: at once if all questions are about the same rows, otherwise one by one."""
+        """Search conditioning sets: at once if all questions are about the same rows, otherwise one by one.
+
+        A test that is not reliable must not become so with a larger conditioning set.
+        """
         asked, others = as_positions(xs), as_positions(pool)
         ever = np.concatenate([asked, others])
         gaps, part = self._gaps((target, *fixed)), None
         if (self._beyond(ever, gaps) < 0).all():
             part = self._part(gaps, [target, *fixed, *ever.tolist()])
         if part is None or part.test is None:
-            found, tally = super().search_subsets(
+            found, tally = _OneByOne(self).search_subsets(
                 xs, target, pool, sizes, fixed=fixed, most=most, tried=tried, stop_above=stop_above,
                 shrinking=shrinking, until_survivor=until_survivor, threads=threads, poll=poll,
             )  # fmt: skip
@@ -230,7 +236,7 @@ class Pairwise(IndependenceTest):
 
     def _complete(self, gaps: Gaps) -> NDArray[np.bool_]:
         complete = np.ones(self.table.rows, bool)
-        for pattern in gaps:
+        for pattern in list(gaps)[1:]:
             complete &= ~self._masks[pattern]
         return complete
 
@@ -285,6 +291,60 @@ class Pairwise(IndependenceTest):
         if held is not None and len(held.columns) < _SMALL_PART:
             own = sorted({*own, *held.columns.tolist()})
         return own, False
+
+
+class _OneByOne(IndependenceTest):
+    """A search through conditioning sets that asks for no more than is needed.
+
+    A test that is not reliable is not performed. If none was for sets of a size, none is for larger ones: there are no
+    more rows and no fewer cells. These are counted as skipped without being gone through.
+    """
+
+    def __init__(self, source: Pairwise) -> None:
+        self.source = source
+        self.variables, self.rows = source.variables, source.rows
+
+    def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
+        """Test X ⊥ Y | given if that is reliable."""
+        asked = (x, y, *given)
+        part = self.source._part(self.source._gaps(asked), asked)
+        if part.test is None:
+            return NO_OUTCOME
+        at = part.places(asked)
+        return part.test.screen(at[1], at[:1], at[2:]).outcome(0)
+
+    def _search_one(
+        self,
+        x: int,
+        target: int,
+        pool: Mapping[int, int],
+        sizes: range,
+        fixed: Sequence[int],
+        most: int | None,
+        tried: int,
+        stop_above: float | None,
+        tally: Tally,
+        poll: Poll | None,
+    ) -> Association:
+        weakest = Association(NO_OUTCOME, (), separated=False)
+        others = [z for z in pool if z not in (x, target, *fixed)]
+        known = sum(pool[z] < tried for z in others)
+        for size in range(sizes.start, min(sizes.stop, len(others) + 1)):
+            own = Tally()
+            found = super()._search_one(
+                x, target, pool, range(size, size + 1), fixed, most, tried, stop_above, own, poll
+            )
+            tally.merge(own)
+            if found.separated:
+                return found
+            if found.outcome.reliable and _weaker(found.outcome, weakest.outcome):
+                weakest = found
+            if own.skipped and not own.tests:
+                for larger in range(size + 1, min(sizes.stop, len(others) + 1)):
+                    left_out = math.comb(known, larger) if tried >= 0 else 0
+                    tally.add(len(fixed) + larger, 0, math.comb(len(others), larger) - left_out)
+                break
+        return weakest
 
 
 class _Screen(Screen):

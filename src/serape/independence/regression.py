@@ -15,7 +15,7 @@ to test: the outcome is not reliable. Neither is it if a logistic regression doe
 `minimum` (5) rows for each parameter of the larger regression, all levels counted; a regression of as many parameters
 as rows, or of more than 2,000, is not even tried. Where the levels can be told apart without error the likelihood has
 no maximum but a least upper bound, which is used. If x and y are continuous and determine each other, what they leave
-of each other's variance counts as 2^−52.
+of each other's variance counts as 10^−10.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.base import Candidates, Floats, IndependenceTest, Outcome, Poll, Screen, as_positions
-from serape.independence.mixed import CLOSEST, SINGULAR, check_complete, numbered, scale
+from serape.independence.mixed import SINGULAR, check_complete, numbered, scale
 
 Ints = NDArray[np.intp]
 
 MOST_PARAMETERS = 2000
 _CONSTANT = 1e-24  # a variance, by that of the whole column, that is nothing but rounding
-_RIDGE = 1e-8
+_RIDGES = (1e-12, 1e-8, 1e-4)  # by the greatest curvature; a larger one where a smaller one does not help
 _CONVERGED = 1e-9  # twice the log-likelihood still to be gained
 _MOST_STEPS = 100
 _MOST_HALVINGS = 30
@@ -199,7 +199,7 @@ class RegressionTest(IndependenceTest):
         direction = side.residual / math.sqrt(side.left)
         explained = np.square(columns @ direction)
         columns -= np.outer(columns @ direction, direction)
-        unexplained = np.maximum(np.einsum("ij,ij->i", columns, columns), CLOSEST * left)
+        unexplained = np.maximum(np.einsum("ij,ij->i", columns, columns), SINGULAR * left)
         for k in np.flatnonzero((left > SINGULAR * whole) & (left > _CONSTANT * self.rows)).tolist():
             log_p[k] = f_log_sf(float(explained[k]), float(unexplained[k]), 1, rest)
         return log_p
@@ -276,7 +276,7 @@ class _Side:
                 return None
             slopes = added.T @ self.residual
             unexplained = self.residual - added @ slopes
-            remaining = max(float(unexplained @ unexplained), CLOSEST * self.left)
+            remaining = max(float(unexplained @ unexplained), SINGULAR * self.left)
             return f_log_sf(float(slopes @ slopes), remaining, size, rest)
         codes, levels = self.labels
         if levels < 2:
@@ -379,25 +379,35 @@ def _fit(design: Floats, counts: Floats, slopes: Floats) -> _Fit:
                 weight = totals * shares[:, a] * ((a == b) - shares[:, b])
                 hessian[a, :, b, :] = hessian[b, :, a, :] = design.T @ (weight[:, None] * design)
         flat = hessian.reshape(classes * parameters, classes * parameters)
-        flat[np.diag_indices_from(flat)] += _RIDGE
-        try:
-            step = np.linalg.solve(flat, gradient.T.ravel()).reshape(classes, parameters).T
-        except np.linalg.LinAlgError:
-            return _Fit(value, slopes, converged=False)
-        gain = float(np.vdot(step, gradient))
-        if not math.isfinite(gain):
-            return _Fit(value, slopes, converged=False)
-        if gain <= _CONVERGED + rounding:
-            return _Fit(value, slopes, converged=True)
-        for _ in range(_MOST_HALVINGS):
+        for ridge in _RIDGES:
+            step = _newton_step(flat, gradient, ridge)
+            gain = float(np.vdot(step, gradient))
+            if not math.isfinite(gain):
+                continue
+            if 0 <= gain <= _CONVERGED + rounding:
+                return _Fit(value, slopes, converged=True)
             better, there = _log_likelihood(design, seen, totals, slopes + step)
+            for _ in range(_MOST_HALVINGS):
+                if better >= value - rounding:
+                    break
+                step = step / 2
+                better, there = _log_likelihood(design, seen, totals, slopes + step)
             if better >= value - rounding:
                 break
-            step = step / 2
         else:
             return _Fit(value, slopes, converged=False)
         slopes, value, shares = slopes + step, better, there
     return _Fit(value, slopes, converged=False)
+
+
+def _newton_step(hessian: Floats, gradient: Floats, ridge: float) -> Floats:
+    """Return the step to where the gradient would vanish, held back by a ridge where the likelihood is flat."""
+    damped = hessian + np.diag(np.full(len(hessian), ridge * float(hessian.diagonal().max()) + 1e-300))
+    try:
+        step = np.linalg.solve(damped, gradient.T.ravel())
+    except np.linalg.LinAlgError:
+        step = np.full(len(hessian), math.nan)
+    return np.asarray(step.reshape(gradient.T.shape).T, np.float64)
 
 
 def _log_likelihood(design: Floats, seen: Floats, totals: Floats, slopes: Floats) -> tuple[float, Floats]:

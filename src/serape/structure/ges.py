@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,17 +91,19 @@ class _Ges:
                 by_target[y] = operators(y)
 
     def _best(self, by_target: list[list[Operator]]) -> Operator | None:
-        """Return the valid operator that gains most, if it raises the score."""
-        best: Operator | None = None
-        least = LEAST * abs(self.total)
-        for operators in by_target:
-            for operator in operators:  # the best first
-                if operator.gain <= (least if best is None else best.gain):
-                    break
-                if operator.blocking is None or self._blocked(operator, operator.blocking):
-                    best = operator
-                    break
-        return best
+        """Return the valid operator that gains most, if there is one: all of these raise the score."""
+        waiting = [(-operators[0].gain, y, 0) for y, operators in enumerate(by_target) if operators]
+        heapify(waiting)
+        while waiting:
+            _, y, k = waiting[0]
+            operator = by_target[y][k]
+            if operator.blocking is None or self._blocked(operator, operator.blocking):
+                return operator
+            if k + 1 < len(by_target[y]):
+                heapreplace(waiting, (-by_target[y][k + 1].gain, y, k + 1))
+            else:
+                heappop(waiting)
+        return None
 
     def _concerned(self, before: PartlyDirected, made: Operator) -> Iterator[int]:
         """Yield the targets whose operators may have changed: by their own joins, or by those of their neighbours."""
