@@ -147,7 +147,7 @@ class Pairwise(IndependenceTest):
         dof, reliable, rows = np.full(len(xs), math.nan), np.zeros(len(xs), bool), np.zeros(len(xs), np.int64)
         for pattern in np.unique(patterns):
             own = np.flatnonzero(patterns == pattern)
-            gaps = shared if pattern < 0 else shared | {int(pattern)}
+            gaps = shared if pattern < 0 else shared
             part = self._part(gaps, [target, *given, *xs[own].tolist()])
             rows[own] = part.rows
             if part.test is None:
@@ -236,7 +236,7 @@ class Pairwise(IndependenceTest):
 
     def _complete(self, gaps: Gaps) -> NDArray[np.bool_]:
         complete = np.ones(self.table.rows, bool)
-        for pattern in list(gaps)[1:]:
+        for pattern in gaps:
             complete &= ~self._masks[pattern]
         return complete
 
