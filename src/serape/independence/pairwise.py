@@ -147,7 +147,7 @@ class Pairwise(IndependenceTest):
         dof, reliable, rows = np.full(len(xs), math.nan), np.zeros(len(xs), bool), np.zeros(len(xs), np.int64)
         for pattern in np.unique(patterns):
             own = np.flatnonzero(patterns == pattern)
-            gaps = shared if pattern < 0 else shared
+            gaps = shared if pattern < 0 else shared | {int(pattern)}
             part = self._part(gaps, [target, *given, *xs[own].tolist()])
             rows[own] = part.rows
             if part.test is None:
