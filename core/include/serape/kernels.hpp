@@ -33,6 +33,9 @@ struct Kernels {
     // out[i] = max(0, unit · sums[i]).
     void (*to_statistics)(const std::int64_t* sums, std::size_t count, double unit, double* out);
 
+    // out[i] = Σ column · others[i]; `rows` is a multiple of 16, everything aligned to lines. The same bits everywhere.
+    void (*dots)(const double* column, const double* const* others, std::size_t count, std::size_t rows, double* out);
+
     // Nanoseconds, roughly, for choosing between ways of counting.
     double line_cost;   // and_popcounts, a line
     double row_cost;    // count_bits, a row
