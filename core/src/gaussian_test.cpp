@@ -178,8 +178,8 @@ Projection::Projection(const GaussianTest& test, std::size_t target, std::span<c
     if (given.empty()) {
         return;
     }
-    memory_.resize((given.size() + 1) * stride);
-    double* next = memory_.data();
+    memory_.reset(new Line[(given.size() + 1) * stride / line_words]);
+    auto* next = reinterpret_cast<double*>(memory_.get());
     const auto add = [&](std::size_t column) {  // what is left of a column, at `next`; false if nothing is
         std::copy_n(test.column(column), stride, next);
         const double square = take_out(next);
@@ -206,16 +206,19 @@ double Projection::take_out(double* column) const {
     const std::size_t stride = test_.stride();
     const std::size_t size = vectors_.size() - 1;
     std::vector<double> products(size);
-    for (int again = 0; again < 2 && size > 0; ++again) {  // twice is enough (Kahan and Parlett)
-        kernels().dots(column, vectors_.data() + 1, size, stride, products.data());
-        for (std::size_t k = 0; k < size; ++k) {
-            const double* q = vectors_[k + 1];
-            for (std::size_t i = 0; i < stride; ++i) {
-                column[i] -= products[k] * q[i];
-            }
+    double left = 1.0;
+    for (int again = 0; again < 2; ++again) {  // twice is enough (Kahan and Parlett), once if much is left
+        const double before = left;
+        if (size > 0) {
+            kernels().dots(column, vectors_.data() + 1, size, stride, products.data());
+            kernels().subtract(column, vectors_.data() + 1, products.data(), size, stride);
+        }
+        left = dot(column, column, stride);
+        if (left > 0.1 * before) {
+            break;
         }
     }
-    return dot(column, column, stride);
+    return left;
 }
 
 Projection::Partial Projection::operator()(std::size_t x, Scratch& scratch) const {

@@ -111,7 +111,7 @@ class Projection {
     const GaussianTest& test_;
     double dof_;
     bool known_ = true;
-    LineVector<double> memory_;
+    std::unique_ptr<Line[]> memory_;
     std::vector<const double*> vectors_;  // what is left of the target, of length 1, then the basis
 };
 

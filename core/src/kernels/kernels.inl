@@ -175,6 +175,7 @@ inline void dots_of(const double* column, const double* const* others, std::size
         for (std::size_t i = begin; i < end; i += 16) {
             const Eight a = *reinterpret_cast<const Eight*>(column + i);
             const Eight b = *reinterpret_cast<const Eight*>(column + i + 8);
+#pragma GCC unroll 4
             for (std::size_t k = 0; k < count; ++k) {
                 even[k] += a * *reinterpret_cast<const Eight*>(others[k] + i);
                 odd[k] += b * *reinterpret_cast<const Eight*>(others[k] + i + 8);
@@ -202,7 +203,18 @@ void dots(const double* column, const double* const* others, std::size_t count, 
     }
 }
 
+void subtract(double* column, const double* const* others, const double* factors, std::size_t count, std::size_t rows) {
+    using Eight = double __attribute__((vector_size(64)));
+    for (std::size_t i = 0; i < rows; i += 8) {
+        Eight value = *reinterpret_cast<const Eight*>(column + i);
+        for (std::size_t k = 0; k < count; ++k) {
+            value -= factors[k] * *reinterpret_cast<const Eight*>(others[k] + i);
+        }
+        *reinterpret_cast<Eight*>(column + i) = value;
+    }
+}
+
 constexpr Kernels make(std::string_view name, double line_cost, double row_cost, double digit_cost) {
-    return {name,          popcount, and_popcounts, split_mask, count_bits,
-            to_statistics, dots,     line_cost,     row_cost,   digit_cost};
+    return {name, popcount, and_popcounts, split_mask, count_bits, to_statistics,
+            dots, subtract, line_cost,     row_cost,   digit_cost};
 }

@@ -23,7 +23,8 @@ degree of freedom, so that these depend on |Z| alone. If that little is left of 
 test is not reliable.
 
 A test keeps a copy of all continuous columns, centred and scaled: 8 bytes a value, 800 MB for 100,000 columns of 1,000
-rows. With up to 2,048 columns it remembers their correlations, in 32 MiB at most; there is no matrix of more.
+rows. With up to 2,048 columns it remembers their correlations, in 32 MiB at most; of more columns there is no matrix
+but that of a pool, while its subsets are searched.
 """
 
 from __future__ import annotations
