@@ -17,9 +17,11 @@
 #include "serape/contingency_test.hpp"
 #include "serape/critical_values.hpp"
 #include "serape/family_score.hpp"
+#include "serape/gaussian_test.hpp"
 #include "serape/kernels.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/ranking.hpp"
+#include "serape/student_t.hpp"
 
 namespace nb = nanobind;
 using namespace serape;
@@ -101,14 +103,16 @@ void in_touch(Control& control, const Work& work) {
     }
 }
 
-void check(const PackedTable& table, std::size_t column) {
+template <class Table>
+void check(const Table& table, std::size_t column) {
     if (column >= table.columns()) {
         throw nb::index_error(
             ("column " + std::to_string(column) + " of a table of " + std::to_string(table.columns())).c_str());
     }
 }
 
-void check(const PackedTable& table, std::span<const std::uint32_t> columns) {
+template <class Table>
+void check(const Table& table, std::span<const std::uint32_t> columns) {
     std::uint32_t largest = 0;
     for (const std::uint32_t column : columns) {
         largest = std::max(largest, column);
@@ -206,6 +210,48 @@ struct Batch {
     NumPy<bool> reliable;
 };
 
+SubsetQuestion asked_for(const Positions& xs, std::uint32_t target, const Positions& pool,
+                         const std::vector<std::uint32_t>& fixed, std::size_t smallest, std::size_t largest,
+                         std::optional<std::size_t> most, const std::vector<std::int64_t>& tried,
+                         std::optional<double> stop_above, bool shrinking, bool until_survivor) {
+    check_distinct(span(pool));
+    if (tried.size() > 1 && tried.size() != xs.size()) {
+        throw nb::value_error("tried must have one number, or one for every x");
+    }
+    SubsetQuestion question{.target = target, .pool = span(pool), .fixed = fixed};
+    question.smallest = smallest;
+    question.largest = largest;
+    question.most = most.value_or(question.most);
+    question.tried = tried;
+    question.stop_above = stop_above;
+    question.shrinking = shrinking;
+    question.until_survivor = until_survivor;
+    return question;
+}
+
+// Statistics, degrees of freedom and log p, one after another; verdicts and places in the list of sets; that list;
+// tests and skips by size.
+auto to_python(SubsetAnswers&& found) {
+    const std::size_t asked = found.answers.size();
+    auto numbers = empty_numpy<double>(3 * asked);       // statistics, degrees of freedom, log p
+    auto places = empty_numpy<std::int32_t>(2 * asked);  // verdicts, conditioning sets
+    std::map<std::vector<std::uint32_t>, std::int32_t> known;
+    std::vector<std::vector<std::uint32_t>> sets;
+    for (std::size_t k = 0; k < asked; ++k) {
+        SubsetAnswer& answer = found.answers[k];
+        numbers.data()[k] = answer.outcome.statistic;
+        numbers.data()[asked + k] = answer.outcome.dof;
+        numbers.data()[2 * asked + k] = answer.outcome.log_p;
+        const auto [at, fresh] = known.emplace(answer.given, static_cast<std::int32_t>(sets.size()));
+        if (fresh) {
+            sets.push_back(std::move(answer.given));
+        }
+        places.data()[k] = answer.separated ? 2 : answer.outcome.reliable ? 1 : 0;
+        places.data()[asked + k] = at->second;
+    }
+    return std::make_tuple(numbers, places, std::move(sets), found.tally.tests, found.tally.skipped);
+}
+
 void bind_test(nb::module_& m) {
     nb::class_<ContingencyTest>(m, "ContingencyTest", "G² and X² tests on a packed table.")
         .def(
@@ -285,41 +331,14 @@ void bind_test(nb::module_& m) {
                 check(test.table(), target);
                 check(test.table(), span(pool));
                 check(test.table(), fixed);
-                check_distinct(span(pool));
-                if (tried.size() > 1 && tried.size() != xs.size()) {
-                    throw nb::value_error("tried must have one number, or one for every x");
-                }
-                SubsetQuestion question{.target = target, .pool = span(pool), .fixed = fixed};
-                question.smallest = smallest;
-                question.largest = largest;
-                question.most = most.value_or(question.most);
-                question.tried = tried;
-                question.stop_above = stop_above;
-                question.shrinking = shrinking;
-                question.until_survivor = until_survivor;
+                const SubsetQuestion question = asked_for(xs, target, pool, fixed, smallest, largest, most, tried,
+                                                          stop_above, shrinking, until_survivor);
                 SubsetAnswers found;
                 Control control = control_for(poll);
                 in_touch(control, [&] {
                     found = test.search_subsets(span(xs), question, std::min(threads, most_threads), control);
                 });
-                const std::size_t asked = found.answers.size();
-                auto numbers = empty_numpy<double>(3 * asked);       // statistics, degrees of freedom, log p
-                auto places = empty_numpy<std::int32_t>(2 * asked);  // verdicts, conditioning sets
-                std::map<std::vector<std::uint32_t>, std::int32_t> known;
-                std::vector<std::vector<std::uint32_t>> sets;
-                for (std::size_t k = 0; k < asked; ++k) {
-                    SubsetAnswer& answer = found.answers[k];
-                    numbers.data()[k] = answer.outcome.statistic;
-                    numbers.data()[asked + k] = answer.outcome.dof;
-                    numbers.data()[2 * asked + k] = answer.outcome.log_p;
-                    const auto [at, fresh] = known.emplace(answer.given, static_cast<std::int32_t>(sets.size()));
-                    if (fresh) {
-                        sets.push_back(std::move(answer.given));
-                    }
-                    places.data()[k] = answer.separated ? 2 : answer.outcome.reliable ? 1 : 0;
-                    places.data()[asked + k] = at->second;
-                }
-                return std::make_tuple(numbers, places, std::move(sets), found.tally.tests, found.tally.skipped);
+                return to_python(std::move(found));
             },
             nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
             nb::arg("largest"), nb::arg("most"), nb::arg("tried"), nb::arg("stop_above"), nb::arg("shrinking"),
@@ -327,6 +346,135 @@ void bind_test(nb::module_& m) {
             "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
             "places "
             "in the list of conditioning sets; that list; tests and skips by size.");
+}
+
+void bind_gaussian(nb::module_& m) {
+    nb::class_<GaussianTest>(m, "GaussianTest", "Partial correlations of standardised columns.")
+        .def(
+            "__init__",
+            [](GaussianTest* self, std::size_t rows, std::size_t columns, const std::string& kind) {
+                new (self) GaussianTest(rows, columns,
+                                        parse<CorrelationKind>(kind, {{"fisher-z", CorrelationKind::fisher_z},
+                                                                      {"student-t", CorrelationKind::student_t}}));
+            },
+            nb::arg("rows"), nb::arg("columns"), nb::arg("kind"))
+        .def_prop_ro("nbytes", &GaussianTest::bytes, "Bytes held by the columns.")
+        .def(
+            "append",
+            [](GaussianTest& test, const Array<double>& values) {
+                if (values.size() != test.rows() || values.size() == 0) {
+                    throw nb::value_error("a column must have a value for every row");
+                }
+                switch (test.append(span(values))) {
+                    case GaussianTest::Column::constant: return "constant";
+                    case GaussianTest::Column::missing: return "missing";
+                    default: return "varying";
+                }
+            },
+            nb::arg("values"), "Adds a column; says whether it is \"varying\", \"constant\" or has values \"missing\".")
+        .def(
+            "test",
+            [](const GaussianTest& test, std::uint32_t x, std::uint32_t y, const std::vector<std::uint32_t>& given) {
+                check(test, x);
+                check(test, y);
+                check(test, given);
+                Outcome out{};
+                if (test.rows() * (given.size() + 1) < 50'000) {  // soon done
+                    out = test.test(x, y, given);
+                } else {
+                    const nb::gil_scoped_release release;
+                    out = test.test(x, y, given);
+                }
+                return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
+            },
+            nb::arg("x"), nb::arg("y"), nb::arg("given"))
+        .def(
+            "screen",
+            [](const GaussianTest& test, std::uint32_t target, const Positions& candidates,
+               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll) {
+                check(test, target);
+                check(test, span(candidates));
+                check(test, given);
+                Batch batch(candidates.size());
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    test.screen(target, span(candidates), given, std::min(threads, most_threads), control,
+                                batch.answers());
+                });
+                return std::make_tuple(batch.statistic, batch.dof, batch.reliable);
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), "Statistic, dof and reliability of many candidates given one set.")
+        .def(
+            "first_dependent",
+            [](const GaussianTest& test, std::uint32_t target, const Positions& candidates,
+               const std::vector<std::uint32_t>& given, double log_alpha, const nb::object& poll) {
+                check(test, target);
+                check(test, span(candidates));
+                check(test, given);
+                Batch batch(candidates.size());
+                Control control = control_for(poll);
+                std::size_t asked = 0;
+                in_touch(control, [&] {
+                    asked = test.first_dependent(target, span(candidates), given, log_alpha, control, batch.answers());
+                });
+                return std::make_tuple(asked, batch.statistic, batch.dof, batch.reliable);
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("log_alpha"),
+            nb::arg("poll") = nb::none())
+        .def(
+            "search_subsets",
+            [](const GaussianTest& test, const Positions& xs, std::uint32_t target, const Positions& pool,
+               const std::vector<std::uint32_t>& fixed, std::size_t smallest, std::size_t largest,
+               std::optional<std::size_t> most, const std::vector<std::int64_t>& tried,
+               std::optional<double> stop_above, bool shrinking, bool until_survivor, std::size_t threads,
+               const nb::object& poll) {
+                check(test, span(xs));
+                check(test, target);
+                check(test, span(pool));
+                check(test, fixed);
+                SubsetAnswers found;
+                const SubsetQuestion question = asked_for(xs, target, pool, fixed, smallest, largest, most, tried,
+                                                          stop_above, shrinking, until_survivor);
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    found = test.search_subsets(span(xs), question, std::min(threads, most_threads), control);
+                });
+                return to_python(std::move(found));
+            },
+            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
+            nb::arg("largest"), nb::arg("most"), nb::arg("tried"), nb::arg("stop_above"), nb::arg("shrinking"),
+            nb::arg("until_survivor"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "As ContingencyTest.search_subsets.")
+        .def(
+            "log_p",
+            [](const GaussianTest& test, const Array<double>& statistic, const Array<double>& dof) {
+                if (statistic.size() != dof.size()) {
+                    throw nb::value_error("statistic and dof must be of one length");
+                }
+                auto out = empty_numpy<double>(statistic.size());
+                for (std::size_t k = 0; k < statistic.size(); ++k) {
+                    out.data()[k] = test.rule().log_p(statistic.data()[k], dof.data()[k]);
+                }
+                return out;
+            },
+            nb::arg("statistic"), nb::arg("dof"))
+        .def(
+            "dependent",
+            [](const GaussianTest& test, const Array<double>& statistic, const Array<double>& dof,
+               const Array<bool>& reliable, double log_alpha) {
+                if (statistic.size() != dof.size() || statistic.size() != reliable.size()) {
+                    throw nb::value_error("statistic, dof and reliable must be of one length");
+                }
+                auto out = empty_numpy<bool>(statistic.size());
+                for (std::size_t k = 0; k < statistic.size(); ++k) {
+                    out.data()[k] =
+                        reliable.data()[k] && !test.rule().log_p_above(statistic.data()[k], dof.data()[k], log_alpha);
+                }
+                return out;
+            },
+            nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"), nb::arg("log_alpha"),
+            "Which answers are reliable and have log p <= log_alpha.");
 }
 
 // A family names its child and each of its parents once.
@@ -406,6 +554,7 @@ NB_MODULE(_core, m) {
     m.attr("MAX_ROWS") = max_rows;
     bind_table(m);
     bind_test(m);
+    bind_gaussian(m);
     bind_score(m);
     m.def(
         "chi_square_log_sf", [](double statistic, double dof) { return chi_square_log_sf(statistic, dof); },
@@ -426,6 +575,8 @@ NB_MODULE(_core, m) {
             return out;
         },
         nb::arg("statistic"), nb::arg("dof"));
+    m.def("student_t_log_p", &student_t_log_p, nb::arg("statistic"), nb::arg("dof"),
+          "Natural logarithm of the two-sided tail probability of Student's t.");
     m.def(
         "strongest",
         [](const Array<double>& statistic, const Array<double>& dof, const Array<bool>& reliable) {

@@ -59,6 +59,35 @@ class ContingencyTest:
         Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and places in the list of conditioning sets; that list; tests and skips by size.
         """
 
+class GaussianTest:
+    """Partial correlations of standardised columns."""
+
+    def __init__(self, rows: int, columns: int, kind: str) -> None: ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the columns."""
+
+    def append(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> str:
+        """
+        Adds a column; says whether it is "varying", "constant" or has values "missing".
+        """
+
+    def test(self, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float, bool]: ...
+
+    def screen(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
+        """Statistic, dof and reliability of many candidates given one set."""
+
+    def first_dependent(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], log_alpha: float, poll: object | None = None) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]: ...
+
+    def search_subsets(self, xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: int, pool: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], fixed: Sequence[int], smallest: int, largest: int, most: int | None, tried: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[list[int]], list[int], list[int]]:
+        """As ContingencyTest.search_subsets."""
+
+    def log_p(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    def dependent(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+        """Which answers are reliable and have log p <= log_alpha."""
+
 class FamilyScore:
     """Scores of Bayesian-network families on a packed table."""
 
@@ -76,6 +105,9 @@ def chi_square_log_sf(statistic: float, dof: float) -> float:
 
 @overload
 def chi_square_log_sf(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def student_t_log_p(statistic: float, dof: float) -> float:
+    """Natural logarithm of the two-sided tail probability of Student's t."""
 
 def strongest(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[int], float]:
     """

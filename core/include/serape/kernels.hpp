@@ -33,6 +33,13 @@ struct Kernels {
     // out[i] = max(0, unit · sums[i]).
     void (*to_statistics)(const std::int64_t* sums, std::size_t count, double unit, double* out);
 
+    // out[i] = Σ column · others[i]; `rows` is a multiple of 16, everything aligned to lines. The same bits everywhere.
+    void (*dots)(const double* column, const double* const* others, std::size_t count, std::size_t rows, double* out);
+
+    // column −= Σ factors[i] · others[i], in this order; as above.
+    void (*subtract)(double* column, const double* const* others, const double* factors, std::size_t count,
+                     std::size_t rows);
+
     // Nanoseconds, roughly, for choosing between ways of counting.
     double line_cost;   // and_popcounts, a line
     double row_cost;    // count_bits, a row

@@ -1,0 +1,118 @@
+// Conditional independence by partial correlation of standardised columns: one question or many at once.
+//
+// A column is kept centred and of length 1, so that a correlation is a product of two. A partial one is the correlation
+// of what is left of two columns once an orthonormal basis of the conditioning set has been taken out.
+//
+// Collinear columns: a member of a conditioning set of which those before it leave less than 1e-10 of its variance adds
+// nothing and is left out of the basis (it still costs a degree of freedom, so that these follow from the number of
+// members alone). If that little is left of x or of the target, there is nothing to test. So it is for constant
+// columns.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "serape/aligned.hpp"
+#include "serape/contingency_test.hpp"
+#include "serape/parallel.hpp"
+
+namespace serape {
+
+enum class CorrelationKind { fisher_z, student_t };
+
+inline constexpr double least_variance = 1e-10;  // of a column, below which nothing is left of it
+
+// How a statistic follows from a correlation, and a p-value from a statistic.
+struct CorrelationRule {
+    CorrelationKind kind;
+
+    double dof(std::size_t rows, std::size_t given) const;
+    // `rest` is 1 − r; r is not negative.
+    double statistic(double r, double rest, double dof) const;
+    double log_p(double statistic, double dof) const;
+    // The correlation of a statistic.
+    double correlation(double statistic, double dof) const;
+
+    // A statistic up to `below` has log p above the level, one from `above` on has not; what lies between is computed.
+    struct Bracket {
+        double below, above;
+    };
+    Bracket critical(double level, double dof) const;
+    // Whether log_p(statistic, dof) > level: the same answer as by computing it.
+    bool log_p_above(double statistic, double dof, double level) const;
+};
+
+class GaussianTest {
+  public:
+    enum class Column : std::uint8_t { varying, constant, missing };
+
+    GaussianTest(std::size_t rows, std::size_t columns, CorrelationKind kind);
+
+    // Adds a column, standardised; one that is constant or not all numbers becomes zeros.
+    Column append(std::span<const double> values);
+
+    std::size_t rows() const { return rows_; }
+    std::size_t columns() const { return state_.size(); }
+    std::size_t bytes() const { return data_.capacity() * sizeof(double); }
+    std::size_t stride() const { return stride_; }  // rows, and zeros up to whole lines
+    const double* column(std::size_t k) const { return data_.data() + k * stride_; }
+    bool varies(std::size_t k) const { return state_[k] == Column::varying; }
+    const CorrelationRule& rule() const { return rule_; }
+    // The correlation of two columns; remembered where there are not too many.
+    double correlation(std::size_t a, std::size_t b) const;
+
+    Outcome test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const;
+    void screen(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
+                std::size_t threads, Control& control, Answers out) const;
+    // Tests the candidates in order until one is dependent (log p <= log_alpha); returns how many were asked.
+    std::size_t first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,
+                                std::span<const std::uint32_t> given, double log_alpha, Control& control,
+                                Answers out) const;
+    SubsetAnswers search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question, std::size_t threads,
+                                 Control& control) const;
+
+  private:
+    std::size_t rows_;
+    std::size_t stride_;
+    CorrelationRule rule_;
+    LineVector<double> data_;
+    std::vector<Column> state_;
+    mutable std::once_flag remembering_;
+    mutable std::unique_ptr<std::atomic<double>[]> remembered_;  // 0 where not known
+};
+
+// A target and a conditioning set, ready for any x.
+class Projection {
+  public:
+    Projection(const GaussianTest& test, std::size_t target, std::span<const std::uint32_t> given);
+
+    struct Scratch {  // one per thread
+        std::vector<double> products;
+        LineVector<double> left;
+    };
+    struct Partial {  // correlation
+        double r;     // without its sign
+        double rest;  // 1 − r, exact also where r is close to 1
+        bool known;   // false: there is nothing to test
+    };
+    Partial operator()(std::size_t x, Scratch& scratch) const;
+    Outcome outcome(std::size_t x, Scratch& scratch) const;
+    double dof() const { return dof_; }
+    bool hopeless() const { return !known_; }
+
+  private:
+    double take_out(double* column) const;  // the basis; returns the squared length of what is left
+
+    const GaussianTest& test_;
+    double dof_;
+    bool known_ = true;
+    std::unique_ptr<Line[]> memory_;
+    std::vector<const double*> vectors_;  // what is left of the target, of length 1, then the basis
+};
+
+}  // namespace serape

@@ -1,0 +1,363 @@
+#include "serape/gaussian_test.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+
+#include "serape/chi_square.hpp"
+#include "serape/gaussian_subsets.hpp"
+#include "serape/kernels.hpp"
+#include "serape/student_t.hpp"
+
+namespace serape {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t most_remembered = 2048;  // columns of which all correlations are remembered: 32 MiB
+constexpr std::size_t most_kept = 4096;        // critical values
+constexpr std::uint64_t few_questions = 16384;
+
+double dot(const double* a, const double* b, std::size_t rows) {
+    double value = 0.0;
+    kernels().dots(a, &b, 1, rows, &value);
+    return value;
+}
+
+}  // namespace
+
+// --- from correlations to p-values --------------------------------------------------------------------------------
+
+double CorrelationRule::dof(std::size_t rows, std::size_t given) const {
+    return static_cast<double>(rows) - static_cast<double>(given) - (kind == CorrelationKind::fisher_z ? 3.0 : 2.0);
+}
+
+double CorrelationRule::statistic(double r, double rest, double dof) const {
+    if (kind == CorrelationKind::fisher_z) {
+        return std::sqrt(dof) * 0.5 * std::log1p(2.0 * r / rest);  // artanh r
+    }
+    return std::sqrt(dof) * r / std::sqrt(rest * (1.0 + r));
+}
+
+double CorrelationRule::log_p(double statistic, double dof) const {
+    return kind == CorrelationKind::fisher_z ? chi_square_log_sf(statistic * statistic, 1.0)
+                                             : student_t_log_p(statistic, dof);
+}
+
+double CorrelationRule::correlation(double statistic, double dof) const {
+    return kind == CorrelationKind::fisher_z ? std::tanh(statistic / std::sqrt(dof))
+                                             : statistic / std::hypot(statistic, std::sqrt(dof));
+}
+
+CorrelationRule::Bracket CorrelationRule::critical(double level, double dof) const {
+    if (!(level < 0.0)) {
+        return {-1.0, -1.0};  // no log p is above
+    }
+    // Brackets outlive a call: searches are short and many, and ask at the same level.
+    thread_local double known_level = 1.0;
+    thread_local std::unordered_map<double, Bracket> known;
+    if (level != known_level || known.size() > most_kept) {
+        known_level = level;
+        known.clear();
+    }
+    const auto [at, fresh] = known.try_emplace(kind == CorrelationKind::fisher_z ? -1.0 : dof);
+    if (fresh) {
+        double low = 0.0;
+        double high = 2.0;
+        while (high < 1e150 && log_p(high, dof) > level) {
+            low = high;
+            high *= 2.0;
+        }
+        while (high < 1e150 && high - low > 1e-7 * high) {
+            const double middle = 0.5 * (low + high);
+            (log_p(middle, dof) > level ? low : high) = middle;
+        }
+        at->second = high < 1e150 ? Bracket{low * (1.0 - 1e-9), high * (1.0 + 1e-9)}
+                                  : Bracket{low, std::numeric_limits<double>::infinity()};
+    }
+    return at->second;
+}
+
+bool CorrelationRule::log_p_above(double statistic, double dof, double level) const {
+    const auto [below, above] = critical(level, dof);
+    return statistic <= below || (statistic < above && log_p(statistic, dof) > level);
+}
+
+// --- columns ------------------------------------------------------------------------------------------------------
+
+GaussianTest::GaussianTest(std::size_t rows, std::size_t columns, CorrelationKind kind)
+    : rows_(rows), stride_((rows + 15) / 16 * 16), rule_{kind} {
+    data_.reserve(columns * stride_);
+    state_.reserve(columns);
+}
+
+GaussianTest::Column GaussianTest::append(std::span<const double> values) {
+    data_.resize(data_.size() + stride_, 0.0);
+    double* out = data_.data() + state_.size() * stride_;
+    bool finite = true;
+    double low = values[0];
+    double high = values[0];
+    for (const double v : values) {
+        finite = finite && std::isfinite(v);
+        low = std::min(low, v);
+        high = std::max(high, v);
+    }
+    if (!finite || low == high) {
+        state_.push_back(finite ? Column::constant : Column::missing);
+        return state_.back();
+    }
+    // By a power of two, which is exact, so that neither sums nor squares leave the range of a double; then twice, as
+    // the mean of large numbers is rounded to their size.
+    const auto scaled = [&](double by) {
+        const int exponent = std::ilogb(by);
+        const double half = std::ldexp(1.0, -exponent / 2);  // in two steps, as the whole may be out of range
+        const double other = std::ldexp(1.0, -exponent + exponent / 2);
+        for (std::size_t i = 0; i < rows_; ++i) {
+            out[i] = out[i] * half * other;
+        }
+    };
+    const auto centred = [&] {
+        double mean = 0.0;
+        for (std::size_t begin = 0; begin < rows_; begin += 1024) {
+            double sum = 0.0;
+            for (std::size_t i = begin; i < std::min(begin + 1024, rows_); ++i) {
+                sum += out[i];
+            }
+            mean += sum;
+        }
+        mean /= static_cast<double>(rows_);
+        double largest = 0.0;
+        for (std::size_t i = 0; i < rows_; ++i) {
+            out[i] -= mean;
+            largest = std::max(largest, std::fabs(out[i]));
+        }
+        return largest;
+    };
+    std::copy(values.begin(), values.end(), out);
+    scaled(std::max(std::fabs(low), std::fabs(high)));
+    scaled(centred());
+    centred();
+    for (int again = 0; again < 2; ++again) {
+        const double length = std::sqrt(dot(out, out, stride_));
+        for (std::size_t i = 0; i < rows_; ++i) {
+            out[i] /= length;
+        }
+    }
+    state_.push_back(Column::varying);
+    return Column::varying;
+}
+
+double GaussianTest::correlation(std::size_t a, std::size_t b) const {
+    if (a == b) {
+        return varies(a) ? 1.0 : 0.0;
+    }
+    if (columns() > most_remembered) {
+        return dot(column(a), column(b), stride_);
+    }
+    std::call_once(remembering_, [&] { remembered_ = std::make_unique<std::atomic<double>[]>(columns() * columns()); });
+    std::atomic<double>& known = remembered_[std::max(a, b) * columns() + std::min(a, b)];
+    double value = known.load(std::memory_order_relaxed);
+    if (value == 0.0) {
+        value = dot(column(a), column(b), stride_);
+        known.store(value, std::memory_order_relaxed);
+    }
+    return value;
+}
+
+// --- one conditioning set -----------------------------------------------------------------------------------------
+
+Projection::Projection(const GaussianTest& test, std::size_t target, std::span<const std::uint32_t> given)
+    : test_(test), dof_(test.rule().dof(test.rows(), given.size())) {
+    const std::size_t stride = test.stride();
+    vectors_.push_back(test.column(target));
+    if (!(dof_ >= 1.0) || !test.varies(target)) {
+        known_ = false;
+        return;
+    }
+    if (given.empty()) {
+        return;
+    }
+    memory_.reset(new Line[(given.size() + 1) * stride / line_words]);
+    auto* next = reinterpret_cast<double*>(memory_.get());
+    const auto add = [&](std::size_t column) {  // what is left of a column, at `next`; false if nothing is
+        std::copy_n(test.column(column), stride, next);
+        const double square = take_out(next);
+        if (!(square > least_variance)) {
+            return false;
+        }
+        const double length = std::sqrt(square);
+        for (std::size_t i = 0; i < stride; ++i) {
+            next[i] /= length;
+        }
+        return true;
+    };
+    for (const std::uint32_t z : given) {
+        if (add(z)) {
+            vectors_.push_back(next);
+            next += stride;
+        }
+    }
+    known_ = add(target);
+    vectors_[0] = next;
+}
+
+double Projection::take_out(double* column) const {
+    const std::size_t stride = test_.stride();
+    const std::size_t size = vectors_.size() - 1;
+    std::vector<double> products(size);
+    double left = 1.0;
+    for (int again = 0; again < 2; ++again) {  // twice is enough (Kahan and Parlett), once if much is left
+        const double before = left;
+        if (size > 0) {
+            kernels().dots(column, vectors_.data() + 1, size, stride, products.data());
+            kernels().subtract(column, vectors_.data() + 1, products.data(), size, stride);
+        }
+        left = dot(column, column, stride);
+        if (left > 0.1 * before) {
+            break;
+        }
+    }
+    return left;
+}
+
+Projection::Partial Projection::operator()(std::size_t x, Scratch& scratch) const {
+    constexpr Partial unknown{nan, nan, false};
+    if (!known_ || !test_.varies(x)) {
+        return unknown;
+    }
+    const std::size_t stride = test_.stride();
+    scratch.products.resize(vectors_.size());
+    kernels().dots(test_.column(x), vectors_.data(), vectors_.size(), stride, scratch.products.data());
+    double left = 1.0;
+    for (std::size_t k = 1; k < vectors_.size(); ++k) {
+        left -= scratch.products[k] * scratch.products[k];
+    }
+    if (left > 1e-4) {
+        const double r = std::fabs(scratch.products[0]) / std::sqrt(left);
+        if (r < 0.9) {
+            return {r, 1.0 - r, true};
+        }
+    }
+    // Little is left of x, or it is nearly the target: by what is left of the column itself.
+    scratch.left.assign(test_.column(x), test_.column(x) + stride);
+    double* u = scratch.left.data();
+    const double square = take_out(u);
+    if (!(square > least_variance)) {
+        return unknown;
+    }
+    const double length = std::sqrt(square);
+    if (vectors_.size() > 1) {
+        for (std::size_t i = 0; i < stride; ++i) {
+            u[i] /= length;
+        }
+    }
+    const double* v = vectors_[0];
+    const double r = dot(u, v, stride);
+    if (std::fabs(r) < 0.5) {
+        return {std::fabs(r), 1.0 - std::fabs(r), true};
+    }
+    const double sign = r < 0.0 ? -1.0 : 1.0;
+    for (std::size_t i = 0; i < stride; ++i) {
+        u[i] -= sign * v[i];
+    }
+    const double rest = 0.5 * dot(u, u, stride);  // of two vectors of length 1
+    return {1.0 - rest, rest, true};
+}
+
+Outcome Projection::outcome(std::size_t x, Scratch& scratch) const {
+    const Partial partial = (*this)(x, scratch);
+    if (!partial.known) {
+        return {nan, dof_, nan, false};
+    }
+    const double statistic = test_.rule().statistic(partial.r, partial.rest, dof_);
+    return {statistic, dof_, test_.rule().log_p(statistic, dof_), true};
+}
+
+Outcome GaussianTest::test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const {
+    Projection::Scratch scratch;
+    return Projection(*this, y, given).outcome(x, scratch);
+}
+
+void GaussianTest::screen(std::size_t target, std::span<const std::uint32_t> candidates,
+                          std::span<const std::uint32_t> given, std::size_t threads, Control& control,
+                          Answers out) const {
+    const Projection projection(*this, target, given);
+    std::vector<Projection::Scratch> scratches(std::max<std::size_t>(threads, 1));
+    const std::size_t grain = std::max<std::size_t>(200'000 / (stride_ * (given.size() + 1)), 1);
+    parallel_for(candidates.size(), grain, threads, control, [&](std::size_t first, std::size_t last, std::size_t w) {
+        for (std::size_t k = first; k < last; ++k) {
+            const Projection::Partial partial = projection(candidates[k], scratches[w]);
+            out.statistic[k] = partial.known ? rule_.statistic(partial.r, partial.rest, projection.dof()) : nan;
+            out.dof[k] = projection.dof();
+            out.reliable[k] = partial.known;
+        }
+    });
+}
+
+std::size_t GaussianTest::first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,
+                                          std::span<const std::uint32_t> given, double log_alpha, Control& control,
+                                          Answers out) const {
+    const Projection projection(*this, target, given);
+    Projection::Scratch scratch;
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+        if (k % 16 == 15) {
+            control.check();
+        }
+        const Outcome found = projection.outcome(candidates[k], scratch);
+        out.statistic[k] = found.statistic;
+        out.dof[k] = found.dof;
+        out.reliable[k] = found.reliable;
+        if (found.reliable && found.log_p <= log_alpha) {
+            return k + 1;
+        }
+    }
+    return candidates.size();
+}
+
+SubsetAnswers GaussianTest::search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
+                                           std::size_t threads, Control& control) const {
+    const std::size_t largest = std::min(question.largest, question.pool.size());
+    if (xs.size() * std::min(choose(question.pool.size(), largest), few_questions) < few_questions) {
+        threads = 1;  // they would be done before another thread had started
+    }
+    std::vector<std::optional<GaussianSubsets>> searches(std::max<std::size_t>(threads, 1));
+    std::vector<SubsetAnswer> answers(xs.size());
+    std::vector<std::int64_t> tried(question.tried.begin(), question.tried.end());
+    if (tried.size() < 2) {
+        tried.assign(xs.size(), tried.empty() ? -1 : tried[0]);
+    }
+    const auto search = [&](std::size_t first, std::size_t last, std::size_t worker) {
+        if (!searches[worker]) {
+            searches[worker].emplace(*this, question);
+        }
+        (*searches[worker])(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), control,
+                            answers.data() + first);
+    };
+    std::size_t asked = xs.size();
+    if (question.shrinking || question.until_survivor) {  // what is asked next depends on the answer
+        for (std::size_t k = 0; k < asked; ++k) {
+            search(k, k + 1, 0);
+            if (answers[k].separated && question.shrinking) {
+                searches[0]->drop(xs[k]);
+            }
+            if (!answers[k].separated && question.until_survivor) {
+                asked = k + 1;
+            }
+        }
+    } else {
+        const std::size_t pieces = 4 * std::max<std::size_t>(threads, 1);
+        const std::size_t grain = threads > 1 ? (xs.size() + pieces - 1) / pieces : xs.size();
+        parallel_for(xs.size(), grain, threads, control, search);
+    }
+    answers.resize(asked);
+    SubsetAnswers all{std::move(answers), {}};
+    for (const std::optional<GaussianSubsets>& one : searches) {
+        if (one) {
+            all.tally.merge(one->tally());
+        }
+    }
+    return all;
+}
+
+}  // namespace serape

@@ -1,0 +1,258 @@
+"""Tests of continuous columns by partial correlation, answered by the native core.
+
+The partial correlation r of X and Y given Z is the correlation of what linear regressions on Z leave of them. Of N
+rows,
+
+- `fisher-z` takes √(N − |Z| − 3)·artanh |r| for a standard normal variable (Fisher, "On the probable error of a
+  coefficient of correlation deduced from a small sample", Metron 1, 1921; given Z: "The distribution of the partial
+  correlation coefficient", Metron 3, 1924);
+- `partial-correlation` takes |r|·√((N − |Z| − 2) / (1 − r²)) for Student's t, which it is if the columns are normal;
+- `spearman` does the same with ranks instead of values, tied values having the mean of theirs (Spearman, "The proof
+  and measurement of association between two things", American Journal of Psychology 15, 1904).
+
+Given Z, ranks are an approximation: those of a linear relation are not quite linear, and regressions on ranks leave
+some of a strong common cause. Two causes of weight 0.4 each do no harm (5 % of p-values below 0.05 with 1,000 rows);
+two of weight 1 make it 27 %.
+
+p-values are two-sided. Their logarithms are finite as long as r is not ±1, which it is only if two columns, centred and
+scaled, are the same to the last bit: 1 − |r| is computed from their difference, not by subtraction.
+
+A test with less than one degree of freedom is not reliable, nor is one of a constant column. Collinear columns: a
+member of Z of whose variance those before it leave less than 1e-10 adds nothing and is left out; it still costs a
+degree of freedom, so that these depend on |Z| alone. If that little is left of X or Y, nothing is left to test, and the
+test is not reliable.
+
+A test keeps a copy of all continuous columns, centred and scaled: 8 bytes a value, 800 MB for 100,000 columns of 1,000
+rows. With up to 2,048 columns it remembers their correlations, in 32 MiB at most; of more columns there is no matrix
+but that of a pool, while its subsets are searched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.data.table import Table
+from serape.errors import DataError, OptionError, some
+from serape.independence.base import (
+    Associations,
+    Candidates,
+    Floats,
+    IndependenceTest,
+    Outcome,
+    Poll,
+    Screen,
+    Tally,
+    as_positions,
+)
+
+
+class CorrelationTest(IndependenceTest):
+    """A test of independence by the partial correlations of a Table's continuous columns."""
+
+    distribution: ClassVar[Literal["fisher-z", "student-t"]]
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.variables = table.names
+        self.rows = table.rows
+        continuous = table.continuous
+        self._native = _core.GaussianTest(table.rows, len(continuous), self.distribution)
+        # Where the core has a column; −1 where it cannot be tested. None: all are where they are in the table.
+        self._at: NDArray[np.int64] | None = None
+        self._positions = np.array(continuous, np.uint32)
+        gaps = [k for k in continuous if self._native.append(self._column(table.numbers(k))) == "missing"]
+        self._gaps = frozenset(gaps)
+        if gaps or len(continuous) < len(table.names):
+            self._at = np.full(len(table.names), -1)
+            self._at[self._positions] = np.arange(len(continuous))
+            self._at[gaps] = -1
+
+    def _column(self, values: Floats) -> Floats:
+        """Return what is correlated of a column."""
+        return np.ascontiguousarray(values, np.float64)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes taken by the copy of the columns."""
+        return self._native.nbytes
+
+    def check(self, variables: Container[int]) -> None:
+        """Refuse categorical columns and columns with missing values."""
+        names = self.table.names
+        continuous = set(self.table.continuous)
+        stuck = [names[k] for k in range(len(names)) if k not in continuous and k in variables]
+        if stuck:
+            are = "is" if len(stuck) == 1 else "are"
+            why = self.table.variables[stuck[0]].reason
+            raise DataError(
+                f"test {self.name!r} needs continuous columns, but {some(stuck)} {are} categorical ({why}); use "
+                f"test='mixed', leave it out, or, if its values are numbers, pass kinds={{{stuck[0]!r}: 'continuous'}} "
+                f"to Table (--ignore and --kind on the command line)"
+            )
+        stuck = [names[k] for k in sorted(self._gaps) if k in variables]
+        if stuck:
+            raise DataError(
+                f"test {self.name!r} needs a number in every row, but values are missing in {some(stuck)}; use "
+                f"test='mixed', leave it out, or pass missing='drop' to Table to leave out such rows "
+                f"(--ignore and --missing on the command line)"
+            )
+
+    def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
+        """Test X ⊥ Y | given. The statistic is an absolute value; NaN, and so is log p, if it is not reliable."""
+        (x, y), (given, _) = self._find([x, y]).tolist(), self._find_set(given)
+        statistic, dof, log_p, reliable = self._native.test(x, y, given)
+        return Outcome(statistic, dof, log_p, reliable, self.rows)
+
+    def screen(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> Screen:
+        """Test every candidate against the target given one set, by |given| + 1 products with each column."""
+        positions = as_positions(candidates)
+        places, named = self._find_set(given)
+        statistic, dof, reliable = self._native.screen(
+            self._find_one(target), self._find(positions), places, threads, poll
+        )
+        return _CorrelationScreen(positions, named, statistic, dof, reliable, _Tail(self._native))
+
+    def first_dependent(
+        self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
+    ) -> Screen:
+        """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
+        positions = as_positions(candidates)
+        places, named = self._find_set(given)
+        asked, statistic, dof, reliable = self._native.first_dependent(
+            self._find_one(target), self._find(positions), places, log_alpha, poll
+        )
+        tested = slice(asked)
+        return _CorrelationScreen(
+            positions[tested], named, statistic[tested], dof[tested], reliable[tested], _Tail(self._native)
+        )
+
+    def search_subsets(
+        self,
+        xs: Candidates,
+        target: int,
+        pool: Candidates,
+        sizes: range,
+        *,
+        fixed: Sequence[int] = (),
+        most: int | None = None,
+        tried: int | Sequence[int] = -1,
+        stop_above: float | None = None,
+        shrinking: bool = False,
+        until_survivor: bool = False,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> tuple[Associations, Tally]:
+        """Search conditioning sets; sizes that cannot be reliable are counted as skipped without being gone through."""
+        positions = as_positions(xs)
+        if sizes.step != 1:
+            raise OptionError(f"sizes must be a range of step 1, not {sizes}")
+        if len(sizes) == 0:
+            sizes = range(len(pool) + 1, len(pool) + 2)  # none
+        numbers, places, sets, tests, skipped = self._native.search_subsets(
+            self._find(positions), self._find_one(target), self._find(pool), self._find_set(fixed)[0],
+            sizes.start, sizes.stop - 1, most, [tried] if isinstance(tried, int) else list(tried),
+            stop_above, shrinking, until_survivor, threads, poll,
+        )  # fmt: skip
+        if self._at is not None:
+            sets = [self._positions[given].tolist() for given in sets]
+        n = len(places) // 2
+        found = Associations(
+            positions[:n], numbers[:n], numbers[n : 2 * n], numbers[2 * n :], places[:n], places[n:], sets, self.rows
+        )
+        return found, Tally(_by_size(tests), _by_size(skipped))
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    def _find(self, variables: Candidates) -> NDArray[np.uint32]:
+        """Return where the core has variables."""
+        positions = as_positions(variables)
+        if self._at is None:
+            return positions
+        if len(positions) and int(positions.max()) >= len(self._at):
+            raise IndexError(f"column {int(positions.max())} of a table of {len(self._at)}")
+        places = self._at[positions]
+        if (places < 0).any():
+            self.check(set(positions.tolist()))
+        return places.astype(np.uint32)
+
+    def _find_one(self, variable: int) -> int:
+        return int(self._find([variable])[0])
+
+    def _find_set(self, given: Collection[int]) -> tuple[list[int], tuple[int, ...]]:
+        named = tuple(map(int, given))
+        return (list(named) if self._at is None else self._find(named).tolist()), named
+
+
+class FisherZ(CorrelationTest):
+    """Fisher's z: the statistic is √dof·artanh |r| with dof = N − |Z| − 3, against the normal distribution."""
+
+    name = "fisher-z"
+    distribution = "fisher-z"
+
+
+class PartialCorrelation(CorrelationTest):
+    """Exact t: the statistic is |r|·√(dof / (1 − r²)) with dof = N − |Z| − 2, against Student's distribution."""
+
+    name = "partial-correlation"
+    distribution = "student-t"
+
+
+class Spearman(PartialCorrelation):
+    """Partial rank correlation: `PartialCorrelation` of ranks, so it sees any monotone dependence."""
+
+    name = "spearman"
+
+    def _column(self, values: Floats) -> Floats:
+        if not np.isfinite(values).all():
+            return super()._column(values)
+        _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+        ranks = np.cumsum(counts) - 0.5 * (counts - 1)
+        return super()._column(ranks[inverse.ravel()])
+
+
+class _Tail:
+    """The way from statistics to p-values."""
+
+    def __init__(self, native: _core.GaussianTest) -> None:
+        self.native = native
+
+    def __call__(self, statistic: Floats, dof: Floats) -> Floats:
+        return self.native.log_p(np.ascontiguousarray(statistic), np.ascontiguousarray(dof))
+
+
+class _CorrelationScreen(Screen):
+    """A screen whose ranking needs no p-values, as degrees of freedom are all the same, and whose verdicts need few."""
+
+    _log_p: Floats | Callable[[Floats, Floats], Floats]
+
+    def dependent(self, log_alpha: float) -> NDArray[np.bool_]:
+        """Return which answers are reliable and show dependence."""
+        assert isinstance(self._log_p, _Tail)
+        return self._log_p.native.dependent(self.statistic, self.dof, self.reliable, log_alpha)
+
+    def strongest(self) -> tuple[list[int], float]:
+        """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
+        places = np.flatnonzero(self.reliable)
+        if len(places) == 0:
+            return [], 0.0
+        statistic = self.statistic[places]
+        best = places[statistic == statistic.max()]
+        return best.tolist(), float(self.log_p_of(best[:1])[0])
+
+
+def _by_size(counts: list[int]) -> Counter[int]:
+    return Counter({size: count for size, count in enumerate(counts) if count})
