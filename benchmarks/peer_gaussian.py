@@ -97,7 +97,7 @@ def main() -> None:
         with contextlib.suppress(Exception):
             TOOLS[tool](data[:100, :5], method, float(alpha))[0]()
         learn, read = TOOLS[tool](data, method, float(alpha))
-        times = []
+        times: list[float] = []
         while not times or (len(times) < 5 and sum(times) < 1.0):
             begin = time.perf_counter()
             found = learn()

@@ -96,6 +96,10 @@ class TestCopies:
         assert found.duplicates == (("b", "c", "f"),)
         assert found.rescaled == (("b", "c", "d", "f"),)
 
+    def test_a_gap_is_no_value(self) -> None:
+        columns = {"a": ["x", None, "y", "x"], "b": [None, "v", "u", None], "c": ["x", "z", "y", "x"]}
+        assert degenerate(Table(columns, missing="pairwise")).duplicates == ()
+
     def test_zeros_of_both_signs(self) -> None:
         assert degenerate({"a": [0.0, 1.5, 2.5], "b": [-0.0, 1.5, 2.5]}).duplicates == (("a", "b"),)
 

@@ -216,7 +216,7 @@ def _class_key(table: Table, k: int) -> bytes:
 def _first_seen(codes: NDArray[np.int64]) -> NDArray[np.int32]:
     """Number classes in the order in which they first occur."""
     first = np.full(int(codes.max()) + 1, len(codes), np.int64)
-    first[codes] = np.arange(len(codes))  # the last to be written is the first row
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last to be written is the first row
     rank = np.empty(len(first), np.int32)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first), dtype=np.int32)
     return rank[codes]

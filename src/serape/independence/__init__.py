@@ -17,6 +17,7 @@ from serape.independence.function import FunctionTest
 from serape.independence.g2 import G2
 from serape.independence.mixed import ConditionalGaussian
 from serape.independence.pairwise import Pairwise
+from serape.independence.partial_correlation import FisherZ, PartialCorrelation, Spearman
 from serape.independence.permutation import Permutation
 from serape.independence.regression import RegressionTest
 from serape.independence.trend import Trend
@@ -35,6 +36,9 @@ class Rules:
 TESTS: dict[str, Callable[[Table, Rules], IndependenceTest]] = {
     "g2": lambda table, rules: G2(table, rules.dof, rules.reliability, rules.minimum),
     "x2": lambda table, rules: X2(table, rules.dof, rules.reliability, rules.minimum),
+    "fisher-z": lambda table, _: FisherZ(table),
+    "partial-correlation": lambda table, _: PartialCorrelation(table),
+    "spearman": lambda table, _: Spearman(table),
     "mixed": lambda table, _: ConditionalGaussian(table),
     "regression": lambda table, _: RegressionTest(table),
     "trend": lambda table, _: Trend(table),
@@ -74,7 +78,7 @@ def chosen_test(table: Table) -> tuple[str, str]:
     if not continuous:
         return "g2", ""
     if len(continuous) == len(table.names):
-        return "mixed", "all columns are continuous"
+        return "partial-correlation", "all columns are continuous"
     return "mixed", f"{len(continuous)} of {len(table.names)} columns are continuous: {some(continuous)}"
 
 
