@@ -282,10 +282,12 @@ class TestAnswers:
         assert made[-1] is table
 
     def test_refusals_are_those_of_the_test(self) -> None:
-        table = Table({"a": ["x", None, "y", "x"], "r": [0.5, 1.5, math.nan, 2.5]}, missing="pairwise")
-        test = Pairwise(table, X2)
+        columns = {"a": ["x", None, "y", "x"], "r": [0.5, 1.5, math.nan, 2.5], "b": [1, 2, 1, 2], "s": [0.5, 1.5, 0, 1]}
+        test = Pairwise(Table(columns, missing="pairwise"), X2)
         assert test.name == "x2"
-        test.check([0])
+        test.check([0, 2])
+        with pytest.raises(serape.DataError, match="test 'x2' needs categorical columns, but 's' is continuous"):
+            test.check([0, 2, 3])
         with pytest.raises(serape.DataError, match="test 'x2' needs categorical columns, but 'r' is continuous"):
             test.check([0, 1])
 

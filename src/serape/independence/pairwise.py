@@ -98,13 +98,17 @@ class Pairwise(IndependenceTest):
 
     def check(self, variables: Container[int]) -> None:
         """Refuse columns that the test refuses, if it refuses any."""
+        alike: dict[Gaps, list[int]] = {}
         for k in range(len(self.variables)):
             if k in variables:
-                test = self._build(self._gaps([k]), [k])
-                refuse = getattr(test, "check", None)
-                if refuse is None:
-                    return
-                refuse([0])
+                alike.setdefault(self._gaps([k]), []).append(k)
+        for gaps, columns in alike.items():
+            if gaps:
+                self._build(gaps, columns).check(range(len(columns)))
+            else:
+                part = self._part(gaps, columns)
+                assert part.test is not None  # all rows are complete
+                part.test.check(set(part.places(columns)))
 
     def rows_of(self, variables: Iterable[int]) -> int:
         """Return how many rows are complete for all of some variables."""
