@@ -85,9 +85,14 @@ def test_kinds_and_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     code, _, err = run(capsys, "blanket", str(path), "-t", "t")
     assert code == 1
     assert "missing in 'y'" in err
-    code, _, err = run(capsys, "blanket", str(path), "-t", "t", "--missing", "drop")
+    code, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--missing", "drop", "--test", "mixed")
+    assert code == 0
+    code, _, err = run(capsys, "blanket", str(path), "-t", "t", "--missing", "drop", "--test", "g2")
     assert code == 1
     assert "'x' is continuous" in err
+    code, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--missing", "pairwise")
+    assert code == 0
+    assert "'mixed' was chosen because 1 of 3 columns" in " ".join(out.split())
     code, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--missing", "drop", "--kind", "x=categorical")
     assert code == 0
     assert "1 variable\n" in out

@@ -6,8 +6,10 @@ from serape.api import markov_blanket, parents_children
 from serape.blankets import blankets
 from serape.checking import Counterexample, check_algorithm
 from serape.data import Table, Variable
+from serape.data.degenerate import degenerate, determined_by
+from serape.data.discretise import Discretised, discretise
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, SerapeError
-from serape.independence import DSeparation, IndependenceTest, Outcome, ci_test
+from serape.independence import DSeparation, FunctionTest, IndependenceTest, Outcome, ci_test
 from serape.local.answer import Answer
 from serape.networks import Network, load_network, read_bif, write_bif
 from serape.results.comparison import Comparison, compare, kl_fitness
@@ -29,6 +31,8 @@ __all__ = [
     "Counterexample",
     "DSeparation",
     "DataError",
+    "Discretised",
+    "FunctionTest",
     "GraphComparison",
     "IndependenceTest",
     "InputTypeError",
@@ -51,6 +55,9 @@ __all__ = [
     "ci_test",
     "compare",
     "compare_graphs",
+    "degenerate",
+    "determined_by",
+    "discretise",
     "kl_fitness",
     "load_network",
     "load_result",

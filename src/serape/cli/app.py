@@ -102,9 +102,16 @@ Reliability = Annotated[
 ]
 Dof = Annotated[Literal["auto", "full", "adjusted"], typer.Option(help="Degrees of freedom.")]
 Missing = Annotated[
-    Literal["error", "drop", "level"],
-    typer.Option(help="Missing values: refuse, drop such rows, or make them a level."),
+    Literal["error", "drop", "level", "pairwise"],
+    typer.Option(
+        help="Missing values: refuse, drop such rows, make them a level, or use for each test the rows it has."
+    ),
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether the first line names the columns; if unsaid, judged."),
+]
+Na = Annotated[list[str] | None, typer.Option(help="A word that stands for a missing value; repeatable.")]
 Kind = Annotated[
     list[str] | None, typer.Option(help="Kind of a column, as NAME=categorical or NAME=continuous; repeatable.")
 ]
@@ -127,9 +134,23 @@ Checkpoint = Annotated[
 ]
 
 
-def _table(data: Path, kind: list[str] | None, missing: str, ignore: list[str] | None) -> serape.Table:
+def _table(
+    data: Path,
+    kind: list[str] | None,
+    missing: Literal["error", "drop", "level", "pairwise"],
+    ignore: list[str] | None,
+    header: bool | None,
+    na: list[str] | None,
+) -> serape.Table:
     kinds = dict(_kind(entry) for entry in kind or ())
-    return serape.Table(data, kinds=kinds or None, missing=missing, ignore=ignore or ())  # type: ignore[arg-type]
+    return serape.Table(
+        data,
+        kinds=kinds or None,
+        missing=missing,
+        ignore=ignore or (),
+        header=header,
+        na_values=tuple(na or ()),
+    )
 
 
 @app.command(
@@ -157,6 +178,8 @@ def ask(
     missing: Missing = "error",
     kind: Kind = None,
     ignore: Ignore = None,
+    header: Header = None,
+    na: Na = None,
     explain: Annotated[list[str] | None, typer.Option(help="Tell why this column is in or out; repeatable.")] = None,
     seed: Seed = None,
     jobs: Jobs = 1,
@@ -166,7 +189,7 @@ def ask(
 ) -> None:
     """Ask for what the name of the command says."""
     question = serape.parents_children if context.info_name == "neighbours" else serape.markov_blanket
-    table = _table(data, kind, missing, ignore)
+    table = _table(data, kind, missing, ignore, header, na)
     interrupted = False
     try:
         found = question(
@@ -235,6 +258,8 @@ def region(
     missing: Missing = "error",
     kind: Kind = None,
     ignore: Ignore = None,
+    header: Header = None,
+    na: Na = None,
     knowledge: Known = None,
     seed: Seed = None,
     jobs: Jobs = 1,
@@ -247,7 +272,7 @@ def region(
     interrupted = False
     try:
         found = serape.region(
-            _table(data, kind, missing, ignore),
+            _table(data, kind, missing, ignore, header, na),
             target,
             depth,
             algorithm=algorithm,
@@ -305,6 +330,8 @@ def skeleton(
     missing: Missing = "error",
     kind: Kind = None,
     ignore: Ignore = None,
+    header: Header = None,
+    na: Na = None,
     knowledge: Known = None,
     seed: Seed = None,
     jobs: Jobs = 1,
@@ -317,7 +344,7 @@ def skeleton(
     """Find which columns are joined by an arc, without the arcs' directions."""
     _check_picture(picture)
     _check_folders(output, picture)
-    table = _table(data, kind, missing, ignore)
+    table = _table(data, kind, missing, ignore, header, na)
     interrupted = False
     try:
         found = serape.skeleton(
@@ -360,6 +387,8 @@ def network(
     missing: Missing = "error",
     kind: Kind = None,
     ignore: Ignore = None,
+    header: Header = None,
+    na: Na = None,
     knowledge: Known = None,
     seed: Seed = None,
     jobs: Jobs = 1,
@@ -374,7 +403,7 @@ def network(
     """Find the network behind a table: which columns are joined by an arc, and which way."""
     _check_picture(picture)
     _check_folders(output, picture, bif)
-    table = _table(data, kind, missing, ignore)
+    table = _table(data, kind, missing, ignore, header, na)
     true = None if truth is None else _network(truth)
     if true is not None and set(true.variables) != set(table.names):
         raise OptionError(f"the network {truth!r} and the table have different variables; they cannot be compared")

@@ -103,7 +103,9 @@ def _header(task: Task, knowledge: Knowledge | None) -> dict[str, Any]:
     if table is not None:
         for k in range(len(table.names)):
             digest.update(str(table.levels(k)).encode())
-            digest.update(table.packed.codes(k).tobytes())
+            digest.update((table.numbers(k) if table.levels(k) == 0 else table.codes(k)).tobytes())
+            if k in table.missing:
+                digest.update(table.missing[k].tobytes())
     return {
         "format": FORMAT,
         "data": digest.hexdigest(),

@@ -1,0 +1,152 @@
+"""Every algorithm with every kind of data: continuous, mixed, with gaps, discretised."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import serape
+from plain import random_dag, true_blanket
+from serape.independence import TESTS
+from serape.local.registry import ALGORITHMS
+
+BLANKET = [name for name, a in ALGORITHMS.items() if a.answers("blanket") and a.sound]
+NEIGHBOURS = [name for name, a in ALGORITHMS.items() if a.answers("parents-children") and a.sound]
+
+
+def linear(graph: nx.DiGraph[str], rows: int, random: np.random.Generator) -> dict[str, np.ndarray]:
+    """Draw from a linear Gaussian network."""
+    data: dict[str, np.ndarray] = {}
+    for name in nx.topological_sort(graph):
+        noise = random.normal(size=rows)
+        data[name] = noise + sum(
+            random.uniform(0.5, 1.0) * random.choice([-1, 1]) * data[p] for p in sorted(graph.predecessors(name))
+        )
+    return {name: data[name] for name in graph}
+
+
+def conditional(graph: nx.DiGraph[str], rows: int, random: np.random.Generator) -> dict[str, np.ndarray]:
+    """Draw from a conditional Gaussian network: roots are categorical, and continuous variables have no such child."""
+    data: dict[str, np.ndarray] = {}
+    for name in nx.topological_sort(graph):
+        parents = sorted(graph.predecessors(name))
+        categorical = all(data[p].dtype.kind == "U" for p in parents) and (not parents or random.random() < 0.4)
+        effect = random.normal(size=rows) * (0.0 if categorical else 1.0)
+        for p in parents:
+            if data[p].dtype.kind == "U":
+                shift = dict(zip("abc", random.permutation([-1.2, 0.0, 1.2]), strict=True))
+                effect = effect + np.vectorize(shift.get)(data[p])
+            else:
+                effect = effect + random.uniform(0.5, 1.0) * random.choice([-1, 1]) * data[p]
+        if categorical:
+            scores = effect[:, None] * np.array([1.0, 0.0, -1.0]) + random.gumbel(size=(rows, 3))
+            data[name] = np.array(list("abc"))[scores.argmax(axis=1)]
+        else:
+            data[name] = effect
+    return {name: data[name] for name in graph}
+
+
+@cache
+def samples(kind: str, rows: int) -> list[tuple[nx.DiGraph[str], serape.Table]]:
+    random = np.random.default_rng(5)
+    draw = linear if kind == "gaussian" else conditional
+    drawn = []
+    for _ in range(10):
+        graph = random_dag(random, 8, 0.25)
+        drawn.append((graph, serape.Table(draw(graph, rows, random))))
+    return drawn
+
+
+def accuracy(kind: str, rows: int, algorithm: str, finds: str) -> tuple[float, float]:
+    found = []
+    for graph, table in samples(kind, rows):
+        for name in table.names:
+            if finds == "blanket":
+                members, truth = (
+                    serape.markov_blanket(table, name, algorithm, alpha=0.01).blanket,
+                    true_blanket(graph, name),
+                )
+            else:
+                near = serape.parents_children(table, name, algorithm, alpha=0.01).parents_children
+                members, truth = near or (), set(nx.all_neighbors(graph, name))
+            found.append(serape.compare(members, truth))
+    return float(np.mean([c.precision for c in found])), float(np.mean([c.recall for c in found]))
+
+
+@pytest.mark.parametrize("algorithm", BLANKET)
+def test_gaussian_blankets_are_recovered(algorithm: str) -> None:
+    few, many = (accuracy("gaussian", rows, algorithm, "blanket") for rows in (100, 50_000))
+    assert min(many) > 0.97
+    assert sum(many) >= sum(few)
+
+
+@pytest.mark.parametrize("algorithm", NEIGHBOURS)
+def test_gaussian_neighbours_are_recovered(algorithm: str) -> None:
+    assert min(accuracy("gaussian", 50_000, algorithm, "parents-children")) > 0.97
+
+
+@pytest.mark.parametrize("algorithm", ["hiton-pc", "mmpc", "pcmb"])
+def test_mixed_neighbours_are_recovered(algorithm: str) -> None:
+    precision, recall = accuracy("mixed", 10_000, algorithm, "parents-children")
+    assert precision > 0.95
+    assert recall > 0.93
+
+
+def test_what_auto_picks_is_told() -> None:
+    random = np.random.default_rng(0)
+    x = random.normal(size=300)
+    for data, name in (
+        ({"a": x, "b": x + random.normal(size=300)}, "partial-correlation"),
+        ({"a": x, "b": np.where(x > 0, "yes", "no")}, "mixed"),
+        ({"a": np.where(x > 0.5, "yes", "no"), "b": np.where(x > 0, "yes", "no")}, "g2"),
+    ):
+        found = serape.markov_blanket(data, "a")
+        assert found.test == name
+        assert found.blanket == ("b",)
+        assert any("was chosen because" in note for note in found.notes) == (name != "g2")
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("algorithm", ["iamb", "hiton-mb"])
+def test_every_test_finds_a_plain_blanket(test: str, algorithm: str) -> None:
+    """A chain a → t → b with a bystander: of whatever kind the test wants its columns."""
+    random = np.random.default_rng(3)
+    a = random.normal(size=800)
+    t = a + 0.7 * random.normal(size=800)
+    data = {"c": random.normal(size=800), "a": a, "t": t, "b": t + 0.7 * random.normal(size=800)}
+    if test in ("g2", "x2", "trend", "g2-permutation"):
+        table = serape.discretise(data, bins=3).table
+    elif test in ("mixed", "regression"):
+        table = serape.discretise(data, bins=3, columns=["a"]).table
+    else:
+        table = serape.Table(data)
+    assert set(serape.markov_blanket(table, "t", algorithm, test=test, alpha=0.01).blanket) == {"a", "b"}
+
+
+@pytest.mark.parametrize("algorithm", ["iamb", "hiton-mb", "pcmb", "hpc"])
+def test_gaps(algorithm: str) -> None:
+    random = np.random.default_rng(4)
+    graph = random_dag(random, 6, 0.4)
+    data = linear(graph, 4000, random)
+    target = "n3"
+    whole = serape.markov_blanket(serape.Table(data), target, algorithm, alpha=0.01)
+    for name in data:
+        data[name][random.random(4000) < 0.05] = np.nan
+    found = serape.markov_blanket(serape.Table(data, missing="pairwise"), target, algorithm, alpha=0.01)
+    assert set(found.blanket) == set(whole.blanket) == true_blanket(graph, target)
+    assert any("missing" in note for note in found.notes)
+    skeleton = serape.skeleton(serape.Table(data, missing="pairwise"), "hiton-pc", alpha=0.001)
+    assert {frozenset(e) for e in skeleton.graph.edges} == {frozenset(e) for e in graph.edges}
+
+
+def test_pc_stable_on_continuous_data() -> None:
+    random = np.random.default_rng(9)
+    exact = 0
+    for _ in range(5):
+        graph = random_dag(random, 10, 0.2)
+        found = serape.network(linear(graph, 20_000, random), "pc-stable", alpha=0.001)
+        exact += found.compare(graph).shd == 0
+    assert exact >= 4
