@@ -138,6 +138,11 @@ def test_gaps(algorithm: str) -> None:
     found = serape.markov_blanket(serape.Table(data, missing="pairwise"), target, algorithm, alpha=0.01)
     assert set(found.blanket) == set(whole.blanket) == true_blanket(graph, target)
     assert any("missing" in note for note in found.notes)
+    for row in found.evidence:
+        if row["given"] is not None:
+            used = [row["variable"], target, *(row["given"].split(", ") if row["given"] else ())]
+            complete = np.logical_and.reduce([~np.isnan(data[name]) for name in used])
+            assert row["rows"] == complete.sum() < 4000
     skeleton = serape.skeleton(serape.Table(data, missing="pairwise"), "hiton-pc", alpha=0.001)
     assert {frozenset(e) for e in skeleton.graph.edges} == {frozenset(e) for e in graph.edges}
 

@@ -15,6 +15,7 @@
 
 #include "serape/chi_square.hpp"
 #include "serape/contingency_test.hpp"
+#include "serape/copies.hpp"
 #include "serape/critical_values.hpp"
 #include "serape/family_score.hpp"
 #include "serape/gaussian_test.hpp"
@@ -190,6 +191,15 @@ void bind_table(nb::module_& m) {
                 return table.levels(column);
             },
             nb::arg("column"))
+        .def(
+            "first_copies",
+            [](const PackedTable& table) {
+                Control control = control_for(nb::none());
+                std::vector<std::uint32_t> first;
+                in_touch(control, [&] { first = first_copies(table, control); });
+                return to_numpy(std::move(first));
+            },
+            "For every column, the first that divides the rows alike.")
         .def(
             "codes",
             [](const PackedTable& table, std::size_t column) {

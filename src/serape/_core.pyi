@@ -40,6 +40,9 @@ class PackedTable:
 
     def levels(self, column: int) -> int: ...
 
+    def first_copies(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """For every column, the first that divides the rows alike."""
+
     def codes(self, column: int) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]: ...
 
 class ContingencyTest:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_whole, suggestion
+from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_whole, some, suggestion
 from serape.independence import DofRule, IndependenceTest, ReliabilityRule, make_test, position, table_of
 from serape.independence.base import Screen
 from serape.local.answer import Answer
@@ -238,7 +238,10 @@ class Task:
         marginals: Mapping[int, Screen] | None = None,
         memory: Memory | None = None,
     ) -> Search:
-        """Return a search with the task's settings; without a target, for many of them."""
+        """Return a search with the task's settings; without a target, for many of them.
+
+        Of columns that are copies of each other one takes part: the target, one that is known, or the first.
+        """
         search = Search(
             self.source,
             subject=target,
@@ -251,6 +254,7 @@ class Task:
             progress=watch,
             knowledge=self.knowledge,
             known=self.known,
+            left_out=() if target is None else self.left_out(target),
         )
         if marginals is not None:
             search.know(marginals)
@@ -259,6 +263,18 @@ class Task:
     def answer(self, search: Search, target: int) -> Answer:
         """Return what the algorithm answers about a target, in positions."""
         return self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
+
+    def left_out(self, target: int) -> frozenset[int]:
+        """Return the columns that others stand for: copies of the target, and of columns before them."""
+        table = table_of(self.source)
+        if table is None or not table.copies:
+            return frozenset()
+        kept = {target, *self.known, *(() if self.knowledge is None else self.knowledge.must(target))}
+        found = set(table.copies.get(target, ()))
+        for k, others in table.copies.items():
+            if k not in kept and (any(x in kept for x in others) or others[0] < k):
+                found.add(k)
+        return frozenset(found - kept)
 
     def conditioning_on_one_more(self) -> Task:
         """Return the same task, whose conditioning sets may have one more member."""
@@ -331,6 +347,9 @@ class Task:
 
         spouses = answer.spouses
         near = named(answer.parents_children)
+        copies = {} if table is None else table.copies
+        inside = {int(v) for v in (*(answer.blanket or ()), *(answer.parents_children or ()))}
+        interchangeable = {names[k]: named(copies[k]) or () for k in sorted(inside) if k in copies}
         asked_for = answer.blanket if self.finds == "blanket" else answer.parents_children
         search.reconcile({int(v) for v in asked_for or ()})
         return Result(
@@ -353,7 +372,21 @@ class Task:
                 "dof": getattr(self.source, "dof", None),
                 **self.options,
             },
-            notes=(*(table.notes if table is not None else ()), *self.source.notes, *search.notes),
+            interchangeable=interchangeable,
+            notes=(
+                *(table.notes if table is not None else ()),
+                *self.source.notes,
+                *search.notes,
+                *(
+                    [f"left out as a copy of the target: {some(named(copies[target]) or ())}"]
+                    if target in copies
+                    else ()
+                ),
+                *(
+                    f"{some(others)} can stand for {name!r}: the same rows in each level"
+                    for name, others in interchangeable.items()
+                ),
+            ),
             complete=complete,
             trace=Evidence.of(
                 search,

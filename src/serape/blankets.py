@@ -66,9 +66,12 @@ def ask_of_many(
     known: Mapping[int, Screen] = {}
     memory = task.memory(len(positions))
     notes: list[str] = []
+    common = task.left_out(-1)
 
     def one(target: int, watch: Watcher) -> None:
-        result = task.run(target, watch=watch, marginals=task.marginals_for(target, known, memory), memory=memory)
+        # A copy of an earlier column is searched for by itself: for the others the first one stands in its place.
+        shared = memory if task.left_out(target) == common else None
+        result = task.run(target, watch=watch, marginals=task.marginals_for(target, known, shared), memory=shared)
         found[target] = replace(result, notes=(*result.notes, *notes))
         show.advance(result.target, result.blanket, result.tests, result.skipped)
 

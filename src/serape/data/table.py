@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -194,6 +195,21 @@ class Table:
     def varying(self) -> list[int]:
         """The positions of columns that have more than one value."""
         return [k for k in range(len(self.names)) if not self.is_constant(k)]
+
+    @cached_property
+    def copies(self) -> Mapping[int, tuple[int, ...]]:
+        """By position, the other columns that divide the rows alike (or have the same numbers); constants have none."""
+        groups: dict[Any, list[int]] = {}
+        if self.missing:
+            firsts: Any = {k: self.codes(k).tobytes() for k in range(len(self.names)) if k not in self._values}
+        else:
+            firsts = self.packed.first_copies()
+        constant = {k for k in range(len(self.names)) if self.is_constant(k)}
+        for k in range(len(self.names)):
+            if k not in constant and k not in self.missing:
+                key = ("numbers", self._values[k].tobytes()) if k in self._values else ("codes", firsts[k])
+                groups.setdefault(key, []).append(k)
+        return {k: tuple(x for x in group if x != k) for group in groups.values() if len(group) > 1 for k in group}
 
     def position(self, variable: str | int) -> int:
         """Return where a variable, given by name or position, stands."""

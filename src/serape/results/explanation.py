@@ -92,7 +92,14 @@ class Evidence:
         def gather() -> Gathered:
             *columns, given = trail.columns()
             events = [(e.variable, e.what) for e in trail.events]
-            return dict(zip(COLUMNS, columns, strict=True)), given, events, separating
+            found = dict(zip(COLUMNS, columns, strict=True))
+            rows_of = getattr(search.test, "rows_of", None)  # tests on complete rows tell how many there were
+            if rows_of is not None:
+                asked = [(k, w) for k, w in enumerate(np.asarray(found["which"]).tolist()) if w >= 0]
+                found["rows"] = np.zeros(len(search.test.variables), np.int64)
+                for k, w in asked:
+                    found["rows"][k] = rows_of((k, target, *given[w]))
+            return found, given, events, separating
 
         table = getattr(search.test, "table", None)
         return cls(
@@ -143,6 +150,7 @@ class Evidence:
         for name in ("statistic", "dof", "log_p", "reliable"):
             columns[name] = [self._columns[name][k] for k in keep]
         columns["p"] = [math.exp(log_p) for log_p in columns["log_p"]]
+        columns["rows"] = [self._rows_used(k) for k in keep]
         columns["rows_per_cell"] = [self._rows_per_cell(k) for k in keep]
         given = [self.given(name) for name in columns["variable"]]
         alpha = math.log(result.alpha)
@@ -158,12 +166,18 @@ class Evidence:
             columns[what] = [steps.get(k) for k in keep]
         return Records(columns)
 
+    def _rows_used(self, k: int) -> int | None:
+        """Return how many rows the deciding test of a variable had."""
+        if self._rows is None or int(self._columns["which"][k]) < 0:
+            return None
+        return int(self._columns["rows"][k]) if "rows" in self._columns else self._rows
+
     def _rows_per_cell(self, k: int) -> float:
-        which = int(self._columns["which"][k])
-        if which < 0 or self._rows is None:
+        which, rows = int(self._columns["which"][k]), self._rows_used(k)
+        if rows is None:
             return math.nan
         cells = math.prod(self._levels[v] for v in (k, self._target, *self._given[which]))
-        return self._rows / cells if cells else math.nan
+        return rows / cells if cells else math.nan
 
     def explain(self, variable: str, result: Result) -> Explanation:
         """Put the evidence about one variable into words."""
@@ -193,7 +207,8 @@ class Evidence:
         columns = {name: np.asarray(values).tolist() for name, values in self._columns.items()}
         return {
             "variable": list(self.names),
-            **columns,
+            **{name: values for name, values in columns.items() if name != "rows"},
+            "rows_used": columns.get("rows"),
             "given": [list(g) for g in self._given],
             "events": [list(e) for e in self._events],
             "separating": [[k, *given] for k, given in self._gathered[3].items()],
@@ -206,6 +221,8 @@ class Evidence:
     def from_dict(cls, content: Mapping[str, Any]) -> Evidence:
         """Return the evidence that `to_dict` wrote."""
         columns = {name: list(content[name]) for name in COLUMNS}
+        if content["rows_used"] is not None:
+            columns["rows"] = [int(count) for count in content["rows_used"]]
         names = [str(name) for name in content["variable"]]
         given = [tuple(int(z) for z in g) for g in content["given"]]
         events = [(int(x), str(what)) for x, what in content["events"]]

@@ -54,6 +54,8 @@ class Result:
     """What is behind `evidence` and `explain`."""
     left_out: tuple[str, ...] = ()
     """Members that the wrapper left out."""
+    interchangeable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Members of which there are copies, and these: any of them would do as well."""
 
     @property
     def evidence(self) -> Records:
@@ -127,6 +129,7 @@ class Result:
             "notes": list(self.notes),
             "complete": self.complete,
             "left_out": list(self.left_out),
+            "interchangeable": {name: list(others) for name, others in self.interchangeable.items()},
             "evidence": self.trace.to_dict(),
         }
 
@@ -201,6 +204,7 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
         notes=names(content["notes"]),
         complete=bool(content["complete"]),
         left_out=names(content["left_out"]),
+        interchangeable={str(name): names(others) for name, others in content["interchangeable"].items()},
         trace=Evidence.from_dict(content["evidence"]),
     )
 

@@ -43,6 +43,7 @@ Candidates = Sequence[int] | Positions
 
 Value = TypeVar("Value")
 
+_MANY = 64
 _TICK = 0.1  # seconds between two reports of progress
 
 
@@ -53,7 +54,7 @@ class Search:
     not for the other variables that an algorithm takes for a target along the way; with `evidence=False`, for nobody.
     `memory` is shared by searches that may take steps marked with `once` from each other. Pairs that `knowledge` keeps
     apart are no candidates for each other, and those that it joins are never parted; `known` are members of the
-    subject's blanket.
+    subject's blanket. Those that are `left_out` are candidates for nobody.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Search:
         evidence: bool = True,
         knowledge: BoundKnowledge | None = None,
         known: Collection[int] = (),
+        left_out: Collection[int] = (),
     ) -> None:
         if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
             raise OptionError(f"alpha must lie between 0 and 1, not be {alpha!r}")
@@ -82,6 +84,7 @@ class Search:
         self.max_conditioning = max_conditioning
         self.variables = range(len(test.variables))
         self._all = np.arange(len(test.variables), dtype=np.uint32)
+        self._left_out = frozenset(left_out)
         self.tally = Tally()
         self.notes: list[str] = []
         try:
@@ -283,7 +286,11 @@ class Search:
     def others(self, target: int, *excluded: int) -> Positions:
         """Return all variables that may be joined to the target, but the excluded ones, in the table's order."""
         apart = () if self._knowledge is None else self._knowledge.apart(target)
-        cuts = sorted({target, *excluded, *apart})
+        if len(self._left_out) > _MANY:
+            inside = np.ones(len(self._all), bool)
+            inside[[target, *excluded, *apart, *self._left_out]] = False
+            return self._all[inside]
+        cuts = sorted({target, *excluded, *apart, *self._left_out})
         pieces = [self._all[begin + 1 : end] for begin, end in pairwise([-1, *cuts, len(self._all)])]
         return np.concatenate(pieces)
 

@@ -1,0 +1,15 @@
+// Columns that are copies of each other: they divide the rows alike, whatever their levels are called.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "serape/packed_table.hpp"
+#include "serape/parallel.hpp"
+
+namespace serape {
+
+// For every column, the first that it is a copy of (itself, if there is none before it).
+std::vector<std::uint32_t> first_copies(const PackedTable& table, Control& control);
+
+}  // namespace serape
