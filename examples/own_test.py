@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import serape
-from serape.independence.function import FunctionTest
 
 Column = NDArray[np.float64]
 
@@ -52,5 +51,5 @@ def beach(days: int, seed: int = 0) -> dict[str, Column]:
 
 
 if __name__ == "__main__":
-    found = serape.markov_blanket(FunctionTest(beach(1000), no_covariance), "swimmers", "hiton-mb", alpha=0.01)
+    found = serape.markov_blanket(serape.FunctionTest(beach(1000), no_covariance), "swimmers", "hiton-mb", alpha=0.01)
     print(found)
