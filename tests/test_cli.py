@@ -156,7 +156,7 @@ def test_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str], tmp_pat
     path = tmp_path / "d.csv"
     path.write_text("t,[red]x[/red]\n" + "".join(f"{k % 2},{k % 2}\n" for k in range(100)))
     _, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--explain", "[red]x[/red]")
-    assert out.count("[red]x[/red]") == 2
+    assert out.count("[red]x[/red]") >= 2
 
 
 def test_control_c_prints_what_was_found(tmp_path: Path) -> None:

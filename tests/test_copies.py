@@ -43,12 +43,22 @@ def test_first_copies_against_the_definition(rows: int) -> None:
 def test_copies_of_members_are_named_and_change_nothing(algorithm: str) -> None:
     data = clinic(2000)
     plain = serape.markov_blanket(data, "HeartDisease", algorithm, alpha=0.01)
-    more = {**data, "Smoking2": np.char.add("x", data["Smoking"].astype(str)), "Again": data["HeartDisease"].copy()}
+    more = {**data, "Smoking2": np.char.add("x", data["Smoking"].astype(str))}
     found = serape.markov_blanket(more, "HeartDisease", algorithm, alpha=0.01)
     assert found.blanket == plain.blanket
     assert found.tests == plain.tests
     assert found.interchangeable == ({"Smoking": ("Smoking2",)} if "Smoking" in plain.blanket else {})
-    assert any("left out as a copy of the target: 'Again'" in note for note in found.notes)
+    seeded = serape.markov_blanket(more, "HeartDisease", algorithm, alpha=0.01, random_state=1)
+    assert seeded.tests >= found.tests
+
+
+@pytest.mark.parametrize("algorithm", BLANKET)
+def test_a_copy_of_the_target_is_noted(algorithm: str) -> None:
+    data = clinic(500)
+    more = {**data, "Again": data["HeartDisease"].copy()}
+    found = serape.markov_blanket(more, "HeartDisease", algorithm, max_conditioning=1)
+    assert "Again" in found.blanket
+    assert any("a copy of the target: 'Again'" in note for note in found.notes)
 
 
 def test_a_copy_that_is_known_stands_for_the_others() -> None:

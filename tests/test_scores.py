@@ -417,6 +417,7 @@ def test_nonsense_is_refused() -> None:
     assert score.additions(0, [3, 3, 2], [1]).tolist() == [score.local(0, (1, x)) for x in (3, 3, 2)]
 
 
+@pytest.mark.usefixtures("listening")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_stops_a_native_count(threads: int) -> None:
     score = BDeu(mixed_table(20_000))

@@ -3,7 +3,6 @@
 import math
 import os
 import signal
-from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
@@ -170,14 +169,6 @@ class TestProgress:
     def test_nothing_is_shown_without_a_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
         serape.markov_blanket(clinic(200), "Age")
         assert capsys.readouterr() == ("", "")
-
-
-@pytest.fixture
-def listening() -> Iterator[None]:
-    """Ctrl-C is heard, also where the tests were started in the background, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 class TestInterruption:

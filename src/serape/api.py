@@ -240,7 +240,8 @@ class Task:
     ) -> Search:
         """Return a search with the task's settings; without a target, for many of them.
 
-        Of columns that are copies of each other one takes part: the target, one that is known, or the first.
+        Of columns that are copies of each other one takes part: one that is known, or the first. With a `random_state`
+        all do, so that it can break the ties between them.
         """
         search = Search(
             self.source,
@@ -265,16 +266,17 @@ class Task:
         return self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
 
     def left_out(self, target: int) -> frozenset[int]:
-        """Return the columns that others stand for: copies of the target, and of columns before them."""
+        """Return the columns that others stand for: copies of columns before them, the target aside."""
         table = table_of(self.source)
-        if table is None or not table.copies:
+        if table is None or self.random_state is not None or not table.copies:
             return frozenset()
-        kept = {target, *self.known, *(() if self.knowledge is None else self.knowledge.must(target))}
-        found = set(table.copies.get(target, ()))
+        kept = {*self.known, *(() if self.knowledge is None else self.knowledge.must(target))}
+        found = set()
         for k, others in table.copies.items():
-            if k not in kept and (any(x in kept for x in others) or others[0] < k):
+            others = tuple(x for x in others if x != target)
+            if k != target and k not in kept and (any(x in kept for x in others) or (others and others[0] < k)):
                 found.add(k)
-        return frozenset(found - kept)
+        return frozenset(found)
 
     def conditioning_on_one_more(self) -> Task:
         """Return the same task, whose conditioning sets may have one more member."""
@@ -349,7 +351,8 @@ class Task:
         near = named(answer.parents_children)
         copies = {} if table is None else table.copies
         inside = {int(v) for v in (*(answer.blanket or ()), *(answer.parents_children or ()))}
-        interchangeable = {names[k]: named(copies[k]) or () for k in sorted(inside) if k in copies}
+        alike = {k: tuple(x for x in copies[k] if x != target) for k in sorted(inside) if k in copies}
+        interchangeable = {names[k]: named(others) or () for k, others in alike.items() if others}
         asked_for = answer.blanket if self.finds == "blanket" else answer.parents_children
         search.reconcile({int(v) for v in asked_for or ()})
         return Result(
@@ -377,11 +380,7 @@ class Task:
                 *(table.notes if table is not None else ()),
                 *self.source.notes,
                 *search.notes,
-                *(
-                    [f"left out as a copy of the target: {some(named(copies[target]) or ())}"]
-                    if target in copies
-                    else ()
-                ),
+                *([f"a copy of the target: {some(named(copies[target]) or ())}"] if target in copies else ()),
                 *(
                     f"{some(others)} can stand for {name!r}: the same rows in each level"
                     for name, others in interchangeable.items()
