@@ -271,11 +271,12 @@ class Task:
         if table is None or self.random_state is not None or not table.copies:
             return frozenset()
         kept = {*self.known, *(() if self.knowledge is None else self.knowledge.must(target))}
-        found = set()
-        for k, others in table.copies.items():
-            others = tuple(x for x in others if x != target)
-            if k != target and k not in kept and (any(x in kept for x in others) or (others and others[0] < k)):
-                found.add(k)
+        found: set[int] = set()
+        for first, group in table.copies.items():
+            if first == group[0]:
+                alike = [x for x in group if x != target]
+                standing = [x for x in alike if x in kept] or alike[:1]
+                found.update(x for x in alike if x not in standing)
         return frozenset(found)
 
     def conditioning_on_one_more(self) -> Task:
@@ -351,7 +352,7 @@ class Task:
         near = named(answer.parents_children)
         copies = {} if table is None else table.copies
         inside = {int(v) for v in (*(answer.blanket or ()), *(answer.parents_children or ()))}
-        alike = {k: tuple(x for x in copies[k] if x != target) for k in sorted(inside) if k in copies}
+        alike = {k: [x for x in copies[k] if x not in (k, target)] for k in sorted(inside) if k in copies}
         interchangeable = {names[k]: named(others) or () for k, others in alike.items() if others}
         asked_for = answer.blanket if self.finds == "blanket" else answer.parents_children
         search.reconcile({int(v) for v in asked_for or ()})
@@ -380,7 +381,11 @@ class Task:
                 *(table.notes if table is not None else ()),
                 *self.source.notes,
                 *search.notes,
-                *([f"a copy of the target: {some(named(copies[target]) or ())}"] if target in copies else ()),
+                *(
+                    [f"a copy of the target: {some(named([x for x in copies[target] if x != target]) or ())}"]
+                    if target in copies
+                    else ()
+                ),
                 *(
                     f"{some(others)} can stand for {name!r}: the same rows in each level"
                     for name, others in interchangeable.items()

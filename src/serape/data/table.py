@@ -198,7 +198,7 @@ class Table:
 
     @cached_property
     def copies(self) -> Mapping[int, tuple[int, ...]]:
-        """By position, the other columns that divide the rows alike (or have the same numbers); constants have none."""
+        """By position, all columns that divide the rows like it (or have the same numbers); constants have none."""
         groups: dict[Any, list[int]] = {}
         if self.missing:
             firsts: Any = {k: self.codes(k).tobytes() for k in range(len(self.names)) if k not in self._values}
@@ -209,7 +209,8 @@ class Table:
             if k not in constant and k not in self.missing:
                 key = ("numbers", self._values[k].tobytes()) if k in self._values else ("codes", firsts[k])
                 groups.setdefault(key, []).append(k)
-        return {k: tuple(x for x in group if x != k) for group in groups.values() if len(group) > 1 for k in group}
+        alike = [tuple(group) for group in groups.values() if len(group) > 1]
+        return {k: group for group in alike for k in group}
 
     def position(self, variable: str | int) -> int:
         """Return where a variable, given by name or position, stands."""
