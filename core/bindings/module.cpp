@@ -20,6 +20,7 @@
 #include "serape/family_score.hpp"
 #include "serape/gaussian_test.hpp"
 #include "serape/kernels.hpp"
+#include "serape/mixed_test.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/ranking.hpp"
 #include "serape/student_t.hpp"
@@ -358,6 +359,57 @@ void bind_test(nb::module_& m) {
             "in the list of conditioning sets; that list; tests and skips by size.");
 }
 
+void bind_mixed(nb::module_& m) {
+    nb::class_<MixedTest>(m, "MixedTest", "The conditional Gaussian likelihood-ratio test.")
+        .def(
+            "__init__",
+            [](MixedTest* self, const PackedTable& table, const std::vector<std::uint32_t>& continuous, double minimum,
+               std::size_t most_bytes) {
+                check(table, continuous);
+                std::vector<std::uint8_t> kinds(table.columns());
+                for (const std::uint32_t column : continuous) {
+                    kinds[column] = 1;
+                }
+                new (self) MixedTest(table, std::move(kinds), minimum, most_bytes);
+            },
+            nb::arg("table"), nb::arg("continuous"), nb::arg("minimum"), nb::arg("most_bytes"), nb::keep_alive<1, 2>())
+        .def_prop_ro("nbytes", &MixedTest::bytes, "Bytes taken by what is remembered between questions.")
+        .def(
+            "set_values",
+            [](MixedTest& test, std::uint32_t column, const Array<double>& values) {
+                if (column >= test.columns() || !test.continuous(column) || values.size() != test.rows()) {
+                    throw nb::value_error("values of a continuous column, one a row");
+                }
+                test.set_values(column, span(values));
+            },
+            nb::arg("column"), nb::arg("values"))
+        .def(
+            "test",
+            [](MixedTest& test, std::uint32_t x, std::uint32_t y, const std::vector<std::uint32_t>& given,
+               bool thorough, bool remember) {
+                std::vector<std::uint32_t> all(given);
+                all.insert(all.end(), {x, y});
+                bool categorical = true;
+                for (const std::uint32_t v : all) {
+                    if (v >= test.columns()) {
+                        throw nb::index_error("no such column");
+                    }
+                    if (test.continuous(v) && !test.has_values(v)) {
+                        throw nb::value_error("a column without values");
+                    }
+                    categorical = categorical && !test.continuous(v);
+                }
+                std::sort(all.begin(), all.end());
+                if (categorical || std::adjacent_find(all.begin(), all.end()) != all.end()) {
+                    throw nb::value_error("columns must differ and not all be categorical");
+                }
+                const MixedOutcome out = test.test(x, y, given, thorough, remember);
+                return std::make_tuple(out.statistic, out.dof, out.rows, out.reliable);
+            },
+            nb::arg("x"), nb::arg("y"), nb::arg("given"), nb::arg("thorough") = true, nb::arg("remember") = true,
+            "Statistic, dof, rows that take part and reliability.");
+}
+
 void bind_gaussian(nb::module_& m) {
     nb::class_<GaussianTest>(m, "GaussianTest", "Partial correlations of standardised columns.")
         .def(
@@ -565,6 +617,7 @@ NB_MODULE(_core, m) {
     bind_table(m);
     bind_test(m);
     bind_gaussian(m);
+    bind_mixed(m);
     bind_score(m);
     m.def(
         "chi_square_log_sf", [](double statistic, double dof) { return chi_square_log_sf(statistic, dof); },

@@ -91,6 +91,20 @@ class GaussianTest:
     def dependent(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
         """Which answers are reliable and have log p <= log_alpha."""
 
+class MixedTest:
+    """The conditional Gaussian likelihood-ratio test."""
+
+    def __init__(self, table: PackedTable, continuous: Sequence[int], minimum: float, most_bytes: int) -> None: ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes taken by what is remembered between questions."""
+
+    def set_values(self, column: int, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def test(self, x: int, y: int, given: Sequence[int], thorough: bool = True, remember: bool = True) -> tuple[float, float, int, bool]:
+        """Statistic, dof, rows that take part and reliability."""
+
 class FamilyScore:
     """Scores of Bayesian-network families on a packed table."""
 

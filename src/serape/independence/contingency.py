@@ -75,6 +75,10 @@ class ContingencyTest(IndependenceTest):
         """Return the mean number of rows in a cell of the table of these variables."""
         return self.table.rows / math.prod(self.table.levels(v) for v in variables)
 
+    def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
+        """Test X ⊥ Y | given if that is reliable."""
+        return self.screen(y, [x], given).outcome(0)
+
     def screen(
         self,
         target: int,

@@ -315,7 +315,7 @@ class _OneByOne(IndependenceTest):
         if part.test is None:
             return NO_OUTCOME
         at = part.places(asked)
-        return part.test.screen(at[1], at[:1], at[2:]).outcome(0)
+        return part.test.answer(at[0], at[1], tuple(at[2:]))
 
     def _search_one(
         self,

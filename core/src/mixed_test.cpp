@@ -1,0 +1,576 @@
+#include "serape/mixed_test.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace serape {
+
+namespace {
+
+constexpr double singular = 1e-10;  // a variable is determined by others if they leave a smaller part of its variance
+constexpr double constant = 1e-12;  // a standard deviation in a cell that is nothing but rounding
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+double square(double value) {
+    return value * value;
+}
+
+// Four sums side by side, as one would wait for itself.
+template <class Term>
+double sum(std::size_t begin, std::size_t end, Term term) {
+    double sums[4] = {};
+    std::size_t i = begin;
+    for (; i + 4 <= end; i += 4) {
+        for (std::size_t k = 0; k < 4; ++k) {
+            sums[k] += term(i + k);
+        }
+    }
+    for (; i < end; ++i) {
+        sums[0] += term(i);
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+// Rows, means and scatter (sums of products about the mean; the upper half) of variables in a cell.
+class Cell {
+  public:
+    explicit Cell(std::size_t size) : mean(size), whole(size), size_(size), scatter_(size * size) {}
+
+    double rows = 0.0;
+    std::vector<double> mean;
+    std::vector<double> whole;  // the scatter of each variable, before anything is taken out
+
+    std::size_t size() const { return size_; }
+    double& scatter(std::size_t j, std::size_t k) { return scatter_[j * size_ + k]; }
+    double left(std::size_t j) const { return scatter_[j * size_ + j]; }
+    double rounding(std::size_t j) const { return rows * square(constant * std::max(1.0, std::abs(mean[j]))); }
+    // Whether enough is left of a variable to tell it from one that others determine.
+    bool varies(std::size_t j) const { return left(j) > std::max(singular * whole[j], rounding(j)); }
+
+    // Takes out of the variables after j what j tells about them.
+    void take_out(std::size_t j) {
+        for (std::size_t k = j + 1; k < size_; ++k) {
+            const double slope = scatter(j, k) / left(j);
+            for (std::size_t m = k; m < size_; ++m) {
+                scatter(k, m) -= slope * scatter(j, m);
+            }
+        }
+    }
+    // Takes out the first variables, one after another. False if one of them is determined by those before.
+    bool take_out_first(std::size_t count) {
+        for (std::size_t j = 0; j < count; ++j) {
+            if (!varies(j)) {
+                return false;
+            }
+            take_out(j);
+        }
+        return true;
+    }
+
+    void clear() {
+        rows = 0.0;
+        std::fill(mean.begin(), mean.end(), 0.0);
+        std::fill(scatter_.begin(), scatter_.end(), 0.0);
+    }
+    // Adds another cell's rows, given the mean of all rows.
+    void add_scatter(Cell& other) {
+        for (std::size_t j = 0; j < size_; ++j) {
+            const double apart = other.rows * (other.mean[j] - mean[j]);
+            for (std::size_t k = j; k < size_; ++k) {
+                scatter(j, k) += other.scatter(j, k) + apart * (other.mean[k] - mean[k]);
+            }
+        }
+    }
+
+  private:
+    std::size_t size_;
+    std::vector<double> scatter_;
+};
+
+double rows_log_share(double rows, double scatter) {
+    return rows * std::log(scatter / rows);
+}
+
+}  // namespace
+
+// The rows divided by some categorical columns into the cells that occur, and what is known of the cells.
+struct MixedTest::Division {
+    std::vector<std::uint32_t> cell_of_row;
+    std::vector<std::uint32_t> order;  // rows, cell by cell; empty for one cell
+    std::vector<std::uint32_t> begin;  // in `order`, one more than cells
+    std::map<std::uint32_t, std::vector<double>> means;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> scatters;
+    std::size_t bytes = 0;
+    std::uint64_t used = 0;
+
+    std::size_t size() const { return begin.size() - 1; }
+    double rows(std::size_t cell) const { return begin[cell + 1] - begin[cell]; }
+    std::uint32_t row(std::size_t place) const {
+        return order.empty() ? static_cast<std::uint32_t>(place) : order[place];
+    }
+    std::uint32_t cell_in(const Division& coarser, std::size_t cell) const {
+        return coarser.cell_of_row[row(begin[cell])];
+    }
+
+    std::vector<double> mean_of(const std::vector<double>& v) const {
+        std::vector<double> out(size());
+        for (std::size_t c = 0; c < size(); ++c) {
+            out[c] = sum(begin[c], begin[c + 1], [&](std::size_t i) { return v[row(i)]; }) / rows(c);
+        }
+        return out;
+    }
+    std::vector<double> scatter_of(const std::vector<double>& v, const std::vector<double>& mean_v,
+                                   const std::vector<double>& w, const std::vector<double>& mean_w) const {
+        std::vector<double> out(size());
+        for (std::size_t c = 0; c < size(); ++c) {
+            out[c] = sum(begin[c], begin[c + 1],
+                         [&](std::size_t i) { return (v[row(i)] - mean_v[c]) * (w[row(i)] - mean_w[c]); });
+        }
+        return out;
+    }
+};
+
+struct MixedTest::Question {
+    std::uint32_t x, y;
+    Columns numbers, categories;  // the given ones, ascending
+    bool remember;
+};
+
+// The moments of some variables in the cells of a division.
+class MixedTest::Moments {
+  public:
+    // If x is not to be remembered, its moments are kept here, which are otherwise kept with the division.
+    Moments(const MixedTest& test, std::shared_ptr<Division> division, const Columns& variables,
+            const Question& question)
+        : division_(std::move(division)) {
+        for (const std::uint32_t v : variables) {
+            const bool kept = question.remember || v != question.x;
+            auto [at, fresh] = (kept ? division_->means : own_.means).try_emplace(v);
+            if (fresh) {
+                at->second = division_->mean_of(test.values_[v]);
+                note(kept, at->second.size());
+            }
+            means_.push_back(&at->second);
+        }
+        for (std::size_t j = 0; j < variables.size(); ++j) {
+            for (std::size_t k = 0; k < variables.size(); ++k) {
+                if (k < j) {
+                    scatters_.push_back(nullptr);
+                    continue;
+                }
+                const std::uint32_t v = variables[j], w = variables[k];
+                const bool kept = question.remember || (v != question.x && w != question.x);
+                auto [at, fresh] = (kept ? division_->scatters : own_.scatters).try_emplace(std::minmax(v, w));
+                if (fresh) {
+                    at->second = division_->scatter_of(test.values_[v], *means_[j], test.values_[w], *means_[k]);
+                    note(kept, at->second.size());
+                }
+                scatters_.push_back(&at->second);
+            }
+        }
+        for (std::size_t j = 0; j < variables.size(); ++j) {
+            taken_.push_back(j);
+        }
+    }
+
+    const Division& division() const { return *division_; }
+    std::size_t size() const { return taken_.size(); }
+
+    void load(std::size_t cell, Cell& out) const {
+        out.rows = division_->rows(cell);
+        for (std::size_t j = 0; j < size(); ++j) {
+            out.mean[j] = (*means_[taken_[j]])[cell];
+            for (std::size_t k = j; k < size(); ++k) {
+                out.scatter(j, k) = (*scatters_[taken_[j] * means_.size() + taken_[k]])[cell];
+            }
+            out.whole[j] = out.left(j);
+        }
+    }
+
+    // Leaves out those of the first variables that others before determine in all cells; returns how many are left.
+    std::size_t leave_out_determined(std::size_t first) {
+        Cell cell(size());
+        bool fine = true;
+        for (std::size_t c = 0; fine && c < division_->size(); ++c) {
+            load(c, cell);
+            fine = cell.take_out_first(first);
+        }
+        if (fine) {
+            return first;
+        }
+        Cell pooled(first);
+        std::vector<double> least(first);
+        for (std::size_t c = 0; c < division_->size(); ++c) {
+            load(c, cell);
+            for (std::size_t j = 0; j < first; ++j) {
+                least[j] += cell.rounding(j);
+                for (std::size_t k = j; k < first; ++k) {
+                    pooled.scatter(j, k) += cell.scatter(j, k);
+                }
+            }
+        }
+        for (std::size_t j = 0; j < first; ++j) {
+            pooled.whole[j] = pooled.left(j);
+        }
+        std::vector<std::size_t> taken;
+        for (std::size_t j = 0; j < first; ++j) {
+            if (pooled.left(j) > std::max(singular * pooled.whole[j], least[j])) {
+                taken.push_back(j);
+                pooled.take_out(j);
+            }
+        }
+        const std::size_t left = taken.size();
+        for (std::size_t j = first; j < size(); ++j) {
+            taken.push_back(j);
+        }
+        taken_ = std::move(taken);
+        return left;
+    }
+
+    // The cells that are kept, merged into coarser ones.
+    std::vector<Cell> merged(const std::vector<std::uint8_t>& keep, const std::vector<std::uint32_t>& to,
+                             std::size_t count) const {
+        std::vector<Cell> out(count, Cell(size()));
+        Cell cell(size());
+        for (std::size_t c = 0; c < keep.size(); ++c) {
+            if (keep[c]) {
+                load(c, cell);
+                out[to[c]].rows += cell.rows;
+                for (std::size_t j = 0; j < size(); ++j) {
+                    out[to[c]].mean[j] += cell.rows * cell.mean[j];
+                }
+            }
+        }
+        for (Cell& whole : out) {
+            for (double& mean : whole.mean) {
+                mean /= std::max(whole.rows, 1.0);
+            }
+        }
+        for (std::size_t c = 0; c < keep.size(); ++c) {
+            if (keep[c]) {
+                load(c, cell);
+                out[to[c]].add_scatter(cell);
+            }
+        }
+        return out;
+    }
+
+  private:
+    void note(bool kept, std::size_t values) {
+        if (kept) {
+            division_->bytes += values * sizeof(double) + 64;
+        }
+    }
+
+    std::shared_ptr<Division> division_;
+    Division own_;
+    std::vector<const std::vector<double>*> means_;
+    std::vector<const std::vector<double>*> scatters_;
+    std::vector<std::size_t> taken_;
+};
+
+MixedTest::MixedTest(const PackedTable& table, std::vector<std::uint8_t> continuous, double minimum,
+                     std::size_t most_bytes)
+    : table_(table),
+      continuous_(std::move(continuous)),
+      values_(continuous_.size()),
+      minimum_(minimum),
+      most_bytes_(most_bytes) {}
+
+MixedTest::~MixedTest() = default;
+
+void MixedTest::set_values(std::size_t column, std::span<const double> values) {
+    values_[column].assign(values.begin(), values.end());
+}
+
+MixedOutcome MixedTest::test(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given, bool thorough,
+                             bool remember) {
+    Question question{x, y, {}, {}, remember};
+    for (const std::uint32_t z : given) {
+        (continuous(z) ? question.numbers : question.categories).push_back(z);
+    }
+    std::sort(question.numbers.begin(), question.numbers.end());
+    std::sort(question.categories.begin(), question.categories.end());
+    const double rows = static_cast<double>(table_.rows());
+    const bool hopeless = rows < minimum_ * full_dof(question);
+    if (hopeless && !thorough) {
+        return {nan, nan, 0, false};
+    }
+    const int kinds = continuous(x) + continuous(y);
+    if (kinds == 0 && x > y) {
+        std::swap(question.x, question.y);  // the same bits either way
+    }
+    MixedOutcome out = kinds == 2   ? two_continuous(question)
+                       : kinds == 1 ? one_continuous(question)
+                                    : none_continuous(question);
+    out.reliable = !hopeless && out.dof > 0 && static_cast<double>(out.rows) >= minimum_ * out.dof;
+    forget();
+    return out;
+}
+
+// The degrees of freedom there would be if all cells were there.
+double MixedTest::full_dof(const Question& question) const {
+    double full = 1.0;
+    for (const std::uint32_t z : question.categories) {
+        full *= table_.levels(z);
+    }
+    for (const std::uint32_t v : {question.x, question.y}) {
+        full *= continuous(v) ? 1.0 : table_.levels(v) - 1.0;
+    }
+    const double d = static_cast<double>(question.numbers.size());
+    const int kinds = continuous(question.x) + continuous(question.y);
+    return full * (kinds == 2 ? 1.0 : kinds == 1 ? d + 2 : 1 + d * (d + 3) / 2);
+}
+
+// --- divisions of the rows ------------------------------------------------------------------------------------------
+
+std::shared_ptr<MixedTest::Division> MixedTest::divided(const Columns& categories) {
+    auto at = known_.find(categories);
+    if (at == known_.end()) {
+        at = known_.emplace(categories, divide(categories)).first;
+    }
+    at->second->used = ++clock_;
+    return at->second;
+}
+
+std::shared_ptr<MixedTest::Division> MixedTest::divided(const Columns& categories, std::uint32_t more) {
+    Columns with = categories;
+    with.insert(std::upper_bound(with.begin(), with.end(), more), more);
+    return divided(with);
+}
+
+std::shared_ptr<MixedTest::Division> MixedTest::divide(const Columns& categories) {
+    const std::size_t n = table_.rows();
+    auto out = std::make_shared<Division>();
+    out->cell_of_row.resize(n);
+    if (categories.empty()) {
+        out->begin = {0, static_cast<std::uint32_t>(n)};
+        out->bytes = n * sizeof(std::uint32_t);
+        return out;
+    }
+    const std::shared_ptr<Division> parent = divided(Columns(categories.begin(), categories.end() - 1));
+    const std::uint64_t levels = table_.levels(categories.back());
+    std::vector<std::uint16_t> codes(n);
+    table_.unpack(categories.back(), codes);
+    const auto key = [&](std::size_t i) { return parent->cell_of_row[i] * levels + codes[i]; };
+    // Cells are numbered by their keys, those that do not occur left out.
+    std::uint32_t cells = 0;
+    const std::uint64_t bound = parent->size() * levels;
+    if (bound <= 4 * n + 1024) {
+        std::vector<std::uint32_t> number(bound);
+        for (std::size_t i = 0; i < n; ++i) {
+            number[key(i)] = 1;
+        }
+        for (std::uint32_t& cell : number) {
+            cell = cell ? cells++ : 0;
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            out->cell_of_row[i] = number[key(i)];
+        }
+    } else {
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> keys(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            keys[i] = {key(i), static_cast<std::uint32_t>(i)};
+        }
+        std::sort(keys.begin(), keys.end());
+        for (std::size_t i = 0; i < n; ++i) {
+            cells += i > 0 && keys[i].first != keys[i - 1].first;
+            out->cell_of_row[keys[i].second] = cells;
+        }
+        ++cells;
+    }
+    out->begin.assign(cells + 1, 0);
+    for (const std::uint32_t cell : out->cell_of_row) {
+        ++out->begin[cell + 1];
+    }
+    std::partial_sum(out->begin.begin(), out->begin.end(), out->begin.begin());
+    if (cells > 1) {
+        std::vector<std::uint32_t> next(out->begin.begin(), out->begin.end() - 1);
+        out->order.resize(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            out->order[next[out->cell_of_row[i]]++] = static_cast<std::uint32_t>(i);
+        }
+    }
+    out->bytes = (2 * n + cells) * sizeof(std::uint32_t);
+    return out;
+}
+
+// Forgets the divisions used longest ago, if all together take too much.
+void MixedTest::forget() {
+    bytes_ = 0;
+    for (const auto& [columns, division] : known_) {
+        bytes_ += division->bytes;
+    }
+    while (bytes_ > most_bytes_ && !known_.empty()) {
+        const auto oldest = std::min_element(
+            known_.begin(), known_.end(), [](const auto& a, const auto& b) { return a.second->used < b.second->used; });
+        bytes_ -= oldest->second->bytes;
+        known_.erase(oldest);
+    }
+}
+
+// --- the statistic --------------------------------------------------------------------------------------------------
+
+MixedOutcome MixedTest::two_continuous(const Question& question) {
+    Columns variables = question.numbers;
+    variables.insert(variables.end(), {std::min(question.x, question.y), std::max(question.x, question.y)});
+    Moments moments(*this, divided(question.categories), variables, question);
+    const std::size_t d = moments.leave_out_determined(question.numbers.size());
+    Cell cell(moments.size());
+    MixedOutcome out{0.0, 0.0, 0, false};
+    for (std::size_t c = 0; c < moments.division().size(); ++c) {
+        moments.load(c, cell);
+        if (cell.rows < static_cast<double>(cell.size() + 2) || !cell.take_out_first(d) || !cell.varies(d) ||
+            !cell.varies(d + 1)) {
+            continue;
+        }
+        const double share = square(cell.scatter(d, d + 1)) / (cell.left(d) * cell.left(d + 1));
+        out.statistic -= cell.rows * std::log1p(-std::min(share, 1.0 - singular));
+        out.dof += 1.0;
+        out.rows += static_cast<std::size_t>(cell.rows);
+    }
+    return out;
+}
+
+MixedOutcome MixedTest::one_continuous(const Question& question) {
+    const auto [category, number] =
+        continuous(question.x) ? std::pair(question.y, question.x) : std::pair(question.x, question.y);
+    Columns variables = question.numbers;
+    variables.push_back(number);
+    const std::shared_ptr<Division> strata = divided(question.categories);
+    Moments moments(*this, divided(question.categories, category), variables, question);
+    const Division& cells = moments.division();
+    const std::size_t d = moments.leave_out_determined(question.numbers.size());
+    std::vector<std::uint8_t> good(cells.size());
+    std::vector<std::uint32_t> to(cells.size());
+    std::vector<std::uint32_t> levels(strata->size());
+    std::vector<double> terms(strata->size());
+    Cell cell(moments.size());
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+        moments.load(c, cell);
+        to[c] = cells.cell_in(*strata, c);
+        good[c] = cell.rows >= static_cast<double>(cell.size() + 2) && cell.take_out_first(d + 1);
+        if (good[c]) {
+            levels[to[c]] += 1;
+            terms[to[c]] -= rows_log_share(cell.rows, cell.left(d));
+        }
+    }
+    MixedOutcome out{0.0, 0.0, 0, false};
+    std::vector<Cell> merged = moments.merged(good, to, strata->size());
+    for (std::size_t s = 0; s < strata->size(); ++s) {
+        if (levels[s] >= 2) {
+            for (std::size_t j = 0; j < d; ++j) {
+                merged[s].take_out(j);
+            }
+            out.statistic += terms[s] + rows_log_share(merged[s].rows, merged[s].left(d));
+            out.dof += static_cast<double>((levels[s] - 1) * (d + 2));
+            out.rows += static_cast<std::size_t>(merged[s].rows);
+        }
+    }
+    out.statistic = std::max(out.statistic, 0.0);
+    return out;
+}
+
+MixedOutcome MixedTest::none_continuous(const Question& question) {
+    const std::shared_ptr<Division> strata = divided(question.categories);
+    const std::shared_ptr<Division> with_x = divided(question.categories, question.x);
+    const std::shared_ptr<Division> with_y = divided(question.categories, question.y);
+    Columns both = question.categories;
+    both.insert(both.end(), {question.x, question.y});
+    std::sort(both.begin(), both.end());
+    Moments moments(*this, divided(both), question.numbers, question);
+    const Division& cells = moments.division();
+    const std::size_t d = moments.leave_out_determined(question.numbers.size());
+    const std::size_t n = cells.size();
+
+    std::vector<std::uint32_t> of_x(n), of_y(n), of(n);
+    std::vector<std::uint8_t> fit(n), keep(n, 1);
+    Cell cell(moments.size());
+    for (std::size_t c = 0; c < n; ++c) {
+        of_x[c] = cells.cell_in(*with_x, c);
+        of_y[c] = cells.cell_in(*with_y, c);
+        of[c] = cells.cell_in(*strata, c);
+        moments.load(c, cell);
+        fit[c] = d == 0 || (cell.rows >= static_cast<double>(d + 2) && cell.take_out_first(d));
+    }
+
+    // Leave out levels of x and y in strata, those with fewest rows first, until all cells left can be fitted.
+    const std::pair<const std::vector<std::uint32_t>&, std::size_t> sides[] = {{of_x, with_x->size()},
+                                                                               {of_y, with_y->size()}};
+    std::vector<std::vector<double>> margins(2);
+    for (bool trouble = true; trouble;) {
+        trouble = false;
+        for (std::size_t side = 0; side < 2; ++side) {
+            margins[side].assign(sides[side].second, 0.0);
+            for (std::size_t c = 0; c < n; ++c) {
+                margins[side][sides[side].first[c]] += keep[c] ? cells.rows(c) : 0.0;
+            }
+        }
+        std::vector<double> fewest(strata->size(), std::numeric_limits<double>::infinity());
+        for (std::size_t c = 0; c < n; ++c) {
+            if (keep[c] && !fit[c]) {
+                trouble = true;
+                fewest[of[c]] = std::min({fewest[of[c]], margins[0][of_x[c]], margins[1][of_y[c]]});
+            }
+        }
+        std::vector<std::uint8_t> out_x(with_x->size()), out_y(with_y->size());
+        for (std::size_t c = 0; c < n; ++c) {
+            if (keep[c] && !fit[c]) {
+                out_x[of_x[c]] |= margins[0][of_x[c]] == fewest[of[c]];
+                out_y[of_y[c]] |= margins[1][of_y[c]] == fewest[of[c]];
+            }
+        }
+        for (std::size_t c = 0; c < n; ++c) {
+            keep[c] = keep[c] && !out_x[of_x[c]] && !out_y[of_y[c]];
+        }
+    }
+
+    std::vector<std::uint8_t> seen_x(with_x->size()), seen_y(with_y->size());
+    std::vector<double> levels_x(strata->size()), levels_y(strata->size());
+    for (std::size_t c = 0; c < n; ++c) {
+        if (keep[c]) {
+            levels_x[of[c]] += !std::exchange(seen_x[of_x[c]], 1);
+            levels_y[of[c]] += !std::exchange(seen_y[of_y[c]], 1);
+        }
+    }
+    MixedOutcome out{0.0, 0.0, 0, false};
+    for (std::size_t s = 0; s < strata->size(); ++s) {
+        out.dof += levels_x[s] > 0 ? (levels_x[s] - 1) * (levels_y[s] - 1) : 0.0;
+    }
+    out.dof *= static_cast<double>(1 + d * (d + 3) / 2);
+    // Twice the log-likelihood of a cell, up to terms that are the same for all ways to divide the rows.
+    const auto log_likelihood = [d](Cell& part) {
+        if (part.rows == 0) {
+            return 0.0;
+        }
+        double found = 2 * part.rows * std::log(part.rows);
+        for (std::size_t j = 0; j < d; ++j) {
+            found -= rows_log_share(part.rows, part.left(j));
+            part.take_out(j);
+        }
+        return found;
+    };
+    for (std::size_t c = 0; c < n; ++c) {
+        keep[c] = keep[c] && levels_x[of[c]] > 1 && levels_y[of[c]] > 1;
+        if (keep[c]) {
+            moments.load(c, cell);
+            out.statistic += log_likelihood(cell);
+            out.rows += static_cast<std::size_t>(cell.rows);
+        }
+    }
+    const auto add = [&](double sign, const std::vector<std::uint32_t>& to, std::size_t count) {
+        for (Cell& part : moments.merged(keep, to, count)) {
+            out.statistic += sign * log_likelihood(part);
+        }
+    };
+    add(-1.0, of_x, with_x->size());
+    add(-1.0, of_y, with_y->size());
+    add(1.0, of, strata->size());
+    out.statistic = std::max(out.statistic, 0.0);
+    return out;
+}
+
+}  // namespace serape
