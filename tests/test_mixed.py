@@ -92,6 +92,8 @@ class Plain:
         return kept, dof
 
     def test(self, x: str, y: str, z: list[str]) -> tuple[float, float, int]:
+        if {x, y} <= set("abcd") and set(z) & set("uvwt"):
+            return self.matched(x, y, z)
         kept, dof = self.kept(x, y, z)
         if not kept:
             return 0.0, 0.0, 0
@@ -99,6 +101,49 @@ class Plain:
         terms = ((1, [x, y, *z]), (-1, [x, *z]), (-1, [y, *z]), (1, z))
         statistic = 2 * sum(sign * self.log_likelihood(rows, variables) for sign, variables in terms)
         return max(statistic, 0.0), dof, len(rows)
+
+    def matched(self, x: str, y: str, z: list[str]) -> tuple[float, float, int]:
+        """Compare residuals of regressions within leaves of rows that are alike."""
+        numbers = [v for v in z if v in "uvwt"]
+        strata = [v for v in z if v in "abcd"]
+        ranks = self.frame[numbers].rank(method="min")
+        groups = [self.frame] if not strata else [group for _, group in self.frame.groupby(strata, observed=True)]
+        statistic, dof, used = 0.0, 0, 0
+        for group in groups:
+            levels = [np.unique(group[v])[:-1] for v in (x, y)]
+            size = len(levels[0]) * len(levels[1])
+            if not size:
+                continue
+            excess, covariance = np.zeros(size), np.zeros((size, size))
+            for leaf in leaves(ranks.loc[group.index], 10 + 5 * len(numbers)):
+                rows = group.loc[leaf.index]
+                design = np.column_stack([np.ones(len(rows)), rows[numbers] - rows[numbers].mean()])
+                left = []
+                for v, names in zip((x, y), levels, strict=True):
+                    indicators = (rows[v].to_numpy()[:, None] == names).astype(float)
+                    left.append(indicators - design @ np.linalg.pinv(design) @ indicators)
+                excess += (left[0].T @ left[1]).ravel()
+                freedom = len(rows) - np.linalg.matrix_rank(design)
+                if freedom > 0:
+                    covariance += np.kron(left[0].T @ left[0], left[1].T @ left[1]) / freedom
+            rank = int(np.linalg.matrix_rank(covariance, tol=1e-9 * np.abs(covariance).max()))
+            if rank:
+                statistic += float(excess @ np.linalg.pinv(covariance, rcond=1e-9) @ excess)
+                dof, used = dof + rank, used + len(group)
+        return statistic, dof, used
+
+
+def leaves(ranks: pd.DataFrame, fewest: int) -> list[pd.DataFrame]:
+    """Halve rows at the median of what spreads most, as long as both halves have enough."""
+    if len(ranks) >= 2 * fewest:
+        for v in (ranks.max() - ranks.min()).sort_values(ascending=False, kind="stable").index:
+            half = len(ranks) // 2
+            median = ranks[v].sort_values().iloc[half]
+            below, up_to = int((ranks[v] < median).sum()), int((ranks[v] <= median).sum())
+            first = ranks[v] < median if half - below <= up_to - half else ranks[v] <= median
+            if min(first.sum(), (~first).sum()) >= fewest:
+                return leaves(ranks[first], fewest) + leaves(ranks[~first], fewest)
+    return [ranks]
 
 
 QUESTIONS = [
@@ -156,14 +201,29 @@ def test_categorical_is_g2(seed: int, rows: int, levels: list[int], size: int) -
     assert (found.dof, found.reliable, found.rows) == (expected.dof, expected.reliable, expected.rows)
 
 
-def test_categorical_part_is_g2_where_a_continuous_given_says_nothing() -> None:
-    """The path of two categorical variables and a continuous z, with z constant, is G² again."""
-    table = random_table(np.random.default_rng(9), 800, [3, 4, 2])
-    frame = table.to_pandas().astype(str).assign(z=2.5)
+def test_two_categories_given_a_constant_are_mantel_haenszel() -> None:
+    """A continuous z that is constant leaves one table a stratum: Pearson's statistic times (n − 1) / n."""
+    frame = random_table(np.random.default_rng(9), 800, [3, 4, 2]).to_pandas().astype(str).assign(z=2.5)
     found = ConditionalGaussian(Table(frame, kinds={"z": "continuous"})).test(0, 1, (2, 3))
-    expected = G2(table, dof="adjusted").test(0, 1, (2,))
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
-    assert found.dof == expected.dof
+    expected = 0.0
+    for _, part in frame.groupby(frame.columns[2]):
+        pearson = stats.chi2_contingency(pd.crosstab(part.iloc[:, 0], part.iloc[:, 1]), correction=False)
+        expected += float(pearson.statistic) * (len(part) - 1) / len(part)
+    assert found.statistic == pytest.approx(expected, rel=1e-9)
+    assert found.dof == 12
+
+
+def test_modes_far_apart() -> None:
+    """Two categories that a continuous z hides from each other, and two that it does not, where z is far from normal."""
+    random = np.random.default_rng(4)
+    cause = random.integers(2, size=4000)
+    z = 50.0 * cause + random.exponential(size=4000)
+    x, y = (np.where(random.random(4000) < 0.2, 1 - cause, cause) for _ in range(2))
+    w = np.where(random.random(4000) < 0.4, x, random.integers(2, size=4000))
+    test = ConditionalGaussian(Table({"x": x, "y": y, "w": w, "z": z}, kinds={"z": "continuous"}))
+    assert test.test(0, 1).p < 1e-100
+    assert test.test(0, 1, (3,)).p > 0.01
+    assert test.test(0, 2, (3,)).p < 1e-50
 
 
 @pytest.mark.parametrize("size", [0, 1, 3])
@@ -287,14 +347,12 @@ class TestSmallCells:
         assert found.statistic == pytest.approx(-97 * math.log(1 - r * r), rel=1e-9)
         assert (found.dof, found.rows) == (1, 97)
 
-    def test_thinnest_levels_first(self) -> None:
-        """One cell of 2 rows: the thinner of its row and its column goes, not both."""
-        counts = {("p", "k"): 40, ("p", "l"): 40, ("q", "k"): 40, ("q", "l"): 40, ("r", "k"): 2, ("r", "l"): 30}
-        x = [a for (a, _), n in counts.items() for _ in range(n)]
-        y = [b for (_, b), n in counts.items() for _ in range(n)]
-        table = Table({"x": x, "y": y, "u": np.random.default_rng(11).normal(size=len(x))})
-        found = ConditionalGaussian(table).test(0, 1, (2,))
-        assert (found.dof, found.rows) == (3, 160)
+    def test_a_level_that_is_never_alone_with_others_tells_nothing(self) -> None:
+        """Rows of r are alike in u, and all of them k: among these y does not vary."""
+        x, y = ["p", "q", "p", "q"] * 20 + ["r"] * 80, ["k", "l", "l", "l"] * 20 + ["k"] * 80
+        u = np.concatenate([np.random.default_rng(11).normal(size=80), 100.0 + np.arange(80)])
+        found = ConditionalGaussian(Table({"x": x, "y": y, "u": u})).test(0, 1, (2,))
+        assert (found.dof, found.rows) == (1, 160)
 
     def test_rows_for_each_degree_of_freedom(self) -> None:
         """x of 3 levels: 4 degrees of freedom ask for 20 rows."""

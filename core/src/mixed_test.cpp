@@ -6,12 +6,15 @@
 #include <numeric>
 #include <utility>
 
+#include "serape/cell_moments.hpp"
+#include "serape/matched.hpp"
+
 namespace serape {
 
 namespace {
 
-constexpr double singular = 1e-10;  // a variable is determined by others if they leave a smaller part of its variance
-constexpr double constant = 1e-12;  // a standard deviation in a cell that is nothing but rounding
+constexpr std::size_t leaf_rows = 10;  // at least, and for every continuous variable
+constexpr std::size_t leaf_rows_a_variable = 5;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 double square(double value) {
@@ -34,62 +37,6 @@ double sum(std::size_t begin, std::size_t end, Term term) {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// Rows, means and scatter (sums of products about the mean; the upper half) of variables in a cell.
-class Cell {
-  public:
-    explicit Cell(std::size_t size) : mean(size), whole(size), size_(size), scatter_(size * size) {}
-
-    double rows = 0.0;
-    std::vector<double> mean;
-    std::vector<double> whole;  // the scatter of each variable, before anything is taken out
-
-    std::size_t size() const { return size_; }
-    double& scatter(std::size_t j, std::size_t k) { return scatter_[j * size_ + k]; }
-    double left(std::size_t j) const { return scatter_[j * size_ + j]; }
-    double rounding(std::size_t j) const { return rows * square(constant * std::max(1.0, std::abs(mean[j]))); }
-    // Whether enough is left of a variable to tell it from one that others determine.
-    bool varies(std::size_t j) const { return left(j) > std::max(singular * whole[j], rounding(j)); }
-
-    // Takes out of the variables after j what j tells about them.
-    void take_out(std::size_t j) {
-        for (std::size_t k = j + 1; k < size_; ++k) {
-            const double slope = scatter(j, k) / left(j);
-            for (std::size_t m = k; m < size_; ++m) {
-                scatter(k, m) -= slope * scatter(j, m);
-            }
-        }
-    }
-    // Takes out the first variables, one after another. False if one of them is determined by those before.
-    bool take_out_first(std::size_t count) {
-        for (std::size_t j = 0; j < count; ++j) {
-            if (!varies(j)) {
-                return false;
-            }
-            take_out(j);
-        }
-        return true;
-    }
-
-    void clear() {
-        rows = 0.0;
-        std::fill(mean.begin(), mean.end(), 0.0);
-        std::fill(scatter_.begin(), scatter_.end(), 0.0);
-    }
-    // Adds another cell's rows, given the mean of all rows.
-    void add_scatter(Cell& other) {
-        for (std::size_t j = 0; j < size_; ++j) {
-            const double apart = other.rows * (other.mean[j] - mean[j]);
-            for (std::size_t k = j; k < size_; ++k) {
-                scatter(j, k) += other.scatter(j, k) + apart * (other.mean[k] - mean[k]);
-            }
-        }
-    }
-
-  private:
-    std::size_t size_;
-    std::vector<double> scatter_;
-};
-
 double rows_log_share(double rows, double scatter) {
     return rows * std::log(scatter / rows);
 }
@@ -103,6 +50,7 @@ struct MixedTest::Division {
     std::vector<std::uint32_t> begin;  // in `order`, one more than cells
     std::map<std::uint32_t, std::vector<double>> means;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> scatters;
+    std::map<Columns, Leaves> leaves;  // by continuous columns
     std::size_t bytes = 0;
     std::uint64_t used = 0;
 
@@ -178,6 +126,7 @@ class MixedTest::Moments {
 
     const Division& division() const { return *division_; }
     std::size_t size() const { return taken_.size(); }
+    const std::vector<std::size_t>& taken() const { return taken_; }  // of the variables, places
 
     void load(std::size_t cell, Cell& out) const {
         out.rows = division_->rows(cell);
@@ -217,7 +166,7 @@ class MixedTest::Moments {
         }
         std::vector<std::size_t> taken;
         for (std::size_t j = 0; j < first; ++j) {
-            if (pooled.left(j) > std::max(singular * pooled.whole[j], least[j])) {
+            if (pooled.left(j) > std::max(Cell::singular * pooled.whole[j], least[j])) {
                 taken.push_back(j);
                 pooled.take_out(j);
             }
@@ -277,6 +226,7 @@ MixedTest::MixedTest(const PackedTable& table, std::vector<std::uint8_t> continu
     : table_(table),
       continuous_(std::move(continuous)),
       values_(continuous_.size()),
+      ranks_(continuous_.size()),
       minimum_(minimum),
       most_bytes_(most_bytes) {}
 
@@ -322,7 +272,7 @@ double MixedTest::full_dof(const Question& question) const {
     }
     const double d = static_cast<double>(question.numbers.size());
     const int kinds = continuous(question.x) + continuous(question.y);
-    return full * (kinds == 2 ? 1.0 : kinds == 1 ? d + 2 : 1 + d * (d + 3) / 2);
+    return full * (kinds == 1 ? d + 2 : 1.0);
 }
 
 // --- divisions of the rows ------------------------------------------------------------------------------------------
@@ -428,7 +378,7 @@ MixedOutcome MixedTest::two_continuous(const Question& question) {
             continue;
         }
         const double share = square(cell.scatter(d, d + 1)) / (cell.left(d) * cell.left(d + 1));
-        out.statistic -= cell.rows * std::log1p(-std::min(share, 1.0 - singular));
+        out.statistic -= cell.rows * std::log1p(-std::min(share, 1.0 - Cell::singular));
         out.dof += 1.0;
         out.rows += static_cast<std::size_t>(cell.rows);
     }
@@ -475,102 +425,54 @@ MixedOutcome MixedTest::one_continuous(const Question& question) {
 }
 
 MixedOutcome MixedTest::none_continuous(const Question& question) {
-    const std::shared_ptr<Division> strata = divided(question.categories);
-    const std::shared_ptr<Division> with_x = divided(question.categories, question.x);
-    const std::shared_ptr<Division> with_y = divided(question.categories, question.y);
-    Columns both = question.categories;
-    both.insert(both.end(), {question.x, question.y});
-    std::sort(both.begin(), both.end());
-    Moments moments(*this, divided(both), question.numbers, question);
-    const Division& cells = moments.division();
-    const std::size_t d = moments.leave_out_determined(question.numbers.size());
-    const std::size_t n = cells.size();
-
-    std::vector<std::uint32_t> of_x(n), of_y(n), of(n);
-    std::vector<std::uint8_t> fit(n), keep(n, 1);
-    Cell cell(moments.size());
-    for (std::size_t c = 0; c < n; ++c) {
-        of_x[c] = cells.cell_in(*with_x, c);
-        of_y[c] = cells.cell_in(*with_y, c);
-        of[c] = cells.cell_in(*strata, c);
-        moments.load(c, cell);
-        fit[c] = d == 0 || (cell.rows >= static_cast<double>(d + 2) && cell.take_out_first(d));
+    const Columns numbers = undetermined(question);
+    const Leaves& leaves = leaves_of(question.categories, numbers);
+    std::vector<const double*> values;
+    for (const std::uint32_t z : numbers) {
+        values.push_back(values_[z].data());
     }
-
-    // Leave out levels of x and y in strata, those with fewest rows first, until all cells left can be fitted.
-    const std::pair<const std::vector<std::uint32_t>&, std::size_t> sides[] = {{of_x, with_x->size()},
-                                                                               {of_y, with_y->size()}};
-    std::vector<std::vector<double>> margins(2);
-    for (bool trouble = true; trouble;) {
-        trouble = false;
-        for (std::size_t side = 0; side < 2; ++side) {
-            margins[side].assign(sides[side].second, 0.0);
-            for (std::size_t c = 0; c < n; ++c) {
-                margins[side][sides[side].first[c]] += keep[c] ? cells.rows(c) : 0.0;
-            }
-        }
-        std::vector<double> fewest(strata->size(), std::numeric_limits<double>::infinity());
-        for (std::size_t c = 0; c < n; ++c) {
-            if (keep[c] && !fit[c]) {
-                trouble = true;
-                fewest[of[c]] = std::min({fewest[of[c]], margins[0][of_x[c]], margins[1][of_y[c]]});
-            }
-        }
-        std::vector<std::uint8_t> out_x(with_x->size()), out_y(with_y->size());
-        for (std::size_t c = 0; c < n; ++c) {
-            if (keep[c] && !fit[c]) {
-                out_x[of_x[c]] |= margins[0][of_x[c]] == fewest[of[c]];
-                out_y[of_y[c]] |= margins[1][of_y[c]] == fewest[of[c]];
-            }
-        }
-        for (std::size_t c = 0; c < n; ++c) {
-            keep[c] = keep[c] && !out_x[of_x[c]] && !out_y[of_y[c]];
-        }
-    }
-
-    std::vector<std::uint8_t> seen_x(with_x->size()), seen_y(with_y->size());
-    std::vector<double> levels_x(strata->size()), levels_y(strata->size());
-    for (std::size_t c = 0; c < n; ++c) {
-        if (keep[c]) {
-            levels_x[of[c]] += !std::exchange(seen_x[of_x[c]], 1);
-            levels_y[of[c]] += !std::exchange(seen_y[of_y[c]], 1);
-        }
-    }
-    MixedOutcome out{0.0, 0.0, 0, false};
-    for (std::size_t s = 0; s < strata->size(); ++s) {
-        out.dof += levels_x[s] > 0 ? (levels_x[s] - 1) * (levels_y[s] - 1) : 0.0;
-    }
-    out.dof *= static_cast<double>(1 + d * (d + 3) / 2);
-    // Twice the log-likelihood of a cell, up to terms that are the same for all ways to divide the rows.
-    const auto log_likelihood = [d](Cell& part) {
-        if (part.rows == 0) {
-            return 0.0;
-        }
-        double found = 2 * part.rows * std::log(part.rows);
-        for (std::size_t j = 0; j < d; ++j) {
-            found -= rows_log_share(part.rows, part.left(j));
-            part.take_out(j);
-        }
-        return found;
+    const auto codes = [&](std::uint32_t v) {
+        Codes out{std::vector<std::uint16_t>(table_.rows()), table_.levels(v)};
+        table_.unpack(v, out.of_row);
+        return out;
     };
-    for (std::size_t c = 0; c < n; ++c) {
-        keep[c] = keep[c] && levels_x[of[c]] > 1 && levels_y[of[c]] > 1;
-        if (keep[c]) {
-            moments.load(c, cell);
-            out.statistic += log_likelihood(cell);
-            out.rows += static_cast<std::size_t>(cell.rows);
-        }
+    const Excess excess = excess_within(leaves, values, codes(question.x), codes(question.y));
+    return {excess.statistic, excess.dof, excess.rows, false};
+}
+
+// The given continuous variables but those that others determine.
+MixedTest::Columns MixedTest::undetermined(const Question& question) {
+    Moments moments(*this, divided(question.categories), question.numbers, question);
+    moments.leave_out_determined(question.numbers.size());
+    Columns out;
+    for (const std::size_t j : moments.taken()) {
+        out.push_back(question.numbers[j]);
     }
-    const auto add = [&](double sign, const std::vector<std::uint32_t>& to, std::size_t count) {
-        for (Cell& part : moments.merged(keep, to, count)) {
-            out.statistic += sign * log_likelihood(part);
-        }
-    };
-    add(-1.0, of_x, with_x->size());
-    add(-1.0, of_y, with_y->size());
-    add(1.0, of, strata->size());
-    out.statistic = std::max(out.statistic, 0.0);
     return out;
+}
+
+// The leaves of continuous variables within the strata of categorical ones.
+const Leaves& MixedTest::leaves_of(const Columns& categories, const Columns& numbers) {
+    const std::shared_ptr<Division> strata = divided(categories);
+    auto [at, fresh] = strata->leaves.try_emplace(numbers);
+    if (fresh) {
+        std::vector<const std::uint32_t*> ranks;
+        for (const std::uint32_t z : numbers) {
+            if (ranks_[z].empty()) {
+                ranks_[z] = ranks_of(values_[z]);
+            }
+            ranks.push_back(ranks_[z].data());
+        }
+        std::vector<std::uint32_t> rows = strata->order;
+        if (rows.empty()) {
+            rows.resize(table_.rows());
+            std::iota(rows.begin(), rows.end(), 0U);
+        }
+        const std::size_t fewest = leaf_rows + leaf_rows_a_variable * numbers.size();
+        at->second = grow_leaves(std::move(rows), strata->begin, ranks, fewest);
+        strata->bytes += at->second.bytes();
+    }
+    return at->second;
 }
 
 }  // namespace serape

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "serape/leaves.hpp"
 #include "serape/packed_table.hpp"
 
 namespace serape {
@@ -57,10 +58,13 @@ class MixedTest {  // not to be shared by threads
     MixedOutcome two_continuous(const Question& question);
     MixedOutcome one_continuous(const Question& question);
     MixedOutcome none_continuous(const Question& question);
+    Columns undetermined(const Question& question);
+    const Leaves& leaves_of(const Columns& categories, const Columns& numbers);
 
     const PackedTable& table_;
     std::vector<std::uint8_t> continuous_;
     std::vector<std::vector<double>> values_;
+    std::vector<std::vector<std::uint32_t>> ranks_;
     double minimum_;
     std::size_t most_bytes_;
     std::size_t bytes_ = 0;

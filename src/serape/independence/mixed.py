@@ -1,30 +1,34 @@
-"""A likelihood-ratio test for any mix of categorical and continuous columns.
+"""A test for any mix of categorical and continuous columns.
 
-The *conditional Gaussian* model (Lauritzen & Wermuth 1989, "Graphical models for associations between variables, some
-of which are qualitative and some quantitative") gives each cell, a joint level of the categorical variables, a
-probability, and the continuous variables a mean and a covariance of their own in each cell. With L(S) the greatest
-log-likelihood of the variables S, the statistic is 2 [L(x, y, z) − L(x, z) − L(y, z) + L(z)], as in Andrews, Ramsey &
-Cooper 2018, "Scoring Bayesian networks of mixed variables". Let d be the number of continuous variables in z, a
-*stratum* a joint level of the categorical ones, and k_x and k_y the levels of x and y that occur in it. Every stratum
-adds to the degrees of freedom
+Likelihood ratios of the *conditional Gaussian* model (Lauritzen & Wermuth 1989, "Graphical models for associations
+between variables, some of which are qualitative and some quantitative"), in which the continuous variables have a mean
+and a covariance of their own in each joint level of the categorical ones. With L(S) the greatest log-likelihood of the
+variables S, the statistic is 2 [L(x, y, z) − L(x, z) − L(y, z) + L(z)], as in Andrews, Ramsey & Cooper 2018, "Scoring
+Bayesian networks of mixed variables". Let d be the number of continuous variables in z, a *stratum* a joint level of
+the categorical ones, and k_x and k_y the levels of x and y that occur in it. Every stratum adds to the degrees of
+freedom
 
 - x and y continuous: 1. The statistic is −n ln(1 − r²), r the partial correlation in the stratum;
 - x categorical, y continuous: (k_x − 1) (d + 2), an intercept, d slopes and a variance of y for each further level;
-- x and y categorical: (k_x − 1) (k_y − 1) (1 + d (d + 3) / 2), a probability, d means and a covariance for each cell.
-  Without continuous z this is G² with adjusted degrees of freedom.
+- x and y categorical, d = 0: (k_x − 1) (k_y − 1). The statistic is G².
+- x and y categorical, d > 0: (k_x − 1) (k_y − 1). There the four models are not nested, so a likelihood ratio would not
+  do (it misses dependence where z has modes far apart). Instead, rows that are alike in z are compared. Within strata,
+  rows are halved at the median of the continuous z whose ranks spread most, as long as both halves have 10 + 5 d rows
+  (a k-d tree, Bentley 1975). In each such leaf the indicators of the levels of x and y are regressed on z; what is left
+  of them is multiplied, summed over the leaves of a stratum, and compared to its covariance under independence: the
+  generalised Cochran–Mantel–Haenszel test (Landis, Heyman & Koch 1978, "Average partial association in three-way
+  contingency tables") with leaves for tables. Nothing is asked of the distribution of z. An association that turns its
+  direction with z averages out.
 
 Cells too small: a cell of fewer rows than the number of continuous variables in the question and 2, or with a
-covariance that is singular, cannot be fitted. Such rows are left out of all four likelihoods: the stratum if x and y
-are continuous, the level of x in the stratum if one is categorical; if both are, levels of x or y in the stratum that
-have such a cell are left out, those with the fewest rows first (all that tie), until no such cell is left. A continuous
-z that others determine is left out of z. If x and y are continuous and determine each other, 1 − r² counts as 10^−10.
+covariance that is singular, cannot be fitted, and its rows are left out of all four likelihoods: the stratum if x and y
+are continuous, the level of x in the stratum if one is categorical. A continuous z that others determine is left out of
+z. If x and y are continuous and determine each other, 1 − r² counts as 10^−10. If x and y are categorical, pairs of
+levels that leaves tell nothing about cost no degree of freedom, and a stratum with more than 1,000 degrees of freedom
+is left out.
 
 Reliability: a test of 0 degrees of freedom is never reliable; otherwise there must be at least `minimum` (5) of the
 rows left for each degree of freedom, and as many of all rows for each of the *full* ones, with all levels and strata.
-
-The conditional Gaussian family is not closed under leaving out a categorical variable. If x and y are categorical and
-some z is continuous, the four models are not nested: the statistic may come out below 0 (0 is given) where z has modes
-far apart, and is only roughly chi-square where z depends on x or y. `RegressionTest` has no such trouble.
 
 Cost: a question costs a pass over the rows for each pair of its continuous variables and each division of the rows by
 categorical ones, then a small elimination for each cell. Divisions and moments are remembered between questions, in at

@@ -1,0 +1,105 @@
+#include "serape/leaves.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace serape {
+
+namespace {
+
+struct Spread {
+    std::uint32_t width;
+    std::size_t variable;
+};
+
+class Grower {
+  public:
+    Grower(Leaves& out, const std::vector<const std::uint32_t*>& ranks, std::size_t fewest)
+        : out_(out), ranks_(ranks), fewest_(fewest), spreads_(ranks.size()) {}
+
+    void grow(std::size_t begin, std::size_t end, std::uint32_t part) {
+        const auto rows = out_.rows.begin();
+        const std::size_t middle = split(begin, end);
+        if (middle == begin) {
+            std::sort(rows + static_cast<std::ptrdiff_t>(begin), rows + static_cast<std::ptrdiff_t>(end));
+            out_.begin.push_back(static_cast<std::uint32_t>(end));
+            out_.part.push_back(part);
+            return;
+        }
+        grow(begin, middle, part);
+        grow(middle, end, part);
+    }
+
+  private:
+    // Where the second half begins once rows are reordered; `begin` if they are not to be halved.
+    std::size_t split(std::size_t begin, std::size_t end) {
+        if (end - begin < 2 * fewest_) {
+            return begin;
+        }
+        for (std::size_t k = 0; k < ranks_.size(); ++k) {
+            std::uint32_t low = ~0U, high = 0;
+            for (std::size_t i = begin; i < end; ++i) {
+                const std::uint32_t rank = ranks_[k][out_.rows[i]];
+                low = std::min(low, rank);
+                high = std::max(high, rank);
+            }
+            spreads_[k] = {high - low, k};
+        }
+        std::stable_sort(spreads_.begin(), spreads_.end(),
+                         [](const Spread& a, const Spread& b) { return a.width > b.width; });
+        for (const Spread& spread : spreads_) {
+            const std::size_t middle = spread.width > 0 ? halved(begin, end, ranks_[spread.variable]) : begin;
+            if (middle != begin) {
+                return middle;
+            }
+        }
+        return begin;
+    }
+
+    std::size_t halved(std::size_t begin, std::size_t end, const std::uint32_t* rank) {
+        const auto first = out_.rows.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto last = out_.rows.begin() + static_cast<std::ptrdiff_t>(end);
+        const auto half = first + (last - first) / 2;
+        std::nth_element(first, half, last, [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
+        const std::uint32_t median = rank[*half];
+        // Below the median or up to it: whichever halves more evenly.
+        const auto below = std::partition(first, last, [&](std::uint32_t row) { return rank[row] < median; });
+        const auto up_to = std::partition(below, last, [&](std::uint32_t row) { return rank[row] == median; });
+        const auto best = half - below <= up_to - half ? below : up_to;
+        const auto enough = static_cast<std::ptrdiff_t>(fewest_);
+        return std::min(best - first, last - best) < enough ? begin : begin + static_cast<std::size_t>(best - first);
+    }
+
+    Leaves& out_;
+    const std::vector<const std::uint32_t*>& ranks_;
+    std::size_t fewest_;
+    std::vector<Spread> spreads_;
+};
+
+}  // namespace
+
+Leaves grow_leaves(std::vector<std::uint32_t> rows, std::span<const std::uint32_t> starts,
+                   const std::vector<const std::uint32_t*>& ranks, std::size_t fewest) {
+    Leaves out;
+    out.rows = std::move(rows);
+    out.begin.push_back(0);
+    Grower grower(out, ranks, fewest);
+    for (std::size_t p = 0; p + 1 < starts.size(); ++p) {
+        grower.grow(starts[p], starts[p + 1], static_cast<std::uint32_t>(p));
+    }
+    return out;
+}
+
+std::vector<std::uint32_t> ranks_of(std::span<const double> values) {
+    std::vector<std::uint32_t> order(values.size()), out(values.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        out[order[i]] =
+            i > 0 && values[order[i]] == values[order[i - 1]] ? out[order[i - 1]] : static_cast<std::uint32_t>(i);
+    }
+    return out;
+}
+
+}  // namespace serape
