@@ -134,7 +134,7 @@ class TestCopies:
         found = degenerate(np.random.default_rng(3).integers(3, size=(100, 5)))
         assert not found
         assert found == Degenerate((), ())
-        assert str(found) == "no constant or duplicate columns"
+        assert str(found) == "no degenerate columns"
 
     def test_wide(self) -> None:
         """Blocks do not matter."""
@@ -225,3 +225,36 @@ class TestDetermined:
             determined_by({"a": [1, 2], "b": [1, 2]}, "a", ["b", "a"])
         with pytest.raises(serape.OptionError, match="no column 'c'"):
             determined_by({"a": [1, 2], "b": [1, 2]}, "a", "c")
+
+
+class TestPairs:
+    def test_what_determines_what(self) -> None:
+        """State determines country, nearly; a rare level is not determined because it is rare."""
+        random = np.random.default_rng(8)
+        state = random.integers(12, size=3000)
+        country = state // 4
+        country[:5] = (country[:5] + 1) % 3
+        rare = (np.arange(3000) % 500 == 0).astype(int)
+        data = {"state": state, "country": country, "again": 2 - country, "rare": rare, "one": np.zeros(3000, int)}
+        assert degenerate(data).determined == ()
+        found = degenerate(data, tolerance=0.01)
+        assert [(d.columns, d.target, d.violations) for d in found.determined] == [
+            (("state",), "country", 5),
+            (("state",), "again", 5),
+        ]
+        assert "'state' determines 'country' but for 5 of 3,000 rows" in str(found)
+        assert not degenerate(data, tolerance=0.001).determined
+
+    def test_gaps_and_identifiers(self) -> None:
+        x = [0, 1, 2, 3] * 10
+        table = Table(
+            {"x": x, "y": [None if k == 0 else v // 2 for k, v in enumerate(x)], "id": [f"p{k}" for k in range(40)]},
+            kinds={"y": "categorical"},
+            missing="pairwise",
+        )
+        found = degenerate(table, tolerance=0.0).determined
+        assert [(d.columns, d.target, d.rows) for d in found] == [(("x",), "y", 39)]
+
+    def test_bad_tolerance(self) -> None:
+        with pytest.raises(serape.OptionError, match="tolerance is a share"):
+            degenerate({"a": [1, 2], "b": [1, 2]}, tolerance=1)

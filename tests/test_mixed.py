@@ -214,7 +214,7 @@ def test_two_categories_given_a_constant_are_mantel_haenszel() -> None:
 
 
 def test_modes_far_apart() -> None:
-    """Two categories that a continuous z hides from each other, and two that it does not, where z is far from normal."""
+    """Two categories that a z far from normal hides from each other, and two that it does not."""
     random = np.random.default_rng(4)
     cause = random.integers(2, size=4000)
     z = 50.0 * cause + random.exponential(size=4000)

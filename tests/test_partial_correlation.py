@@ -18,9 +18,16 @@ import serape
 from plain import random_dag, true_blanket
 from serape import _core
 from serape.independence.base import IndependenceTest, Outcome, Screen
-from serape.independence.partial_correlation import CorrelationTest, FisherZ, PartialCorrelation, Spearman
+from serape.independence.partial_correlation import (
+    CorrelationTest,
+    FisherZ,
+    NormalScores,
+    PartialCorrelation,
+    Spearman,
+)
 
-TESTS: dict[str, type[CorrelationTest]] = {c.name: c for c in (FisherZ, PartialCorrelation, Spearman)}
+TESTS: dict[str, type[CorrelationTest]] = {c.name: c for c in (FisherZ, PartialCorrelation, Spearman, NormalScores)}
+RANKS = ("spearman", "normal-scores")
 Floats = NDArray[np.float64]
 
 
@@ -64,8 +71,10 @@ def correlated(seed: int, rows: int, columns: int, troubled: bool = False) -> Fl
 
 def reference(data: Floats, x: int, y: int, z: list[int], name: str) -> tuple[float, float, float]:
     """Statistic, dof and log p by regression, residuals and SciPy."""
-    if name == "spearman":
+    if name in RANKS:
         data = np.apply_along_axis(stats.rankdata, 0, data)
+    if name == "normal-scores":
+        data = stats.norm.ppf(data / (len(data) + 1))
     design = np.column_stack([np.ones(len(data)), data[:, z]])
     residuals = [v - design @ np.linalg.lstsq(design, v, rcond=None)[0] for v in (data[:, x], data[:, y])]
     r = abs(float(residuals[0] @ residuals[1] / math.sqrt((residuals[0] ** 2).sum() * (residuals[1] ** 2).sum())))
@@ -136,9 +145,10 @@ def test_symmetric(name: str) -> None:
     assert one.log_p == pytest.approx(other.log_p, rel=1e-12)
 
 
-def test_ranks_see_any_rising_function() -> None:
+@pytest.mark.parametrize("name", RANKS)
+def test_ranks_see_any_rising_function(name: str) -> None:
     data = correlated(5, 80, 4)
-    plain, bent = Spearman(table_of(data)), Spearman(table_of(np.exp(data)))
+    plain, bent = TESTS[name](table_of(data)), TESTS[name](table_of(np.exp(data)))
     assert plain.test(0, 1, (2, 3)) == bent.test(0, 1, (2, 3))
 
 
@@ -207,19 +217,22 @@ def test_only_the_same_column_is_certain(name: str) -> None:
     test = TESTS[name](table)
     for other in (1, 2):
         assert test.test(0, other) == Outcome(math.inf, test.test(0, 4).dof, -math.inf, reliable=True, rows=50)
-    near = test.test(0, 3 if name != "spearman" else 4).log_p
-    assert near == -math.inf if name == "spearman" else -1e5 < near < -1000
+    near = test.test(0, 4 if name in RANKS else 3).log_p
+    assert near == -math.inf if name in RANKS else -1e5 < near < -1000
 
 
 # --- calibration ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [0, 2])
-@pytest.mark.parametrize(("name", "rows"), [("fisher-z", 100), ("partial-correlation", 8), ("spearman", 100)])
+@pytest.mark.parametrize(
+    ("name", "rows"), [("fisher-z", 100), ("partial-correlation", 8), ("spearman", 100), ("normal-scores", 1000)]
+)
 def test_uniform_if_independent(name: str, rows: int, size: int) -> None:
     """Common causes are in the conditioning set; without it p-values would crowd at 0.
 
-    Ranks of a sum are not the sum of ranks, so common causes of rank correlations are kept weak.
+    Ranks of a sum are not the sum of ranks, so common causes of rank correlations are kept weak; those of normal scores
+    need not be.
     """
     random = np.random.default_rng([rows, size])
     causes = random.normal(size=(rows, 2))
@@ -259,12 +272,12 @@ def test_few_rows(name: str, rows: int) -> None:
     for size in range(5):
         found = test.test(0, 1, range(2, 2 + size))
         assert found.dof == rows - size - (3 if name == "fisher-z" else 2)
-        if name == "spearman":  # so few ranks may be the same as those of a member of the set
+        if name in RANKS:  # so few ranks may be the same as those of a member of the set
             assert not found.reliable or found.dof >= 1
         else:
             assert found.reliable == (found.dof >= 1)
         assert math.isnan(found.statistic) == math.isnan(found.log_p) == (not found.reliable)
-        if found.reliable and name != "spearman":
+        if found.reliable and name not in RANKS:
             assert found.log_p == pytest.approx(reference(data, 0, 1, list(range(2, 2 + size)), name)[2], rel=1e-7)
 
 
@@ -289,7 +302,7 @@ def test_collinear_members_add_nothing_but_cost_a_degree_of_freedom(name: str) -
     data = correlated(9, 40, 7)
     data[:, 4] = data[:, 2]  # a copy
     data[:, 5] = 3 - 2 * data[:, 3]  # an image
-    data[:, 6] = data[:, 2] - data[:, 3] if name != "spearman" else data[:, 2]
+    data[:, 6] = data[:, 2] - data[:, 3] if name not in RANKS else data[:, 2]
     test = TESTS[name](table_of(data))
     plain = test.test(0, 1, (2, 3))
     assert plain.reliable
@@ -304,7 +317,7 @@ def test_collinear_members_add_nothing_but_cost_a_degree_of_freedom(name: str) -
 def test_nothing_is_left_to_test(name: str) -> None:
     data = correlated(10, 40, 6)
     data[:, 4] = -data[:, 2]
-    data[:, 5] = data[:, 2] + data[:, 3] if name != "spearman" else data[:, 2]
+    data[:, 5] = data[:, 2] + data[:, 3] if name not in RANKS else data[:, 2]
     test = TESTS[name](table_of(data))
     for x, z in ((4, (2,)), (5, (2, 3)), (2, (0, 4)), (2, (2,))):
         for found in (test.test(x, 1, z), test.test(1, x, z)):

@@ -32,48 +32,6 @@ _ROUNDING = 1e-9
 Groups = tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True)
-class Degenerate:
-    """Columns of a table that tell nothing, or the same as others, by name and in the table's order."""
-
-    constant: tuple[str, ...]
-    """One value only."""
-    duplicates: Groups
-    """Groups of exact copies: categorical columns that divide the rows alike, whatever their levels are called, and
-    continuous ones of equal values. A missing value is equal to a missing value only."""
-    rescaled: Groups = ()
-    """Groups of continuous columns that are equal up to scale and shift, a·x + b with a ≠ 0, and rounding; exact copies
-    are members too."""
-
-    def interchangeable(self, name: str) -> tuple[str, ...]:
-        """Return the other columns that tell the same as one."""
-        return tuple(other for other in self._group.get(name, ()) if other != name)
-
-    @cached_property
-    def _group(self) -> dict[str, tuple[str, ...]]:
-        # a group of columns up to scale holds all exact copies of its members, so it comes last and wins
-        return {name: group for groups in (self.duplicates, self.rescaled) for group in groups for name in group}
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was found, in sentences."""
-        notes = []
-        if self.constant:
-            notes.append(f"constant, so never part of a blanket: {some(self.constant)}")
-        for what, groups in (("copies of each other", self.duplicates), ("copies up to scale", self.rescaled)):
-            if groups:
-                told = "; ".join(some(group) for group in groups[:5])
-                more = f" and {len(groups) - 5:,} more groups" if len(groups) > 5 else ""
-                notes.append(f"{what}, so that one stands for all: {told}{more}")
-        return tuple(notes)
-
-    def __bool__(self) -> bool:
-        return bool(self.constant or self.duplicates or self.rescaled)
-
-    def __str__(self) -> str:
-        return "\n".join(self.notes) or "no constant or duplicate columns"
-
-
 @dataclass(frozen=True, slots=True)
 class Determination:
     """How nearly a column is a function of others. It is true where at most the share tolerated violates it."""
@@ -104,9 +62,66 @@ class Determination:
         return self.share <= self.tolerance
 
 
-def degenerate(data: Any) -> Degenerate:
-    """Find constant columns and copies among a table's columns, in time that grows with the size of the table."""
+@dataclass(frozen=True)
+class Degenerate:
+    """Columns of a table that tell nothing, or the same as others, by name and in the table's order."""
+
+    constant: tuple[str, ...]
+    """One value only."""
+    duplicates: Groups
+    """Groups of exact copies: categorical columns that divide the rows alike, whatever their levels are called, and
+    continuous ones of equal values. A missing value is equal to a missing value only."""
+    rescaled: Groups = ()
+    """Groups of continuous columns that are equal up to scale and shift, a·x + b with a ≠ 0, and rounding; exact copies
+    are members too."""
+    determined: tuple[Determination, ...] = ()
+    """Pairs of categorical columns, no copies, of which one determines the other, or nearly so; if asked for."""
+
+    def interchangeable(self, name: str) -> tuple[str, ...]:
+        """Return the other columns that tell the same as one."""
+        return tuple(other for other in self._group.get(name, ()) if other != name)
+
+    @cached_property
+    def _group(self) -> dict[str, tuple[str, ...]]:
+        # a group of columns up to scale holds all exact copies of its members, so it comes last and wins
+        return {name: group for groups in (self.duplicates, self.rescaled) for group in groups for name in group}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found, in sentences."""
+        notes = []
+        if self.constant:
+            notes.append(f"constant, so never part of a blanket: {some(self.constant)}")
+        for what, groups in (("copies of each other", self.duplicates), ("copies up to scale", self.rescaled)):
+            if groups:
+                told = "; ".join(some(group) for group in groups[:5])
+                more = f" and {len(groups) - 5:,} more groups" if len(groups) > 5 else ""
+                notes.append(f"{what}, so that one stands for all: {told}{more}")
+        notes.extend(
+            f"{one.columns[0]!r} determines {one.target!r} "
+            f"{'in all rows' if one.exact else f'but for {one.violations:,} of {one.rows:,} rows'}, "
+            f"so that neighbours of {one.target!r} can be lost: leave out the one of less use"
+            for one in self.determined
+        )
+        return tuple(notes)
+
+    def __bool__(self) -> bool:
+        return bool(self.constant or self.duplicates or self.rescaled or self.determined)
+
+    def __str__(self) -> str:
+        return "\n".join(self.notes) or "no degenerate columns"
+
+
+def degenerate(data: Any, tolerance: float | None = None) -> Degenerate:
+    """Find constant columns and copies among a table's columns, in time that grows with the size of the table.
+
+    With a tolerance, find pairs of categorical columns too of which one determines the other, but for that share of the
+    rows in which the other is not what it is most often: with 0.01, knowing one leaves at most a hundredth of what one
+    would get wrong about the other by guessing its commonest level. This compares all pairs of columns.
+    """
     table = as_table(data)
+    if tolerance is not None:
+        _check_tolerance(tolerance)
     found: dict[bytes, list[int]] = {}
     constant: list[int] = []
     continuous = set(table.continuous)
@@ -138,6 +153,7 @@ def degenerate(data: Any) -> Degenerate:
         tuple(table.names[k] for k in sorted(constant)),
         tuple(tuple(table.names[k] for k in group) for group in groups),
         tuple(tuple(table.names[k] for k in group) for group in sorted(rescaled)),
+        () if tolerance is None else _determinations(table, {*constant, *continuous}, groups, tolerance),
     )
 
 
@@ -150,8 +166,7 @@ def determined_by(
     missing are left out.
     """
     table = as_table(data)
-    if not 0 <= tolerance < 1:
-        raise OptionError(f"tolerance is a share of the rows, from 0 to less than 1, not {tolerance!r}")
+    _check_tolerance(tolerance)
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         columns = (columns,)
     at, others = table.position(target), [table.position(c) for c in columns]
@@ -178,6 +193,39 @@ def determined_by(
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _check_tolerance(tolerance: float) -> None:
+    if not 0 <= tolerance < 1:
+        raise OptionError(f"tolerance is a share of the rows, from 0 to less than 1, not {tolerance!r}")
+
+
+def _determinations(
+    table: Table, others: set[int], copies: list[list[int]], tolerance: float
+) -> tuple[Determination, ...]:
+    """Compare all pairs of columns but constants, continuous ones and copies."""
+    alike = {k: group[0] for group in copies for k in group}
+    codes = {k: table.codes(k).astype(np.int64) for k in range(len(table.names)) if k not in others}
+    found = []
+    for a, of_a in codes.items():
+        for b, of_b in codes.items():
+            if a == b or alike.get(a, a) == alike.get(b, b):
+                continue
+            there = np.ones(table.rows, bool)
+            for k in (a, b):
+                if k in table.missing:
+                    there &= ~table.missing[k]
+            one, other = (of_a, of_b) if there.all() else (of_a[there], of_b[there])
+            width = table.levels(b)
+            if table.levels(a) * width > 4 * table.rows + 1024:
+                continue  # too few rows for each level to tell
+            counts = np.bincount(one * width + other, minlength=table.levels(a) * width).reshape(-1, width)
+            wrong = len(one) - int(counts.max(axis=1).sum())
+            guessed = len(one) - int(counts.sum(axis=0).max(initial=0))
+            combinations = int(np.count_nonzero(counts.sum(axis=1)))
+            if guessed > 0 and wrong <= tolerance * guessed and 2 * combinations <= len(one):
+                found.append(Determination(table.names[b], (table.names[a],), wrong, len(one), combinations, tolerance))
+    return tuple(found)
 
 
 def _values(table: Table, k: int) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from serape.independence.function import FunctionTest
 from serape.independence.g2 import G2
 from serape.independence.mixed import ConditionalGaussian
 from serape.independence.pairwise import Pairwise
-from serape.independence.partial_correlation import FisherZ, PartialCorrelation, Spearman
+from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
 from serape.independence.permutation import Permutation
 from serape.independence.regression import RegressionTest
 from serape.independence.trend import Trend
@@ -39,6 +39,7 @@ TESTS: dict[str, Callable[[Table, Rules], IndependenceTest]] = {
     "fisher-z": lambda table, _: FisherZ(table),
     "partial-correlation": lambda table, _: PartialCorrelation(table),
     "spearman": lambda table, _: Spearman(table),
+    "normal-scores": lambda table, _: NormalScores(table),
     "mixed": lambda table, _: ConditionalGaussian(table),
     "regression": lambda table, _: RegressionTest(table),
     "trend": lambda table, _: Trend(table),

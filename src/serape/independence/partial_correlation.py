@@ -8,11 +8,14 @@ rows,
   correlation coefficient", Metron 3, 1924);
 - `partial-correlation` takes |r|·√((N − |Z| − 2) / (1 − r²)) for Student's t, which it is if the columns are normal;
 - `spearman` does the same with ranks instead of values, tied values having the mean of theirs (Spearman, "The proof
-  and measurement of association between two things", American Journal of Psychology 15, 1904).
+  and measurement of association between two things", American Journal of Psychology 15, 1904);
+- `normal-scores` does the same with the normal quantiles of the ranks, Φ⁻¹(rank / (N + 1)) (van der Waerden, "Order
+  tests for the two-sample problem and their power", Indagationes Mathematicae 14, 1952).
 
 Given Z, ranks are an approximation: those of a linear relation are not quite linear, and regressions on ranks leave
 some of a strong common cause. Two causes of weight 0.4 each do no harm (5 % of p-values below 0.05 with 1,000 rows);
-two of weight 1 make it 27 %.
+two of weight 1 make it 27 %. Normal scores do not have this trouble where columns are monotone functions of normal
+variables (the *nonparanormal* of Liu, Lafferty & Wasserman 2009).
 
 p-values are two-sided. Their logarithms are finite as long as r is not ±1, which it is only if two columns, centred and
 scaled, are the same to the last bit: 1 − |r| is computed from their difference, not by subtraction.
@@ -31,6 +34,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Sequence
+from statistics import NormalDist
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -219,9 +223,31 @@ class Spearman(PartialCorrelation):
     def _column(self, values: Floats) -> Floats:
         if not np.isfinite(values).all():
             return super()._column(values)
-        _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-        ranks = np.cumsum(counts) - 0.5 * (counts - 1)
-        return super()._column(ranks[inverse.ravel()])
+        return super()._column(_ranks(values))
+
+
+class NormalScores(PartialCorrelation):
+    """Partial correlation of normal scores: exact, as rows grow, for monotone functions of normal variables."""
+
+    name = "normal-scores"
+
+    def __init__(self, table: Table) -> None:
+        quantile = NormalDist().inv_cdf
+        # Of ranks 1, 1.5, 2 … N: tied values have the mean of theirs.
+        scores = np.array([quantile(half / 2 / (table.rows + 1)) for half in range(2, 2 * table.rows + 1)])
+        self._scores = (scores - scores[::-1]) / 2  # to the bit the same for a column and its negative
+        super().__init__(table)
+
+    def _column(self, values: Floats) -> Floats:
+        if not np.isfinite(values).all():
+            return super()._column(values)
+        return super()._column(self._scores[np.rint(2 * _ranks(values)).astype(np.intp) - 2])
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return ranks from 1 on, tied values having the mean of theirs."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - 0.5 * (counts - 1))[inverse.ravel()], np.float64)
 
 
 class _Tail:
