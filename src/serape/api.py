@@ -6,7 +6,7 @@ import inspect
 import os
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -142,6 +142,8 @@ class Task:
     knowledge: BoundKnowledge | None = None
     known: frozenset[int] = frozenset()
     """Members of the answer that are known; only where there is one target."""
+    said: Mapping[str, Any] = field(default_factory=dict)
+    """What was told beforehand, in the words of the call."""
 
     @classmethod
     def make(
@@ -202,7 +204,13 @@ class Task:
         for x in sorted(bound.must(at)):
             if x in outside:
                 raise OptionError(f"{names[x]!r} is forbidden, but knowledge joins it to {names[at]!r}")
-        return replace(self, knowledge=None if bound.is_empty else bound, known=inside), at
+        said = {
+            "knowledge": None if knowledge is None else Knowledge.of(knowledge).to_dict(),
+            "known_members": [names[x] for x in sorted(inside)],
+            "forbidden_members": [names[x] for x in sorted(outside)],
+        }
+        told = {name: value for name, value in said.items() if value}
+        return replace(self, knowledge=None if bound.is_empty else bound, known=inside, said=told), at
 
     def run(
         self,
@@ -375,8 +383,10 @@ class Task:
                 "reliability": getattr(self.source, "reliability", None),
                 "dof": getattr(self.source, "dof", None),
                 **self.options,
+                **self.said,
             },
             interchangeable=interchangeable,
+            data=None if table is None else table.provenance,
             notes=(
                 *(table.notes if table is not None else ()),
                 *self.source.notes,
