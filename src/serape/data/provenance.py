@@ -22,7 +22,7 @@ class Provenance:
     rows: int
     columns: int
     made: Mapping[str, Any]
-    """The path, if the table was read from a file, and the arguments of `Table` that were not left at their defaults."""
+    """The path, if the table was read from a file, and the arguments of `Table` that were not left at defaults."""
     known: str | None = None
     """The fingerprint, if it has been computed already."""
     table: Table | None = field(default=None, repr=False, compare=False)
@@ -68,6 +68,6 @@ def fingerprint(table: Table) -> str:
         column = table.numbers(k) if k in continuous else table.codes(k)
         if k in table.missing:  # what stands there means nothing
             column = np.where(table.missing[k], 0, column)
-            found.update(np.packbits(table.missing[k]))
-        found.update(column.astype("<f8" if k in continuous else "u1" if len(levels) <= 256 else "<u2"))
+            found.update(np.packbits(table.missing[k]).data)
+        found.update(column.astype("<f8" if k in continuous else "u1" if len(levels) <= 256 else "<u2").data)
     return found.hexdigest()

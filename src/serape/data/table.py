@@ -87,11 +87,11 @@ class Table:
         if ignore:
             columns = columns.without(ignore)
             notes.append(f"left out as asked: {some(ignore)}")
-        self._fill(_treat_missing(columns, missing, notes), notes)
+        made = _made(data, kinds, missing, ignore, header, na_values)
+        self._fill(_treat_missing(columns, missing, notes), notes, made)
         self.notes += tuple(self._remarks())
-        self._made = _made(data, kinds, missing, ignore, header, na_values)
 
-    def _fill(self, columns: Columns, notes: Sequence[str]) -> None:
+    def _fill(self, columns: Columns, notes: Sequence[str], made: Mapping[str, Any] | None = None) -> None:
         self.names: tuple[str, ...] = tuple(columns.names)
         self.rows: int = columns.rows
         self.missing: Mapping[int, NDArray[np.bool_]] = columns.missing
@@ -103,7 +103,7 @@ class Table:
         self._position = {name: k for k, name in enumerate(self.names)}
         self._told = tuple(notes)
         self.notes: tuple[str, ...] = self._told
-        self._made: Mapping[str, Any] = {}
+        self._made = made or {}
 
     # --- what there is -------------------------------------------------------------------------------------------
 

@@ -141,6 +141,16 @@ class Result:
         """Write the result as JSON; the file appears whole or not at all."""
         write_whole(Path(path), json_text(self))
 
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a report to an HTML file: graph, evidence, tables, test budget, and how to get the result again.
+
+        The file stands alone: it opens from disk, in any browser, without a network. Of very many variables only those
+        near the target are in it.
+        """
+        from serape.results.report import blanket_page, page_text
+
+        write_whole(Path(path), page_text(blanket_page(self)))
+
     def __str__(self) -> str:
         lines = [f"{self.title}: {', '.join(self.members) or 'nothing'}"]
         if self.finds == "blanket" and self.parents_children is not None:

@@ -178,6 +178,16 @@ class Structure:
         """Write the structure as JSON; the file appears whole or not at all."""
         write_whole(Path(path), self.json())
 
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a report to an HTML file: graph, edges, test budget, and how to get the structure again.
+
+        The file stands alone: it opens from disk, in any browser, without a network. Of very many variables only those
+        with the most edges are in it.
+        """
+        from serape.results.report import network_page, page_text
+
+        write_whole(Path(path), page_text(network_page(self)))
+
     @property
     def title(self) -> str:
         """What was found, in words."""
