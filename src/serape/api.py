@@ -311,7 +311,7 @@ class Task:
                 self._with_known(near, target, neighbours=self.finds == "blanket"),
                 None
                 if spouses is None
-                else {self._position(s): self._positions(via, target) or () for s, via in spouses.items()},
+                else {self._answered(s): self._positions(via, target) or () for s, via in spouses.items()},
             )
         if not isinstance(answer, Collection) or isinstance(answer, str):
             raise InputTypeError(
@@ -332,10 +332,16 @@ class Task:
     def _position(self, variable: int | str) -> int:
         return position(self.source, variable)
 
+    def _answered(self, variable: int | str) -> int:
+        """Return the position of a variable that an algorithm names: to it a number is a position, not a name."""
+        if is_whole(variable) and 0 <= int(variable) < len(self.source.variables):
+            return int(variable)
+        return self._position(variable)
+
     def _positions(self, variables: Collection[int | str] | None, target: int) -> tuple[int, ...] | None:
         if variables is None:
             return None
-        found = {self._position(v) for v in variables}
+        found = {self._answered(v) for v in variables}
         if target in found:
             raise OptionError(f"algorithm {self.algorithm.name!r} returned the target as a member of its own blanket")
         return tuple(sorted(found))

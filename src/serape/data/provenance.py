@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from serape.data.table import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Provenance:
     """Rows, columns and fingerprint of a table, and how it was made."""
 
@@ -25,12 +25,18 @@ class Provenance:
     """The path, if the table was read from a file, and the arguments of `Table` that were not left at defaults."""
     known: str | None = None
     """The fingerprint, if it has been computed already."""
-    table: Table | None = field(default=None, repr=False, compare=False)
+    table: Table | None = field(default=None, repr=False)
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of names, kinds, levels and values, in their order: computed when it is first looked at."""
         return self.known or ("" if self.table is None else fingerprint(self.table))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Provenance) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.rows, self.columns))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists, text and numbers."""

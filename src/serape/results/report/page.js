@@ -375,15 +375,15 @@
     else if (event.key === "Escape") clear();
     else if (event.key === "Home") focusOn(nodes.has(centre) ? centre : shownNow()[0]);
     else if (way) {
-      const from = nodes.get(k) || { x: 0, y: size[1] + size[3] };
+      const from = nodes.get(k) || { x: 0, y: size[1] + size[3], w: 0, h: 0 };
       let best = null;
       let least = Infinity;
-      for (const [other, { x, y }] of nodes) {
+      for (const [other, { x, y, w, h }] of nodes) {
         const [dx, dy] = [x - from.x, y - from.y];
-        const ahead = dx * way[0] + dy * way[1];
-        const aside = Math.abs(dx * way[1]) + Math.abs(dy * way[0]);
-        const far = ahead + 2 * aside;
-        if (other !== k && ahead > 1 && far < least) [best, least] = [other, far];
+        const [gapX, gapY] = [Math.abs(dx) - (w + from.w) / 2, Math.abs(dy) - (h + from.h) / 2]; // between the boxes
+        const [ahead, aside] = way[0] ? [gapX, gapY] : [gapY, gapX];
+        const far = ahead + 2 * Math.max(0, aside);
+        if (other !== k && ahead > -1 && dx * way[0] + dy * way[1] > 0 && far < least) [best, least] = [other, far];
       }
       if (best !== null) focusOn(best);
     } else return;

@@ -212,7 +212,8 @@ def _grid(grid: Grid) -> str:
         grid.title,
         f'{about}<div class="scroll" tabindex="0" role="region" aria-labelledby="{key}-caption">'
         f'<table class="sortable"><caption id="{key}-caption"><span class="unseen">{_escaped(grid.title)}. </span>'
-        f"The buttons in the head sort the table.</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>",
+        f"The buttons in the head sort the table.</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"</div>",
     )
 
 
