@@ -15,10 +15,7 @@ from serape.data.example import clinic
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
-    pytest.mark.xdist_group("browser"),  # one browser, whatever the number of workers
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 OPTIONS = [
     "--no-sandbox",
     "--disable-gpu",

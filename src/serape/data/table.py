@@ -44,8 +44,8 @@ class Table:
 
     `data` may be a pandas, polars or pyarrow frame (or any other that narwhals reads), anything that exports an Arrow
     stream, a two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, or the path of a
-    file of delimited text (.csv, .tsv, .txt, .data or any other name, also as .gz or .xz) or a Parquet file. Columns of
-    a bare array are called x0, x1, ….
+    file of delimited text (.csv, .tsv, .txt, .data or any other name, also as .gz or .xz) or a Parquet file, or an open
+    file of delimited text. Columns of a bare array are called x0, x1, ….
 
     Strings, declared categories, truth values and whole numbers with at most 20 distinct values are *categorical*; all
     other numbers are *continuous*. `kinds` overrules this, for all columns ("categorical") or by name
