@@ -213,7 +213,7 @@ class TestSize:
         assert (tmp_path / "r.html").stat().st_size < 1_000_000
 
     def test_a_large_network(self, tmp_path: Path) -> None:
-        graph = nx.Graph()
+        graph: nx.Graph[str] = nx.Graph()
         names = [f"{'variable' * 12}{k}" for k in range(3000)]
         graph.add_nodes_from(names)
         seen = {"statistic": 9.0, "dof": 1.0, "log_p": -9.0, "reliable": True, "given": tuple(names[:3])}
@@ -421,7 +421,7 @@ class TestFingerprint:
         assert re.fullmatch("[0-9a-f]{32}", prints.pop())
 
     def test_every_change_shows(self) -> None:
-        data = {"a": [0, 1, 0, 1], "b": [0.5, 1.5, 2.5, 3.5], "c": ["u", "v", "u", "u"]}
+        data: dict[str, list[Any]] = {"a": [0, 1, 0, 1], "b": [0.5, 1.5, 2.5, 3.5], "c": ["u", "v", "u", "u"]}
         changed = [
             {**data, "a": [0, 1, 1, 1]},
             {**data, "b": [0.5, 1.5, 2.5, 3.6]},

@@ -129,7 +129,7 @@ def test_it_opens_and_nothing_overlaps(show: Any, name: str) -> None:
         assert left <= begin <= end <= right  # the name is in its box
         for left2, top2, right2, bottom2, *_ in boxes[k + 1 :]:
             assert right <= left2 or right2 <= left or bottom <= top2 or bottom2 <= top
-    folder = os.environ.get("SERAPE_SCREENSHOTS")
+    folder = os.environ.get("SERAPE_SCREENSHOTS")  # to look at
     for scheme in ("light", "dark") if folder else ():
         page.emulate_media(color_scheme=scheme)
         page.screenshot(path=f"{folder}/{name}-{scheme}.png", full_page=True)

@@ -43,12 +43,12 @@ def _complete_test(incomplete: str) -> list[str]:
 
 def _complete_column(context: typer.Context, incomplete: str) -> list[str]:
     """Complete the name of a column of the file that was named before, if it is text."""
-    data = context.params.get("data")
+    words = [context.params.get("data"), *context.args]  # in an unfinished line, arguments may still be words
+    path = next((Path(word) for word in words if word and is_csv(Path(word))), None)
     try:
-        names = column_names(Path(data)) if data is not None and is_csv(Path(data)) else []
+        return [name for name in column_names(path) if name.startswith(incomplete)] if path is not None else []
     except DataError:  # nothing to complete by
-        names = []
-    return [name for name in names if name.startswith(incomplete)]
+        return []
 
 
 def complete_network(incomplete: str) -> list[str]:

@@ -66,9 +66,14 @@ def blanket_page(found: Result) -> Page:
         answer=_answer(found, len(outside)),
         facts=_facts(found),
         warnings=_warnings(found, rows),
-        hint="Choose a variable to see why it is in. A variable that was left out appears below the graph when it is "
-        "chosen, joined to what separates it from the target. The smaller p, the thicker the line.",
-        legend={kind: _MEANING[kind] for kind in _MEANING if kind in {"target", *kinds.values()} or (kind == "out")},
+        hint="Choose a variable to see why it is in; the smaller p, the thicker the line."
+        + (
+            " A variable that was left out appears below the graph when it is chosen, joined to what separates it from "
+            "the target."
+            if outside
+            else ""
+        ),
+        legend={k: _MEANING[k] for k in _MEANING if k in {"target", *kinds.values(), *(["out"] if outside else [])}},
         graph={
             "mode": "around",
             "centre": 0,
