@@ -1,11 +1,16 @@
 """The command line: results on stdout, everything else on stderr, exit codes that mean something."""
 
 import csv
+import gzip
+import io
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +18,7 @@ import pytest
 
 import serape
 from serape.cli import main
+from serape.cli.app import app
 from serape.data.example import clinic
 from serape.data.writing import write_table
 
@@ -236,3 +242,256 @@ class TestStructure:
         assert ".png, .svg or .pdf" in err
         code, out, err = run(capsys, "network", asia, "--knowledge", str(tmp_path / "none.json"))
         assert (code, out) == (2, "")
+
+
+class TestReport:
+    def test_blanket_and_neighbours(self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+        for command in ("blanket", "neighbours"):
+            path = tmp_path / f"{command}.html"
+            code, out, err = run(capsys, command, patients, "-t", "HeartDisease", "--report", str(path))
+            assert (code, err) == (0, "")
+            assert "HeartDisease" in out
+            text = path.read_text()
+            assert text.startswith("<!doctype html>")
+            assert f"serape {command} " in text  # how to reproduce it
+
+    def test_structures(self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+        for command in ("skeleton", "network"):
+            path = tmp_path / f"{command}.html"
+            code, _, _ = run(capsys, command, patients, "--report", str(path), "--json")
+            assert code == 0
+            assert "14 variables" in path.read_text()
+
+    def test_demo(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        code, out, _ = run(capsys, "demo", "--report", str(tmp_path / "demo.html"))
+        assert code == 0
+        assert "open it in a browser" in out
+        assert (tmp_path / "demo.html").exists()
+
+    @pytest.mark.parametrize("command", ["blanket", "network", "skeleton", "neighbours"])
+    def test_a_folder_that_is_not_there(self, capsys: pytest.CaptureFixture[str], patients: str, command: str) -> None:
+        target = [] if command in ("network", "skeleton") else ["-t", "Age"]
+        code, out, err = run(capsys, command, patients, *target, "--report", "/none/report.html")
+        assert (code, out) == (1, "")  # before the search
+        assert err == "serape: /none/report.html cannot be written: there is no folder /none\n"
+
+
+class Input(io.BytesIO):
+    """Bytes that call themselves standard input."""
+
+    name = "<stdin>"
+
+
+class TestStandardInput:
+    @pytest.fixture
+    def give(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+        return lambda content: monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Input(content)))
+
+    def test_it_is_read_like_a_file(
+        self, capsys: pytest.CaptureFixture[str], patients: str, give: Callable[[bytes], None]
+    ) -> None:
+        expected = json.loads(run(capsys, "blanket", patients, "-t", "HeartDisease", "--json")[1])
+        give(b"\xef\xbb\xbf" + Path(patients).read_bytes())  # with the mark that some programs begin with
+        code, out, err = run(capsys, "blanket", "-", "-t", "HeartDisease", "--json")
+        assert (code, err) == (0, "")
+        found = json.loads(out)
+        assert found["blanket"] == expected["blanket"]
+        assert found["data"]["fingerprint"] == expected["data"]["fingerprint"]
+
+    def test_options_for_text(self, capsys: pytest.CaptureFixture[str], give: Callable[[bytes], None]) -> None:
+        give(b"0;0;y\n" + b"".join(b"%d;%d;%s\n" % (k % 2, k % 2, b"-" if k < 3 else b"y") for k in range(100)))
+        code, out, _ = run(
+            capsys, "blanket", "-", "-t", "x0", "--no-header", "--na", "-", "--missing", "drop", "--json"
+        )
+        assert code == 0
+        assert json.loads(out)["blanket"] == ["x1"]
+
+    @pytest.mark.parametrize(
+        ("content", "sentence"),
+        [
+            (b"", "standard input is empty"),
+            (b"a,b\n1,2\n1\n", "standard input, line 3: 1 fields where the first line has 2"),
+            (b"a,b\n\xff\xfe,1\n", "standard input is not UTF-8 text"),
+            (gzip.compress(b"a,b\n1,2\n"), "standard input is not UTF-8 text"),
+        ],
+    )
+    def test_bad_text(
+        self, capsys: pytest.CaptureFixture[str], give: Callable[[bytes], None], content: bytes, sentence: str
+    ) -> None:
+        give(content)
+        code, out, err = run(capsys, "blanket", "-", "-t", "a")
+        assert (code, out) == (1, "")
+        assert err.startswith(f"serape: {sentence}")
+        assert err.count("\n") == 1
+
+    def test_a_real_pipe(self, patients: str) -> None:
+        done = subprocess.run(
+            [sys.executable, "-m", "serape", "blanket", "-", "-t", "HeartDisease", "--json"],
+            input=Path(patients).read_bytes(),
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert json.loads(done.stdout)["target"] == "HeartDisease"
+
+    def test_an_open_file_in_python(self, patients: str) -> None:
+        with open(patients) as file:  # noqa: PTH123
+            table = serape.Table(file)
+        assert table.provenance.fingerprint == serape.Table(patients).provenance.fingerprint
+        assert serape.Table(io.StringIO("a,b\n1,2\n2,1\n")).names == ("a", "b")
+
+
+class TestHelp:
+    @staticmethod
+    def commands() -> list[str]:
+        return [info.name or "" for info in app.registered_commands]
+
+    def test_every_command_has_help_and_examples_that_parse(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert len(self.commands()) == 9
+        for info in app.registered_commands:
+            code, out, _ = run(capsys, info.name or "", "--help")
+            assert code == 0
+            assert "Example" in out
+            examples = [line for line in (info.epilog or "").split("\n\n") if "serape " in line]
+            assert examples
+            for example in examples:
+                for part in example.partition("Example: ")[2:] if "Example: " in example else [example]:
+                    words = shlex.split(re.sub(r" > \S+", "", part.split(" | ")[-1]))
+                    assert words[:1] == ["serape"]
+                    assert words[1] in self.commands()
+                    known = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", run(capsys, words[1], "--help")[1]))
+                    assert {word for word in words[2:] if word.startswith("-") and len(word) > 1} <= {*known, "-1"}
+
+    def test_every_option_is_explained(self) -> None:
+        import typer
+
+        group = typer.main.get_command(app)
+        for name, command in group.commands.items():  # type: ignore[attr-defined]
+            for parameter in command.params:
+                assert getattr(parameter, "help", None), (name, parameter.name)
+
+    def test_the_same_options_everywhere(self, capsys: pytest.CaptureFixture[str]) -> None:
+        shared = ["--missing", "--kind", "--ignore", "--header", "--na", "--test", "--alpha", "--reliability", "--dof",
+                  "--knowledge", "--seed", "--jobs", "--algorithm", "--output", "--json", "--quiet"]  # fmt: skip
+        for command in ("blanket", "neighbours", "region", "skeleton", "network"):
+            out = run(capsys, command, "--help")[1]
+            assert [option for option in shared if option not in out] == []
+
+    def test_without_arguments(self, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, err = run(capsys)
+        assert code == 2
+        assert "Usage: serape" in out + err
+
+
+class TestJson:
+    def test_lists(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert {entry["name"] for entry in json.loads(run(capsys, "sample", "--list", "--json")[1])} >= {
+            "alarm",
+            "asia",
+        }
+        assert {entry["study"] for entry in json.loads(run(capsys, "study", "--json")[1])} >= {"pena2005-table4"}
+        code, _, err = run(capsys, "sample", "asia", "--json")
+        assert code == 2
+        assert "--json is about the list" in err
+
+    def test_region(self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+        kept = tmp_path / "region.json"
+        code, out, _ = run(capsys, "region", patients, "-t", "ECG", "--depth", "1", "--json", "-o", str(kept))
+        assert code == 0
+        assert json.loads(out) == json.loads(kept.read_text())
+
+
+class TestCompletion:
+    @pytest.fixture
+    def complete(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> Callable[[str], list[str]]:
+        def completed(line: str) -> list[str]:
+            monkeypatch.setenv("_SERAPE_COMPLETE", "complete_bash")
+            monkeypatch.setenv("COMP_WORDS", line)
+            monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
+            return run(capsys)[1].split()
+
+        return completed
+
+    def test_names(self, complete: Callable[[str], list[str]], patients: str) -> None:
+        assert complete("serape bl") == ["blanket"]
+        assert complete("serape blanket --algorithm hiton") == ["hiton-mb"]
+        assert complete("serape network --algorithm hiton") == ["hiton-pc"]
+        assert complete("serape network --algorithm mm") == ["mmpc", "mmhc"]
+        assert complete("serape network --test part") == ["partial-correlation"]
+        assert complete(f"serape blanket {patients} --target Bl") == ["BloodPressure"]
+        assert complete(f"serape blanket {patients} --ignore ") == list(clinic(2))
+        assert complete("serape blanket none.csv --target Bl") == []
+        assert complete("serape sample as") == ["asia"]
+        assert complete("serape study pena2005-table4") == ["pena2005-table4"]
+
+    def test_it_can_be_installed(self, capsys: pytest.CaptureFixture[str]) -> None:
+        _, out, _ = run(capsys, "--help")
+        assert "--install-completion" in out
+        assert "--show-completion" in out
+
+
+class TestWidth:
+    NAME = "a_column_with_a_name_that_is_longer_than_a_narrow_terminal"
+
+    def test_names_are_not_cut(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "d.csv"
+        path.write_text(f"t,{self.NAME}\n" + "".join(f"{k % 2},{k % 2}\n" for k in range(100)))
+        for columns in ("30", "80", "200"):
+            monkeypatch.setenv("COLUMNS", columns)
+            for command in (["blanket", str(path), "-t", "t"], ["skeleton", str(path)]):
+                _, out, _ = run(capsys, *command)
+                assert self.NAME in out.replace("\n", "")
+                assert "…" not in out
+
+    def test_pipes_get_whole_lines(self, capsys: pytest.CaptureFixture[str], patients: str) -> None:
+        _, out, _ = run(capsys, "blanket", patients, "-t", "HeartDisease", "--explain", "Weight")
+        assert str(serape.markov_blanket(patients, "HeartDisease").explain("Weight")) in out.splitlines()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+class TestTerminal:
+    @staticmethod
+    def on_a_terminal(*arguments: str, **environment: str) -> str:
+        """Run a command with standard output and error on a pseudo-terminal, and return what it wrote there."""
+        import pty
+
+        outer, inner = pty.openpty()
+        plain = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS")}
+        with subprocess.Popen(
+            arguments, stdout=inner, stderr=inner, stdin=inner, env={**plain, "TERM": "xterm-256color", **environment}
+        ) as process:
+            os.close(inner)
+            seen = b""
+            try:
+                while block := os.read(outer, 65536):
+                    seen += block
+            except OSError:  # the other end is closed
+                pass
+            assert process.wait() == 0
+        os.close(outer)
+        return seen.decode()
+
+    def test_colours_can_be_turned_off(self) -> None:
+        colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
+        command = (sys.executable, "-m", "serape", "--help")
+        assert colour.search(self.on_a_terminal(*command))
+        assert not colour.search(self.on_a_terminal(*command, NO_COLOR="1"))
+
+    def test_the_time_left_is_shown(self, tmp_path: Path) -> None:
+        script = tmp_path / "slow.py"
+        script.write_text(
+            "import sys\n"
+            "import serape.many\n"
+            "serape.many.PATIENCE = 0.0  # no waiting\n"
+            "from serape.cli import main\n"
+            "main(['skeleton', sys.argv[1]])\n"
+        )
+        path = tmp_path / "asia.csv"
+        write_table(serape.load_network("asia").sample(200, 1), path)
+        shown = self.on_a_terminal(sys.executable, str(script), str(path))
+        assert "8/8" in shown
+        assert re.search(r"\d:\d\d:\d\d", shown)

@@ -230,3 +230,15 @@ class TestBadUse:
             serape.markov_blanket(clinic(100), "Ward", algorithm="iamb", aplha=0.1)
         with pytest.raises(serape.OptionError, match="it takes 'k'"):
             serape.markov_blanket(clinic(100), "Ward", algorithm="fast-iamb", kk=3)
+
+
+@pytest.mark.parametrize("algorithm", ["iamb", "hiton-mb"])
+def test_columns_called_by_numbers(algorithm: str) -> None:
+    """An algorithm's positions are not taken for names, whatever columns are called."""
+    data = clinic(2000)
+    plain = serape.markov_blanket(data, "HeartDisease", algorithm)
+    call = {name: str(len(data) - k) for k, name in enumerate(data)}
+    found = serape.markov_blanket(
+        {call[name]: values for name, values in data.items()}, call["HeartDisease"], algorithm
+    )
+    assert found.blanket == tuple(call[name] for name in plain.blanket)

@@ -6,7 +6,7 @@ import inspect
 import os
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -142,6 +142,8 @@ class Task:
     knowledge: BoundKnowledge | None = None
     known: frozenset[int] = frozenset()
     """Members of the answer that are known; only where there is one target."""
+    said: Mapping[str, Any] = field(default_factory=dict)
+    """What was told beforehand, in the words of the call."""
 
     @classmethod
     def make(
@@ -202,7 +204,13 @@ class Task:
         for x in sorted(bound.must(at)):
             if x in outside:
                 raise OptionError(f"{names[x]!r} is forbidden, but knowledge joins it to {names[at]!r}")
-        return replace(self, knowledge=None if bound.is_empty else bound, known=inside), at
+        said = {
+            "knowledge": None if knowledge is None else Knowledge.of(knowledge).to_dict(),
+            "known_members": [names[x] for x in sorted(inside)],
+            "forbidden_members": [names[x] for x in sorted(outside)],
+        }
+        told = {name: value for name, value in said.items() if value}
+        return replace(self, knowledge=None if bound.is_empty else bound, known=inside, said=told), at
 
     def run(
         self,
@@ -303,7 +311,7 @@ class Task:
                 self._with_known(near, target, neighbours=self.finds == "blanket"),
                 None
                 if spouses is None
-                else {self._position(s): self._positions(via, target) or () for s, via in spouses.items()},
+                else {self._answered(s): self._positions(via, target) or () for s, via in spouses.items()},
             )
         if not isinstance(answer, Collection) or isinstance(answer, str):
             raise InputTypeError(
@@ -324,10 +332,16 @@ class Task:
     def _position(self, variable: int | str) -> int:
         return position(self.source, variable)
 
+    def _answered(self, variable: int | str) -> int:
+        """Return the position of a variable that an algorithm names: to it a number is a position, not a name."""
+        if is_whole(variable) and 0 <= int(variable) < len(self.source.variables):
+            return int(variable)
+        return self._position(variable)
+
     def _positions(self, variables: Collection[int | str] | None, target: int) -> tuple[int, ...] | None:
         if variables is None:
             return None
-        found = {self._position(v) for v in variables}
+        found = {self._answered(v) for v in variables}
         if target in found:
             raise OptionError(f"algorithm {self.algorithm.name!r} returned the target as a member of its own blanket")
         return tuple(sorted(found))
@@ -375,8 +389,10 @@ class Task:
                 "reliability": getattr(self.source, "reliability", None),
                 "dof": getattr(self.source, "dof", None),
                 **self.options,
+                **self.said,
             },
             interchangeable=interchangeable,
+            data=None if table is None else table.provenance,
             notes=(
                 *(table.notes if table is not None else ()),
                 *self.source.notes,

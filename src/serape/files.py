@@ -21,10 +21,16 @@ COMPRESSED = tuple(_OPENERS)
 
 
 @contextmanager
-def open_text(path: Path) -> Iterator[IO[str]]:
-    """Open a file of UTF-8 text, which may be compressed; whatever is wrong with it is told in one sentence."""
+def open_text(path: Path, opened: IO[str] | None = None) -> Iterator[IO[str]]:
+    """Open a file of UTF-8 text, which may be compressed; whatever is wrong with it is told in one sentence.
+
+    One that is open already is read on from where it stands, and `path` is what to call it.
+    """
     opener = _OPENERS.get(path.suffix.lower(), open)
     try:
+        if opened is not None:
+            yield opened
+            return
         with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
             yield file
     except UnicodeDecodeError as error:

@@ -87,9 +87,11 @@ def looks_delimited(path: Path) -> bool:
     return len(widths) == 1 and widths.pop() > 1
 
 
-def read_csv(path: Path, kinds: Kinds, options: TextOptions) -> tuple[list[str], list[Encoded], tuple[str, ...]]:
-    """Read and encode a file of delimited text: names, columns and notes."""
-    with open_text(path) as file:
+def read_csv(
+    path: Path, kinds: Kinds, options: TextOptions, opened: IO[str] | None = None
+) -> tuple[list[str], list[Encoded], tuple[str, ...]]:
+    """Read and encode a file of delimited text, or one that is open already: names, columns and notes."""
+    with open_text(path, opened) as file:
         first, before = _first_lines(file)
         if not first:
             raise DataError(f"{path} is empty; its first line must name the columns")
@@ -116,6 +118,15 @@ def read_csv(path: Path, kinds: Kinds, options: TextOptions) -> tuple[list[str],
         encoded.append(_encode_text(name, list(seen[column]), own, kinds.of(name), options.missing))
         codes[column] = np.zeros(0, np.int64)
     return names, encoded, notes
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the fields of the first line of a file of delimited text, and read no more of it."""
+    with open_text(path) as file:
+        first, _ = _first_lines(file)
+        return (
+            [field.strip() for field in next(csv.reader(first, delimiter=_separator(first[0], path)))] if first else []
+        )
 
 
 # --- the first line --------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -125,6 +126,8 @@ def read(data: Any, kinds: Kinds, text: TextOptions | None = None) -> Columns:
     """Read data of any supported kind; the options for text are refused where they do not apply."""
     if isinstance(data, str | PathLike):
         return _read_path(Path(data), kinds, text)
+    if isinstance(data, io.TextIOBase):
+        return _read_text(data, kinds, text)
     if text is not None:
         raise OptionError("header and na_values are about files of delimited text; these data are not one")
     if isinstance(data, Columns):
@@ -164,6 +167,14 @@ def _read_path(path: Path, kinds: Kinds, text: TextOptions | None) -> Columns:
         f"{path} is of a kind that cannot be read; use delimited text (.csv, .tsv, .txt, .data, also .gz or .xz) or "
         f".parquet"
     )
+
+
+def _read_text(file: Any, kinds: Kinds, text: TextOptions | None) -> Columns:
+    """Read an open file of delimited text, such as standard input."""
+    called = str(getattr(file, "name", "the text"))
+    path = Path("standard input" if called == "<stdin>" else called)
+    names, encoded, notes = read_csv(path, kinds, text or TextOptions(), file)
+    return Columns(names, len(encoded[0]), encoded, notes=notes)
 
 
 def _arrow_backend(what: str) -> Literal["pyarrow", "polars"]:

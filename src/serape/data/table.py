@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.csv_files import TextOptions
 from serape.data.encoding import Codes, Encoded, Kind, Kinds, as_codes
+from serape.data.provenance import Provenance
 from serape.data.reading import Columns, read
 from serape.errors import DataError, OptionError, is_whole, some, suggestion
 
@@ -42,8 +44,8 @@ class Table:
 
     `data` may be a pandas, polars or pyarrow frame (or any other that narwhals reads), anything that exports an Arrow
     stream, a two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, or the path of a
-    file of delimited text (.csv, .tsv, .txt, .data or any other name, also as .gz or .xz) or a Parquet file. Columns of
-    a bare array are called x0, x1, ….
+    file of delimited text (.csv, .tsv, .txt, .data or any other name, also as .gz or .xz) or a Parquet file, or an open
+    file of delimited text. Columns of a bare array are called x0, x1, ….
 
     Strings, declared categories, truth values and whole numbers with at most 20 distinct values are *categorical*; all
     other numbers are *continuous*. `kinds` overrules this, for all columns ("categorical") or by name
@@ -85,10 +87,11 @@ class Table:
         if ignore:
             columns = columns.without(ignore)
             notes.append(f"left out as asked: {some(ignore)}")
-        self._fill(_treat_missing(columns, missing, notes), notes)
+        made = _made(data, kinds, missing, ignore, header, na_values)
+        self._fill(_treat_missing(columns, missing, notes), notes, made)
         self.notes += tuple(self._remarks())
 
-    def _fill(self, columns: Columns, notes: Sequence[str]) -> None:
+    def _fill(self, columns: Columns, notes: Sequence[str], made: Mapping[str, Any] | None = None) -> None:
         self.names: tuple[str, ...] = tuple(columns.names)
         self.rows: int = columns.rows
         self.missing: Mapping[int, NDArray[np.bool_]] = columns.missing
@@ -100,6 +103,7 @@ class Table:
         self._position = {name: k for k, name in enumerate(self.names)}
         self._told = tuple(notes)
         self.notes: tuple[str, ...] = self._told
+        self._made = made or {}
 
     # --- what there is -------------------------------------------------------------------------------------------
 
@@ -134,6 +138,10 @@ class Table:
     def levels(self, position: int) -> int:
         """Return how many levels the column at a position has; 0 if it is continuous."""
         return len(self._levels[position])
+
+    def column_levels(self, position: int) -> tuple[Any, ...]:
+        """Return the levels of the column at a position, in the order of their codes; none if it is continuous."""
+        return self._levels[position]
 
     def numbers(self, position: int) -> NDArray[np.float64]:
         """Return the values of the continuous column at a position; NaN where they are missing."""
@@ -190,6 +198,11 @@ class Table:
             missing=missing,
             declared=rows is not None or k in self._declared,
         )
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """What tells this table from others: rows, columns, a fingerprint, and how it was made."""
+        return Provenance(self.rows, len(self.names), self._made, table=self)
 
     @property
     def varying(self) -> list[int]:
@@ -345,6 +358,26 @@ def position_of(variable: str | int, names: Sequence[str], positions: Mapping[st
 def as_table(data: Any) -> Table:
     """Return data as a Table, encoding it only if it is not one already."""
     return data if isinstance(data, Table) else Table(data)
+
+
+def _made(
+    data: Any,
+    kinds: str | Mapping[str, str] | None,
+    missing: Missing,
+    ignore: Collection[str],
+    header: bool | Sequence[str] | None,
+    na_values: Collection[str],
+) -> dict[str, Any]:
+    """Return how a table was made: the path, and what was not left at its default."""
+    given = {
+        "kinds": {str(name): str(kind) for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds,
+        "missing": None if missing == "error" else missing,
+        "ignore": [str(name) for name in ignore],
+        "header": header if header is None or isinstance(header, bool) else [str(name) for name in header],
+        "na_values": [str(word) for word in na_values],
+    }
+    path = {"path": str(data)} if isinstance(data, str | PathLike) else {}
+    return path | {name: value for name, value in given.items() if value is False or value}
 
 
 def _check_shape(columns: Columns) -> None:

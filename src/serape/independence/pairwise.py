@@ -94,7 +94,9 @@ class Pairwise(IndependenceTest):
         self._counts: dict[Gaps, int] = {frozenset(): table.rows}
         self._lock = threading.Lock()
         fewest = min(range(len(table.names)), key=lambda k: int(table.missing[k].sum()) if k in table.missing else 0)
-        self.name = self._build(self._gaps([fewest]), [fewest]).name
+        built = self._build(self._gaps([fewest]), [fewest])
+        self.name = built.name
+        self.dof, self.reliability = getattr(built, "dof", None), getattr(built, "reliability", None)
 
     def check(self, variables: Container[int]) -> None:
         """Refuse columns that the test refuses, if it refuses any."""

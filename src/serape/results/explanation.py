@@ -141,9 +141,20 @@ class Evidence:
         which = int(self._columns["which"][self.position[variable]])
         return None if which < 0 else tuple(self.names[z] for z in self._given[which])
 
-    def records(self, result: Result) -> Records:
-        """Return the whole evidence as a table, a row for each variable but the target."""
-        keep = [k for k, name in enumerate(self.names) if name != result.target]
+    def nearest(self, outside: Sequence[str], most: int) -> list[str]:
+        """Return those variables, at most so many, that came nearest to being found: they were in, or p is least."""
+        at = np.array([self.position[name] for name in outside], np.int64)
+        log_p = np.asarray(self._columns["log_p"], float)[at]
+        log_p = np.where(np.asarray(self._columns["reliable"], bool)[at] & ~np.isnan(log_p), log_p, math.inf)
+        left = np.isin(at, [x for x, event in self._events if event == "left"])
+        return [outside[k] for k in np.lexsort((log_p, ~left))[:most]]
+
+    def records(self, result: Result, variables: Sequence[str] | None = None) -> Records:
+        """Return the evidence as a table, a row for each of some variables, or for all but the target."""
+        if variables is None:
+            keep = [k for k, name in enumerate(self.names) if name != result.target]
+        else:
+            keep = [self.position[name] for name in variables]
         members = set(result.members)
         columns: dict[str, list[Any]] = {"variable": [self.names[k] for k in keep]}
         columns["included"] = [name in members for name in columns["variable"]]

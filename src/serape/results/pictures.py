@@ -270,6 +270,11 @@ class _Plan:
     """For each edge, the points of cubic curves: a start, then two handles and an end for each."""
 
 
+def lay_out(boxes: Sequence[Point], edges: Iterable[tuple[int, int, bool]]) -> _Plan:
+    """Return places for boxes of such widths and heights, and routes for edges: from, to, and whether directed."""
+    return _plan(boxes, [_Edge(a, b, directed, "found", 1.0) for a, b, directed in edges])
+
+
 def _plan(boxes: Sequence[Point], edges: Sequence[_Edge]) -> _Plan:
     """Lay out every connected part, downwards or to the right, side by side, and those without edges beneath."""
     parts, alone = _parts(len(boxes), edges)

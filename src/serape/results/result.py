@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import networkx as nx
 
+from serape.data.provenance import Provenance
 from serape.errors import DataError, OptionError, suggestion
 from serape.files import write_whole
 from serape.results.explanation import Evidence, Explanation
@@ -56,6 +57,8 @@ class Result:
     """Members that the wrapper left out."""
     interchangeable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Members of which there are copies, and these: any of them would do as well."""
+    data: Provenance | None = field(default=None, repr=False, compare=False)
+    """Which data it is about: rows, columns, fingerprint; None where there are none, but an oracle."""
 
     @property
     def evidence(self) -> Records:
@@ -130,12 +133,23 @@ class Result:
             "complete": self.complete,
             "left_out": list(self.left_out),
             "interchangeable": {name: list(others) for name, others in self.interchangeable.items()},
+            "data": None if self.data is None else self.data.to_dict(),
             "evidence": self.trace.to_dict(),
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result as JSON; the file appears whole or not at all."""
         write_whole(Path(path), json_text(self))
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a report to an HTML file: graph, evidence, tables, test budget, and how to get the result again.
+
+        The file stands alone: it opens from disk, in any browser, without a network. Of very many variables only those
+        near the target are in it.
+        """
+        from serape.results.report import blanket_page, page_text
+
+        write_whole(Path(path), page_text(blanket_page(self)))
 
     def __str__(self) -> str:
         lines = [f"{self.title}: {', '.join(self.members) or 'nothing'}"]
@@ -186,6 +200,7 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
         return tuple(str(v) for v in values)
 
     spouses = content["spouses"]
+    data = content.get("data")  # files of older versions have none
     near = content["parents_children"]
     return Result(
         target=str(content["target"]),
@@ -206,6 +221,7 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
         left_out=names(content["left_out"]),
         interchangeable={str(name): names(others) for name, others in content["interchangeable"].items()},
         trace=Evidence.from_dict(content["evidence"]),
+        data=None if data is None else Provenance.from_dict(data),
     )
 
 

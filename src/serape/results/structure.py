@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
 
+from serape.data.provenance import Provenance
 from serape.data.table import Table
 from serape.errors import DataError
 from serape.files import write_whole
@@ -64,6 +65,8 @@ class Structure:
     conflicts: tuple[str, ...] = field(default=(), repr=False)
     """Arrows that tests or knowledge ask for and that contradict surer ones."""
     table: Table | None = field(default=None, repr=False, compare=False)
+    data: Provenance | None = field(default=None, repr=False, compare=False)
+    """Which data it is about: rows, columns, fingerprint."""
 
     @property
     def directed(self) -> bool:
@@ -164,6 +167,7 @@ class Structure:
             "options": dict(self.options),
             "notes": list(self.notes),
             "complete": self.complete,
+            "data": None if self.data is None else self.data.to_dict(),
         }
 
     def json(self) -> str:
@@ -173,6 +177,16 @@ class Structure:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the structure as JSON; the file appears whole or not at all."""
         write_whole(Path(path), self.json())
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a report to an HTML file: graph, edges, test budget, and how to get the structure again.
+
+        The file stands alone: it opens from disk, in any browser, without a network. Of very many variables only those
+        with the most edges are in it.
+        """
+        from serape.results.report import network_page, page_text
+
+        write_whole(Path(path), page_text(network_page(self)))
 
     @property
     def title(self) -> str:
@@ -210,6 +224,7 @@ def load_structure(path: str | os.PathLike[str]) -> Structure:
 
 def _from_dict(content: Mapping[str, Any]) -> Structure:
     directed = content["finds"] == "network"
+    data = content.get("data")  # files of older versions have none
     names = [str(name) for name in content["variables"]]
     graph: nx.Graph[str] = nx.DiGraph(directed=bool(content["directed"])) if directed else nx.Graph()
     graph.add_nodes_from(names)
@@ -243,6 +258,7 @@ def _from_dict(content: Mapping[str, Any]) -> Structure:
         complete=bool(content["complete"]),
         separating_sets={frozenset(e["pair"]): tuple(e["given"]) for e in content["separating_sets"]},
         conflicts=tuple(content["conflicts"]),
+        data=None if data is None else Provenance.from_dict(data),
     )
 
 

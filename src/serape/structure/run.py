@@ -49,6 +49,8 @@ class Run:
     progress: bool | Watcher | None
     tally: Tally = field(default_factory=Tally)
     notes: list[str] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    """Settings of single steps, for the answer to tell."""
     complete: bool = True
     started: float = field(default_factory=time.perf_counter)
 
@@ -64,7 +66,7 @@ class Run:
 
     def result(self, algorithm: str, graph: nx.Graph[str], task: Task | None, **more: Any) -> Structure:
         """Return the answer, or raise it if it is not complete."""
-        options: dict[str, Any] = more.pop("options", {})
+        options: dict[str, Any] = {**self.options, **more.pop("options", {})}
         if task is not None:
             options = {
                 "max_conditioning": task.max_conditioning,
@@ -89,6 +91,7 @@ class Run:
             notes=tuple(self.notes),
             complete=self.complete,
             table=self.table,
+            data=None if self.table is None else self.table.provenance,
             **{"score": None, "total": None, "separating_sets": {}, **more},
         )
         if not self.complete:
@@ -101,6 +104,7 @@ class Run:
 
 def find_neighbours(run: Run, task: Task, rule: Rule, checkpoint: str | os.PathLike[str] | None) -> dict[int, set[int]]:
     """Find the neighbourhoods of all variables and join them."""
+    run.options["rule"] = rule
     kept = None if checkpoint is None else Checkpoint(Path(checkpoint), task, run.knowledge)
     targets = list(range(len(run.names))) if run.table is None else run.table.varying
     found = neighbourhoods(task, targets, run.threads, run.progress, kept)

@@ -1,0 +1,132 @@
+"""The application that commands belong to, how they end, and how they share options."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
+
+import typer
+import typer.core
+
+import serape
+from serape.errors import Interrupted, OptionError, SerapeError
+
+BAD_DATA, BAD_USE, INTERRUPTED = 1, 2, 130
+Found = TypeVar("Found")
+
+app = typer.Typer(
+    name="serape",
+    help="Find the Markov blanket of a variable: the smallest set of columns that tells all there is to know about it.",
+    epilog="Start with: serape demo\n\nThen, on a file of your own: serape blanket FILE.csv --target COLUMN\n\n"
+    "Exit codes: 0 done, 1 bad data, 2 bad use, 130 interrupted (what was found by then is printed). "
+    "NO_COLOR=1 turns colours off.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit."""
+    try:
+        app(args=arguments, prog_name="serape")
+    except OptionError as error:
+        _fail(str(error), BAD_USE)
+    except SerapeError as error:
+        _fail(str(error), BAD_DATA)
+    sys.exit(0)
+
+
+class Command(typer.core.TyperCommand):
+    """A command that says so when it is interrupted, and leaves."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _fail("interrupted", INTERRUPTED)
+
+
+def _fail(sentence: str, code: int) -> NoReturn:
+    print(f"serape: {sentence}", file=sys.stderr)  # noqa: T201
+    sys.exit(code)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"serape {serape.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    del version
+
+
+def command(
+    name: str, *examples: str, about: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a command of this name, with examples below its help.
+
+    A parameter whose type is a dataclass stands for options of its own: one for each field.
+    """
+    head = "Example" if len(examples) == 1 else "Examples"
+    epilog = "\n\n".join([f"{head}:", *examples]) if len(examples) > 1 else f"{head}: {examples[0]}"
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        app.command(name, cls=Command, help=about, epilog=epilog)(_spread(function))
+        return function
+
+    return register
+
+
+def _spread(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function with the fields of its dataclasses as parameters in their place."""
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint) and isinstance(hint, type)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name not in groups:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        own = get_type_hints(groups[name], include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if field.default is MISSING else field.default,
+                annotation=own[field.name],
+            )
+            for field in fields(groups[name])
+        ]
+
+    @wraps(function)
+    def run(**given: Any) -> None:
+        made = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in groups.items()}
+        function(**given, **made)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def answer(question: Callable[[], Found], tell: Callable[[Found], None]) -> None:
+    """Ask, tell what was found, and exit as interrupted if it was: what was found by then is told too."""
+    interrupted = False
+    try:
+        found = question()
+    except Interrupted as stop:
+        found, interrupted = stop.found, True
+    tell(found)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)

@@ -1,0 +1,176 @@
+"""`serape algorithms`, `sample`, `study` and `demo`: what comes with the package."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import MofNCompleteColumn
+from rich.progress import Progress as Bar
+
+import serape
+from serape.api import thread_count
+from serape.cli.base import command
+from serape.cli.options import AsJson, Jobs, complete_network, read_network
+from serape.cli.show import console, print_grid, print_json, print_line, show_result
+from serape.data.example import clinic, clinic_graph
+from serape.data.writing import write_csv, write_table
+from serape.errors import OptionError, suggestion
+from serape.networks import bundled_networks
+
+
+@command("algorithms", "serape algorithms", "serape algorithms --json")
+def algorithms(as_json: AsJson = False) -> None:
+    """List the algorithms: what each finds, and whether it is provably right given perfect tests."""
+    table = serape.algorithms()
+    if as_json:
+        print_json(list(table))
+        return
+    print_grid(
+        table.columns,
+        (["yes" if v is True else "no" if v is False else str(v) for v in row.values()] for row in table),
+    )
+
+
+@command(
+    "sample",
+    "serape sample alarm --rows 5000 --seed 1 -o alarm.csv",
+    "serape sample alarm --copies 10 --rows 1000 > wide.csv",
+    "serape sample --list",
+)
+def sample(
+    network: Annotated[
+        str,
+        typer.Argument(
+            help="A bundled network (see --list), or a .bif or .bif.gz file.", autocompletion=complete_network
+        ),
+    ] = "",
+    rows: Annotated[int, typer.Option(help="Number of rows to draw.", min=2)] = 1000,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draw.", min=0)] = None,
+    copies: Annotated[int, typer.Option(help="Join so many copies of the network first.", min=1)] = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A .csv, .csv.gz, .csv.xz or .parquet file; if none, CSV on standard output."
+        ),
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the bundled networks.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+) -> None:
+    """Draw rows from a Bayesian network."""
+    if show_list or not network:
+        _list_networks(as_json)
+        if not show_list:
+            raise OptionError("name a network of this list, or a .bif file")
+        return
+    if as_json:
+        raise OptionError("--json is about the list of networks; rows are drawn as CSV or Parquet")
+    model = read_network(network)
+    if copies > 1:
+        model = model.tile(copies, seed)
+    table = model.sample(rows, seed)
+    if output is None:
+        write_csv(table, sys.stdout)
+    else:
+        write_table(table, output)
+        console(stderr=True).print(f"{rows:,} rows of {len(table.names):,} columns in {output}", markup=False)
+
+
+def _list_networks(as_json: bool) -> None:
+    if as_json:
+        print_json(list(bundled_networks()))
+        return
+    print_grid(
+        ("name", "variables", "arcs", "parameters"),
+        (
+            [str(entry["name"]), *(f"{entry[key]:,}" for key in ("nodes", "arcs", "parameters"))]
+            for entry in bundled_networks()
+        ),
+    )
+
+
+def _complete_study(incomplete: str) -> list[str]:
+    from serape import studies
+
+    return [name for name in studies.STUDIES if name.startswith(incomplete)]
+
+
+@command(
+    "study",
+    "serape study",
+    "serape study pena2005-table4 --quick",
+)
+def study(
+    name: Annotated[str, typer.Argument(help="A study; none lists them.", autocompletion=_complete_study)] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer samples and sizes: under a minute.")] = False,
+    data: Annotated[Path | None, typer.Option(help="Data that are not bundled, for studies that want them.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for tables, answers and picture.")] = Path("studies"),
+    jobs: Jobs = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Rerun an experiment of a paper, or go on with one that was stopped, and set its numbers beside ours."""
+    from serape import studies
+
+    if not name:
+        listed = [{"study": one.name, "paper": one.paper, "about": one.about} for one in studies.STUDIES.values()]
+        if as_json:
+            print_json(listed)
+        else:
+            print_grid(("study", "paper", "about"), (list(row.values()) for row in listed))
+        return
+    if name not in studies.STUDIES:
+        known = list(studies.STUDIES)
+        raise OptionError(f"there is no study {name!r}.{suggestion(name, known)} There are {', '.join(known)}.")
+    settings = studies.Settings(quick, data, thread_count(jobs))
+    with Bar(*Bar.get_default_columns(), MofNCompleteColumn(), console=console(stderr=True)) as bar:
+        task = bar.add_task(name, total=None)
+        outcome = studies.run(
+            studies.STUDIES[name],
+            settings,
+            out,
+            lambda done, total, key: bar.update(task, completed=done, total=total, description=key or name),
+        )
+    if as_json:
+        print_json({"study": name, "tables": outcome.tables, "files": [str(path) for path in outcome.files]})
+        return
+    for title, rows in outcome.tables.items():
+        if rows:
+            print_grid(list(rows[0]), (list(map(str, row.values())) for row in rows), title, 170)
+    print_line("written: " + ", ".join(str(path) for path in outcome.files))
+    if not any(path.suffix == ".png" for path in outcome.files):
+        print_line("no picture: it needs matplotlib; install it with: pip install 'serape[plots]'")
+
+
+@command("demo", "serape demo", "serape demo --rows 500 --report demo.html")
+def demo(
+    rows: Annotated[int, typer.Option(help="Number of patients to draw.", min=2)] = 5000,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    report: Annotated[Path | None, typer.Option(help="Write a report to this .html file.")] = None,
+) -> None:
+    """Draw data with a known answer and find it again."""
+    target = "HeartDisease"
+    patients = serape.Table(clinic(rows, seed))
+    truth = serape.markov_blanket(serape.DSeparation(clinic_graph()), target).blanket
+    print_line(
+        f"{rows:,} patients of an imaginary heart clinic, {len(patients.names)} columns: {', '.join(patients.names)}.\n"
+        f"Which columns tell all there is to know about {target}?\n"
+    )
+    found = serape.markov_blanket(patients, target, alpha=0.01)
+    show_result(found)
+    outside = next((name for name in ("Weight", "Diabetes") if name not in found.blanket), None)
+    inside = next((name for name in ("Anxiety", "Smoking") if name in found.blanket), None)
+    for name in (inside, outside):
+        if name is not None:
+            print_line(f"\n{found.explain(name)}")
+    missed, extra = sorted(set(truth) - set(found.blanket)), sorted(set(found.blanket) - set(truth))
+    if missed or extra:
+        print_line(f"\nThe graph the data were drawn from says {', '.join(truth)}:")
+        print_line(f"missed {', '.join(missed) or 'none'}, extra {', '.join(extra) or 'none'}.")
+    else:
+        print_line(f"\nThis is exactly the blanket in the graph the data were drawn from: {', '.join(truth)}.")
+    if report is not None:
+        found.report(report)
+        print_line(f"The report is in {report}: open it in a browser.")
+    print_line("Try it on your own file: serape blanket FILE.csv --target COLUMN")

@@ -1,0 +1,70 @@
+"""`serape blanket` and `serape neighbours`: questions about one column."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import serape
+from serape.cli.base import answer, command
+from serape.cli.options import (
+    Algorithm,
+    AsJson,
+    DataOptions,
+    MaxConditioning,
+    Output,
+    Report,
+    SearchOptions,
+    Target,
+    check_files,
+)
+from serape.cli.show import show_result
+from serape.results.result import Result
+
+
+@command(
+    "neighbours",
+    "serape neighbours patients.csv --target HeartDisease --alpha 0.01 --explain Anxiety",
+    "serape neighbours patients.csv --target HeartDisease --algorithm hiton-pc --report report.html",
+    about="Find the parents and children of a column.",
+)
+@command(
+    "blanket",
+    "serape blanket patients.csv --target HeartDisease --alpha 0.01 --explain Weight",
+    "serape blanket patients.csv --target HeartDisease --algorithm hiton-mb --report report.html",
+    "zcat big.csv.gz | serape blanket - --target HeartDisease --json > found.json",
+    about="Find the Markov blanket of a column.",
+)
+def ask(
+    context: typer.Context,
+    data: DataOptions,
+    target: Target,
+    *,
+    algorithm: Algorithm = "auto",
+    search: SearchOptions,
+    max_conditioning: MaxConditioning = None,
+    explain: Annotated[
+        list[str] | None,
+        typer.Option(help="Tell why this column is in or out; repeatable.", rich_help_panel="Output"),
+    ] = None,
+    output: Output = None,
+    report: Report = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask for what the name of the command says."""
+    check_files(output, report)
+    question = serape.parents_children if context.info_name == "neighbours" else serape.markov_blanket
+    table = data.table()
+
+    def tell(found: Result) -> None:
+        show_result(found, explain or (), as_json)
+        if output is not None:
+            found.save(output)
+        if report is not None:
+            found.report(report)
+
+    answer(
+        lambda: question(table, target, algorithm=algorithm, max_conditioning=max_conditioning, **search.arguments()),
+        tell,
+    )

@@ -1,0 +1,256 @@
+"""Options that several commands have, and what completes them in a shell."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+import serape
+from serape.data.csv_files import column_names, is_csv
+from serape.errors import DataError, OptionError
+from serape.independence import TESTS
+from serape.local.registry import ALGORITHMS
+from serape.networks import bundled_networks
+from serape.results import pictures
+from serape.structure.registry import NETWORK_ALGORITHMS
+
+_DATA, _TESTS, _OUTPUT = "Data", "How to search", "Output"
+
+# --- completion ------------------------------------------------------------------------------------------------------
+
+
+def _complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    asked = context.info_name
+    finds = "blanket" if asked == "blanket" else "parents-children"
+    known = [(a.name, a.paper) for a in ALGORITHMS.values() if a.finds in (finds, "both")]
+    if asked == "network":
+        known += [(a.name, a.paper) for a in NETWORK_ALGORITHMS.values()]
+    if asked == "skeleton":
+        known.append(("pc-stable", NETWORK_ALGORITHMS["pc-stable"].paper))
+    yield from ((name, about) for name, about in [("auto", "the default"), *known] if name.startswith(incomplete))
+
+
+def _complete_test(incomplete: str) -> list[str]:
+    return [name for name in ("auto", *TESTS) if name.startswith(incomplete)]
+
+
+def _complete_column(context: typer.Context, incomplete: str) -> list[str]:
+    """Complete the name of a column of the file that was named before, if it is text."""
+    words = [context.params.get("data"), *context.args]  # in an unfinished line, arguments may still be words
+    path = next((Path(word) for word in words if word and is_csv(Path(word))), None)
+    try:
+        return [name for name in column_names(path) if name.startswith(incomplete)] if path is not None else []
+    except DataError:  # nothing to complete by
+        return []
+
+
+def complete_network(incomplete: str) -> list[str]:
+    """Complete the name of a bundled network."""
+    return [entry["name"] for entry in bundled_networks() if entry["name"].startswith(incomplete)]
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+Target = Annotated[
+    str,
+    typer.Option("--target", "-t", help="The column that it is about.", autocompletion=_complete_column),
+]
+Algorithm = Annotated[
+    str,
+    typer.Option(
+        help="A name that `serape algorithms` lists, or auto.",
+        autocompletion=_complete_algorithm,
+        rich_help_panel=_TESTS,
+    ),
+]
+MaxConditioning = Annotated[int | None, typer.Option(help="Largest conditioning set.", rich_help_panel=_TESTS)]
+MaxSubset = Annotated[
+    str, typer.Option(help="Largest conditioning set: a number, none, or auto.", rich_help_panel=_TESTS)
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(help="Keep neighbourhoods in this file as they are found, and go on from it.", rich_help_panel=_TESTS),
+]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all.", rich_help_panel=_TESTS)]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Also save the result as JSON to this file.", rich_help_panel=_OUTPUT),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write a report to this .html file: graph, evidence, how to reproduce; opens offline.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+Picture = Annotated[
+    Path | None, typer.Option(help="Draw the graph into this .png, .svg or .pdf file.", rich_help_panel=_OUTPUT)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=_OUTPUT)]
+Truth = Annotated[
+    str | None,
+    typer.Option(
+        help="Compare with this network: a bundled one, or a .bif file.",
+        autocompletion=complete_network,
+        rich_help_panel=_OUTPUT,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """Which data, and how to read them."""
+
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A file of delimited text (.csv, .tsv, .txt, .data, also .gz or .xz), a .parquet file, or - for "
+            "delimited text from standard input."
+        ),
+    ]
+    missing: Annotated[
+        Literal["error", "drop", "level", "pairwise"],
+        typer.Option(
+            help="Missing values: refuse, drop such rows, make them a level, or use for each test the rows it has.",
+            rich_help_panel=_DATA,
+        ),
+    ] = "error"
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Kind of a column, as NAME=categorical or NAME=continuous; repeatable.", rich_help_panel=_DATA
+        ),
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="Leave this column out; repeatable.", autocompletion=_complete_column, rich_help_panel=_DATA),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line names the columns; if unsaid, judged.",
+            rich_help_panel=_DATA,
+        ),
+    ] = None
+    na: Annotated[
+        list[str] | None,
+        typer.Option(help="A word that stands for a missing value; repeatable.", rich_help_panel=_DATA),
+    ] = None
+
+    def table(self) -> serape.Table:
+        """Read the table."""
+        options: dict[str, Any] = {
+            "kinds": dict(map(_kind, self.kind or ())) or None,
+            "missing": self.missing,
+            "ignore": self.ignore or (),
+            "header": self.header,
+            "na_values": tuple(self.na or ()),
+        }
+        if str(self.data) != "-":
+            return serape.Table(self.data, **options)
+        text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
+        try:
+            return serape.Table(text, **options)
+        finally:
+            text.detach()  # standard input is not ours to close
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How questions are answered, and by how many threads."""
+
+    test: Annotated[
+        str,
+        typer.Option(
+            help=f"Independence test: auto, {', '.join(TESTS)}.",
+            autocompletion=_complete_test,
+            rich_help_panel=_TESTS,
+        ),
+    ] = "auto"
+    alpha: Annotated[float, typer.Option(help="Significance level.", rich_help_panel=_TESTS)] = 0.05
+    reliability: Annotated[
+        Literal["auto", "dof", "cells", "none"],
+        typer.Option(
+            help="Trust a test with 5 rows a degree of freedom, 5 rows a cell, or always.", rich_help_panel=_TESTS
+        ),
+    ] = "auto"
+    dof: Annotated[
+        Literal["auto", "full", "adjusted"], typer.Option(help="Degrees of freedom.", rich_help_panel=_TESTS)
+    ] = "auto"
+    knowledge: Annotated[
+        Path | None,
+        typer.Option(
+            help="A JSON file of what is known: pairs of names under required, forbidden (arcs, from and to) and "
+            "forbidden_pairs, and lists of names, earlier to later, under tiers.",
+            rich_help_panel=_TESTS,
+        ),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option(help="Break exact ties at random with this seed.", rich_help_panel=_TESTS)
+    ] = None
+    jobs: Jobs = 1
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.", rich_help_panel=_OUTPUT)] = False
+
+    def arguments(self) -> dict[str, Any]:
+        """Return them as arguments of the questions in Python."""
+        return {
+            "test": self.test,
+            "alpha": self.alpha,
+            "reliability": None if self.reliability == "none" else self.reliability,
+            "dof": self.dof,
+            "knowledge": _read_knowledge(self.knowledge),
+            "random_state": self.seed,
+            "n_jobs": self.jobs,
+            "progress": False if self.quiet else None,
+        }
+
+
+def _kind(entry: str) -> tuple[str, str]:
+    name, equals, value = entry.rpartition("=")
+    if not equals:
+        raise OptionError(f"--kind {entry!r} must be NAME=categorical or NAME=continuous")
+    return name, value
+
+
+def _read_knowledge(path: Path | None) -> Mapping[str, Any] | None:
+    if path is None:
+        return None
+    try:
+        content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise OptionError(f"the knowledge in {path} cannot be read as JSON: {error}") from None
+    return content
+
+
+def read_limit(text: str) -> int | Literal["auto"] | None:
+    """Return what --max-conditioning says."""
+    if text == "auto":
+        return "auto"
+    if text == "none":
+        return None
+    if not text.isdecimal():
+        raise OptionError(f"--max-conditioning must be a whole number, 'none' or 'auto', not {text!r}")
+    return int(text)
+
+
+def read_network(name: str) -> serape.Network:
+    """Return a network by the name of a bundled one, or of a BIF file."""
+    return serape.read_bif(name) if Path(name).suffix in (".bif", ".gz") else serape.load_network(name)
+
+
+def check_files(*paths: Path | None, picture: Path | None = None) -> None:
+    """Refuse files that cannot be written, and pictures that cannot be drawn, before the search, not after it."""
+    if picture is not None:
+        pictures.picture_format(picture)
+        pictures.check_matplotlib()
+    for path in (*paths, picture):
+        if path is not None and not path.parent.is_dir():
+            raise DataError(f"{path} cannot be written: there is no folder {path.parent}")

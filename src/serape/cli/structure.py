@@ -1,0 +1,205 @@
+"""`serape region`, `serape skeleton` and `serape network`: questions about many columns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+import serape
+from serape.cli.base import answer, command
+from serape.cli.options import (
+    Algorithm,
+    AsJson,
+    Checkpoint,
+    DataOptions,
+    MaxSubset,
+    Output,
+    Picture,
+    Report,
+    SearchOptions,
+    Target,
+    Truth,
+    check_files,
+    read_limit,
+    read_network,
+)
+from serape.cli.show import print_json, print_line, show_edges, show_structure
+from serape.errors import OptionError
+from serape.files import write_whole
+from serape.results import pictures
+from serape.results.result import finite
+
+
+@command(
+    "region",
+    "serape region patients.csv --target HeartDisease --depth 2 --picture region.png",
+    "serape region patients.csv --target HeartDisease --depth 1 --json",
+)
+def region(
+    data: DataOptions,
+    target: Target,
+    *,
+    depth: Annotated[int, typer.Option(help="How many edges away from it.")] = 2,
+    algorithm: Algorithm = "auto",
+    search: SearchOptions,
+    max_conditioning: MaxSubset = "auto",
+    picture: Picture = None,
+    output: Output = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the columns within some edges of a column, and the edges that lead there."""
+    check_files(output, picture=picture)
+    table = data.table()
+
+    def tell(found: Any) -> None:
+        content = {
+            **found.graph,
+            "nodes": [{"name": name, "distance": steps} for name, steps in found.nodes(data="distance")],
+            "edges": [{"from": a, "to": b, **seen} for a, b, seen in found.edges(data=True)],
+        }
+        if as_json:
+            print_json(content)
+        else:
+            _show_region(found)
+        if output is not None:
+            write_whole(output, json.dumps(finite(content), indent=1, allow_nan=False, default=str) + "\n")
+        if picture is not None:
+            pictures.save_picture(pictures.draw_graph(found, target=found.graph["target"]), picture)
+
+    answer(
+        lambda: serape.region(
+            table,
+            target,
+            depth,
+            algorithm=algorithm,
+            max_conditioning=read_limit(max_conditioning),
+            **search.arguments(),
+        ),
+        tell,
+    )
+
+
+def _show_region(found: Any) -> None:
+    about = found.graph
+    edges = "1 edge" if about["depth"] == 1 else f"{about['depth']} edges"
+    print_line(f"Within {edges} of {about['target']}: {len(found) - 1} variables")
+    show_edges([(a, "–", b, seen) for a, b, seen in found.edges(data=True)])
+    print_line(
+        f"by {about['algorithm']} with {about['test']} at alpha {about['alpha']:g}: {about['tests']:,} tests, "
+        f"{about['skipped']:,} skipped, {about['seconds']:.3g} s"
+    )
+
+
+@command(
+    "skeleton",
+    "serape skeleton patients.csv --algorithm hiton-pc --jobs -1 --checkpoint kept.jsonl",
+    "serape skeleton patients.csv --rule or --report skeleton.html",
+)
+def skeleton(
+    data: DataOptions,
+    *,
+    algorithm: Algorithm = "auto",
+    search: SearchOptions,
+    rule: Annotated[
+        Literal["and", "or"], typer.Option(help="Join two columns if both, or if one of them, has the other.")
+    ] = "and",
+    max_conditioning: MaxSubset = "auto",
+    checkpoint: Checkpoint = None,
+    picture: Picture = None,
+    output: Output = None,
+    report: Report = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find which columns are joined by an arc, without the arcs' directions."""
+    check_files(output, report, picture=picture)
+    table = data.table()
+    answer(
+        lambda: serape.skeleton(
+            table,
+            algorithm,
+            rule=rule,
+            max_conditioning=read_limit(max_conditioning),
+            checkpoint=checkpoint,
+            **search.arguments(),
+        ),
+        lambda found: _tell(found, as_json, output, report, picture),
+    )
+
+
+@command(
+    "network",
+    "serape network patients.csv --algorithm mmhc --picture net.png --bif net.bif",
+    "serape network patients.csv --algorithm ges --score bic --report net.html",
+    "serape sample alarm --rows 5000 | serape network - --truth alarm",
+)
+def network(
+    data: DataOptions,
+    *,
+    algorithm: Algorithm = "mmhc",
+    search: SearchOptions,
+    max_conditioning: MaxSubset = "auto",
+    score: Annotated[
+        Literal["auto", "bdeu", "bic", "aic", "k2"], typer.Option(help="Score, for those that go by one.")
+    ] = "auto",
+    ess: Annotated[float, typer.Option(help="Equivalent sample size of the BDeu score.")] = 1.0,
+    checkpoint: Checkpoint = None,
+    truth: Truth = None,
+    picture: Picture = None,
+    bif: Annotated[
+        Path | None,
+        typer.Option(help="Write the network with fitted probabilities to this file.", rich_help_panel="Output"),
+    ] = None,
+    output: Output = None,
+    report: Report = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the network behind a table: which columns are joined by an arc, and which way."""
+    check_files(output, report, bif, picture=picture)
+    table = data.table()
+    true = None if truth is None else read_network(truth)
+    if true is not None and set(true.variables) != set(table.names):
+        raise OptionError(f"the network {truth!r} and the table have different variables; they cannot be compared")
+
+    def tell(found: serape.Structure) -> None:
+        _tell(found, as_json, output, report, picture, true)
+        if bif is not None and found.complete:
+            serape.write_bif(found.fit(), bif)
+
+    answer(
+        lambda: serape.network(
+            table,
+            algorithm,
+            max_conditioning=read_limit(max_conditioning),
+            score=score,
+            equivalent_sample_size=ess,
+            checkpoint=checkpoint,
+            **search.arguments(),
+        ),
+        tell,
+    )
+
+
+def _tell(
+    found: serape.Structure,
+    as_json: bool,
+    output: Path | None,
+    report: Path | None,
+    picture: Path | None,
+    truth: serape.Network | None = None,
+) -> None:
+    comparison = None if truth is None else found.compare(truth)
+    if output is not None:
+        found.save(output)
+    if as_json:
+        more = {} if comparison is None else {"comparison": asdict(comparison)}
+        print_json({**found.to_dict(), **more})
+    else:
+        show_structure(found, comparison)
+    if report is not None:
+        found.report(report)
+    if picture is not None:
+        found.plot(picture, None if truth is None else truth.graph)

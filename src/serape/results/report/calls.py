@@ -1,0 +1,134 @@
+"""How to get an answer again: the call in Python, and on the command line where it can be asked there."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from serape.data.provenance import Provenance
+from serape.independence import TESTS
+from serape.local.registry import ALGORITHMS
+from serape.structure.registry import NETWORK_ALGORITHMS
+
+if TYPE_CHECKING:
+    from serape.results.result import Result
+    from serape.results.structure import Structure
+
+_RULED = ("g2", "x2")
+"""Tests that go by `dof` and `reliability`."""
+
+
+def blanket_calls(found: Result) -> dict[str, str]:
+    """Return the calls that ask for what was found."""
+    blanket = found.finds == "blanket"
+    settings = {"algorithm": found.algorithm, **_tested(found.test, found.alpha, found.options)}
+    arguments = [repr(found.target), *_arguments(settings)]
+    question = "markov_blanket" if blanket else "parents_children"
+    calls = {"In Python": _python(question, found.data, found.test, arguments)}
+    words = None if found.left_out else _words(found.data, found.test, settings, {})
+    if words is not None:
+        command = ["serape", "blanket" if blanket else "neighbours", *words[0]]
+        calls["On the command line"] = _shell([command, ["--target", found.target], *words[1:]])
+    return calls
+
+
+def structure_calls(found: Structure) -> dict[str, str]:
+    """Return the calls that ask for what was found."""
+    own = NETWORK_ALGORITHMS.get(found.algorithm)
+    usual: Mapping[str, Any] = own.defaults if own is not None else {"rule": "and"} if found.finds == "network" else {}
+    options = found.options
+    if own is not None:  # what its learner of parents and children was told is not for the caller to say
+        options = {name: value for name, value in options.items() if name in {**usual, **_FLAGS, "knowledge": None}}
+    settings: dict[str, Any] = {"algorithm": found.algorithm}
+    if found.test is not None and found.alpha is not None:
+        settings |= _tested(found.test, found.alpha, options)
+    else:
+        settings |= {name: value for name, value in options.items() if value is not None}
+    if found.score is not None:
+        settings["score"] = found.score
+    calls = {"In Python": _python(found.finds, found.data, found.test, _arguments(settings))}
+    words = _words(found.data, found.test, settings, usual)
+    if words is not None:
+        calls["On the command line"] = _shell([["serape", found.finds, *words[0]], *words[1:]])
+    return calls
+
+
+def _tested(test: str, alpha: float, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a call that asks by tests, less those that mean nothing to the test or are not set."""
+    rules = {"reliability": options.get("reliability"), "dof": options.get("dof")} if test in _RULED else {}
+    plain = {name: value for name, value in options.items() if name not in ("reliability", "dof") and value is not None}
+    return {"test": test, "alpha": alpha, **rules, **plain}
+
+
+# --- Python ----------------------------------------------------------------------------------------------------------
+
+
+def _python(question: str, data: Provenance | None, test: str | None, arguments: list[str]) -> str:
+    made = dict(data.made) if data is not None else {}
+    path = made.pop("path", None)
+    if data is None:
+        name, first = "test", f"test = …  # the independence test {test!r}, which was passed in place of data"
+    else:
+        source = "data" if path is None else repr(path)
+        told = "" if path is not None else f"  # {data.rows:,} rows, {data.columns:,} columns"
+        inside = ", ".join([source, *(f"{name}={value!r}" for name, value in made.items())])
+        name, first = "table", f"table = serape.Table({inside}){told}"
+    lines = "".join(f"    {argument},\n" for argument in (name, *arguments))
+    return f"import serape\n\n{first}\nfound = serape.{question}(\n{lines})"
+
+
+def _arguments(settings: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for name, value in settings.items():
+        if name == "algorithm" and value not in (*ALGORITHMS, *NETWORK_ALGORITHMS):
+            lines.append(f"algorithm={value}")  # a function of the caller's own
+        elif name != "test" or value in TESTS:
+            lines.append(f"{name}={value!r}")
+    return lines
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+_FLAGS = {
+    "algorithm": "--algorithm",
+    "test": "--test",
+    "alpha": "--alpha",
+    "max_conditioning": "--max-conditioning",
+    "reliability": "--reliability",
+    "dof": "--dof",
+    "random_state": "--seed",
+    "rule": "--rule",
+    "score": "--score",
+    "equivalent_sample_size": "--ess",
+}
+
+
+def _words(
+    data: Provenance | None, test: str | None, settings: Mapping[str, Any], usual: Mapping[str, Any]
+) -> list[list[str]] | None:
+    """Return the path, then the options, or None if the command line cannot ask this; the `usual` need no saying."""
+    made = dict(data.made) if data is not None else {}
+    path, kinds, header = made.pop("path", None), made.pop("kinds", {}), made.pop("header", None)
+    known = {**ALGORITHMS, **NETWORK_ALGORITHMS}
+    if path is None or settings["algorithm"] not in known or (test is not None and test not in TESTS):
+        return None
+    if isinstance(kinds, str) or isinstance(header, list):
+        return None
+    words = [[str(path)], *(["--kind", f"{name}={kind}"] for name, kind in kinds.items())]
+    for name, flag in (("missing", "--missing"), ("ignore", "--ignore"), ("na_values", "--na")):
+        values = made.get(name, [])
+        words += [[flag, value] for value in ([values] if isinstance(values, str) else values)]
+    words += [] if header is None else [["--header" if header else "--no-header"]]
+    for name, value in settings.items():
+        if name in usual and value == usual[name]:
+            continue
+        if name not in _FLAGS or (name == "rule" and "rule" in usual):
+            return None
+        words.append([_FLAGS[name], "none" if value is None else str(value)])
+    return words
+
+
+def _shell(groups: list[list[str]]) -> str:
+    """Return a command, an option a line, as a shell takes it."""
+    return " \\\n    ".join(shlex.join(group) for group in groups)

@@ -1,0 +1,242 @@
+"""The page itself: what a report holds, and the HTML of it, in which names from the data can do no harm."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+from serape.results.result import finite
+
+MOST_LETTERS = 120
+"""Names longer than this are shown cut."""
+MOST_TEXT = 1200
+"""Sentences longer than this, too."""
+
+
+class Name(str):
+    """A name from the data, to be set apart in a sentence."""
+
+    __slots__ = ()
+
+
+Words = Sequence[str]
+"""A sentence in pieces; those that are a `Name` are set apart."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A field of a table."""
+
+    text: str
+    order: float | str | None = None
+    """What to sort by; None comes last."""
+    variable: int | None = None
+    """The variable that it names, as a place in the embedded list."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table that can be sorted."""
+
+    id: str
+    title: str
+    about: str
+    columns: tuple[str, ...]
+    numbers: frozenset[str]
+    """Columns to be set to the right."""
+    rows: Sequence[Sequence[Cell]]
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that a report says."""
+
+    kicker: str
+    """What kind of answer it is."""
+    title: str
+    answer: Words
+    facts: Mapping[str, str]
+    warnings: Sequence[Words]
+    hint: str
+    """What to do with the graph."""
+    legend: Mapping[str, str]
+    """Kinds of nodes and lines, and what they mean."""
+    graph: Mapping[str, Any]
+    """What the page's script draws and shows: variables, edges and more; see page.js."""
+    grids: Sequence[Grid]
+    budget: Mapping[int, int]
+    """Tests by size of the conditioning set."""
+    budget_about: str
+    notes: Sequence[str]
+    reproduce: Mapping[str, str]
+    calls: Mapping[str, str]
+
+
+def page_text(page: Page) -> str:
+    """Return the report as HTML."""
+    here = files(__package__)
+    template, style, script = (
+        (here / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
+    )
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'; "
+        f"form-action 'none'"
+    )
+    parts = {
+        "policy": _escaped(policy),
+        "version": _escaped(version("serape")),
+        "title": _escaped(page.title),
+        "kicker": _escaped(page.kicker),
+        "answer": _sentence(page.answer),
+        "facts": _pairs(page.facts),
+        "warnings": _warnings(page.warnings),
+        "hint": _escaped(page.hint),
+        "legend": "".join(
+            f'<li><span class="swatch {_escaped(kind)}"></span>{_escaped(meaning)}</li>'
+            for kind, meaning in page.legend.items()
+        ),
+        "grids": "".join(map(_grid, page.grids)),
+        "first_grid": _escaped(page.grids[0].id),
+        "budget": _budget(page.budget, page.budget_about),
+        "notes": _notes(page.notes),
+        "reproduce": _pairs(page.reproduce),
+        "calls": "".join(
+            f'<h3>{_escaped(what)}</h3><pre tabindex="0" role="region" aria-label="{_escaped(what)}">'
+            f"<code>{_escaped(call)}</code></pre>"
+            for what, call in page.calls.items()
+        ),
+        "content": json_for_html(page.graph),
+        "style": style,
+        "script": script,
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
+
+
+# --- text from the data ----------------------------------------------------------------------------------------------
+
+# Controls, halves of surrogate pairs, and marks that turn the direction of what follows.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
+)
+
+
+def shown(text: str, most: int = MOST_LETTERS) -> str:
+    """Return a text as it can be shown: what cannot is �, and of a very long one the middle is left out."""
+    text = _UNFIT.sub("\ufffd", text)
+    return text if len(text) <= most else f"{text[: most * 2 // 3]}…{text[-(most // 3 - 1) :]}"
+
+
+def json_for_html(content: Any) -> str:
+    """Return JSON that can stand in a script element: nothing in it can end the element or a line."""
+    text = json.dumps(finite(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return re.sub("[<>&\u2028\u2029]", lambda mark: f"\\u{ord(mark[0]):04x}", text)
+
+
+def listed(names: Iterable[str], most: int = 12) -> list[str]:
+    """Return the words of an enumeration, names set apart, with how many more there are."""
+    every = [Name(shown(name, 60)) for name in names]
+    rest = len(every) - most if len(every) > most + 1 else 0
+    first: list[str] = list(every[:most] if rest else every)
+    last = f"{rest:,} more" if rest else (first.pop() if len(first) > 1 else None)
+    words: list[str] = []
+    for k, name in enumerate(first):
+        words += [", ", name] if k else [name]
+    return words if last is None else [*words, " and ", last]
+
+
+def _escaped(text: str) -> str:
+    return html.escape(_UNFIT.sub("\ufffd", text), quote=True)
+
+
+def _sentence(words: Words) -> str:
+    return "".join(
+        f'<bdi class="name">{_escaped(word)}</bdi>' if isinstance(word, Name) else _escaped(word) for word in words
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+
+
+def _pairs(pairs: Mapping[str, str]) -> str:
+    return "".join(
+        f"<div><dt>{_escaped(label)}</dt><dd><bdi>{_escaped(text)}</bdi></dd></div>" for label, text in pairs.items()
+    )
+
+
+def _section(key: str, title: str, inside: str, kind: str = "") -> str:
+    """Return a section with its heading; it can be jumped to."""
+    return (
+        f'<section id="{key}" class="{kind}" tabindex="-1" aria-labelledby="{key}-title">'
+        f'<h2 id="{key}-title">{_escaped(title)}</h2>{inside}</section>'
+    )
+
+
+def _warnings(warnings: Sequence[Words]) -> str:
+    items = "".join(f"<li>{_sentence(warning)}</li>" for warning in warnings)
+    return _section("warnings", "Take care", f"<ul>{items}</ul>", "warnings") if items else ""
+
+
+def _notes(notes: Sequence[str]) -> str:
+    items = "".join(f"<li>{_escaped(shown(note, MOST_TEXT))}</li>" for note in notes)
+    return _section("notes", "Notes", f'<ul class="notes">{items}</ul>') if items else ""
+
+
+def _grid(grid: Grid) -> str:
+    key, about = _escaped(grid.id), f'<p class="about">{_escaped(grid.about)}</p>'
+    if not grid.rows:
+        return _section(key, grid.title, about)
+    kinds = [' class="number"' if column in grid.numbers else "" for column in grid.columns]
+    head = "".join(
+        f'<th scope="col"{kind} aria-sort="none"><button type="button">{_escaped(column)}'
+        f'<span class="arrow" aria-hidden="true"></span></button></th>'
+        for column, kind in zip(grid.columns, kinds, strict=True)
+    )
+    body = "".join(
+        f"<tr>{''.join(_cell(cell, kind, k == 0) for k, (cell, kind) in enumerate(zip(row, kinds, strict=True)))}</tr>"
+        for row in grid.rows
+    )
+    return _section(
+        key,
+        grid.title,
+        f'{about}<div class="scroll" tabindex="0" role="region" aria-labelledby="{key}-caption">'
+        f'<table class="sortable"><caption id="{key}-caption"><span class="unseen">{_escaped(grid.title)}. </span>'
+        f"The buttons in the head sort the table.</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"</div>",
+    )
+
+
+def _cell(cell: Cell, kind: str, first: bool) -> str:
+    order = "" if cell.order is None else f' data-order="{_escaped(str(cell.order))}"'
+    inside = f"<bdi>{_escaped(cell.text)}</bdi>"
+    if cell.variable is not None:
+        inside = f'<button type="button" class="variable" data-variable="{cell.variable}">{inside}</button>'
+    return f'<th scope="row"{order}>{inside}</th>' if first else f"<td{kind}{order}>{inside}</td>"
+
+
+def _budget(budget: Mapping[int, int], about: str) -> str:
+    most = max(budget.values(), default=0)
+    rows = "".join(
+        f'<tr><th scope="row" class="number">{size:,}</th><td class="number">{count:,}</td>'
+        f'<td class="bar"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{max(0.4, 100 * count / most):.2f}" height="10"/></svg></td></tr>'
+        for size, count in sorted(budget.items())
+        if count
+    )
+    table = (
+        f'<table class="budget"><caption>Tests performed, by size of the conditioning set</caption><thead><tr>'
+        f'<th scope="col" class="number">Conditioned on</th><th scope="col" class="number">Tests</th>'
+        f'<th scope="col"><span class="unseen">Bar</span></th></tr></thead><tbody>{rows}</tbody></table>'
+    )
+    return _section("budget", "Test budget", f'<p class="about">{_escaped(about)}</p>{table if rows else ""}')
