@@ -183,6 +183,12 @@ void PackedTable::append_ones(std::span<const std::int64_t> ones) {
     count_planes(columns_.size() - 1);
 }
 
+void PackedTable::append_plane(const std::uint64_t* plane) {
+    start_column(2);
+    std::copy_n(plane, words_, planes_.data() + columns_.back().offset);
+    count_planes(columns_.size() - 1);
+}
+
 void PackedTable::unpack(std::size_t column, std::span<std::uint16_t> out) const {
     const Column& c = columns_[column];
     if (c.levels > 256) {

@@ -12,6 +12,7 @@ from serape.errors import DataError, InputTypeError, Interrupted, OptionError, S
 from serape.independence import DSeparation, FunctionTest, IndependenceTest, Outcome, ci_test
 from serape.local.answer import Answer
 from serape.networks import Network, load_network, read_bif, write_bif
+from serape.pairs import Pairs, all_pairs
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.result import Result, load_result
@@ -41,6 +42,7 @@ __all__ = [
     "Network",
     "OptionError",
     "Outcome",
+    "Pairs",
     "Progress",
     "Result",
     "Score",
@@ -50,6 +52,7 @@ __all__ = [
     "Table",
     "Variable",
     "algorithms",
+    "all_pairs",
     "blankets",
     "check_algorithm",
     "ci_test",

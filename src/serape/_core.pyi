@@ -105,6 +105,11 @@ class MixedTest:
     def test(self, x: int, y: int, given: Sequence[int], thorough: bool = True, remember: bool = True) -> tuple[float, float, int, bool]:
         """Statistic, dof, rows that take part and reliability."""
 
+def all_pairs(table: PackedTable, log_alpha: float, strongest: int, least_rows: int, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    For every column how many others depend on it, which most (so many a column), and their statistics.
+    """
+
 class FamilyScore:
     """Scores of Bayesian-network families on a packed table."""
 

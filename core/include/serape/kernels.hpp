@@ -10,6 +10,14 @@
 
 namespace serape {
 
+// Some of the 512 bits of a line, and two limits for their counts.
+struct Part {
+    Line bits;
+    std::uint32_t below, from;
+    // Found: how many counts are below the one limit or not below the other; the smallest and the largest of these.
+    std::uint32_t outside, smallest, largest;
+};
+
 struct Kernels {
     std::string_view name;
 
@@ -29,6 +37,10 @@ struct Kernels {
     // come.
     void (*count_bits)(const Line* lines, const std::uint32_t* rows, std::size_t count, const Line* ahead,
                        std::uint16_t* out);
+
+    // Positional popcounts as above, judged without being written down: see Part.
+    void (*judge_bits)(const Line* lines, const std::uint32_t* rows, std::size_t count, Part* parts,
+                       std::size_t part_count);
 
     // out[i] = max(0, unit · sums[i]).
     void (*to_statistics)(const std::int64_t* sums, std::size_t count, double unit, double* out);

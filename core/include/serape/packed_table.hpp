@@ -64,6 +64,9 @@ class PackedTable {
     // A binary column from the row numbers of its ones.
     void append_ones(std::span<const std::int64_t> ones);
 
+    // A binary column from a bitset such as plane() returns.
+    void append_plane(const std::uint64_t* plane);
+
     // The bitset of the rows in which `column` (with planes) has `level` >= 1.
     const std::uint64_t* plane(std::size_t column, std::uint32_t level) const {
         return planes_.data() + columns_[column].offset + (level - 1) * words_;

@@ -2,6 +2,9 @@
 #include <immintrin.h>
 #endif
 
+#include <algorithm>
+#include <bit>
+
 #include "serape/kernels.hpp"
 
 namespace serape::avx2 {

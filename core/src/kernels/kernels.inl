@@ -96,11 +96,13 @@ inline void read_digits(const Line* digits, unsigned count, std::uint16_t* out) 
 #endif
 }
 
-void count_bits(const Line* lines, const std::uint32_t* rows, std::size_t count, const Line* ahead,
-                std::uint16_t* out) {
-    // 512 binary counters side by side. digits[k] holds their k-th digits. Eight lines at a time go through a tree of
-    // adders; the carry of weight 8 waits at its digit until a second one comes, as in counting by twos.
-    Line digits[16] = {};
+// 512 binary counters side by side. digits[k] holds their k-th digits; returns how many digits there are. Eight lines
+// at a time go through a tree of adders; the carry of weight 8 waits at its digit until a second one comes, as in
+// counting by twos.
+inline unsigned add_up(const Line* lines, const std::uint32_t* rows, std::size_t count, const Line* ahead,
+                       Line* digits) {
+    // Zero are as many as there will be, and one to carry into.
+    std::fill_n(digits, std::min<unsigned>(16, static_cast<unsigned>(std::bit_width(count)) + 2), Line{});
     Line waiting[16];
     Line ones = {};
     Line twos = {};
@@ -149,7 +151,71 @@ void count_bits(const Line* lines, const std::uint32_t* rows, std::size_t count,
     if (used < 16) {
         digits[used++] = carry;
     }
+    return std::min(used, static_cast<unsigned>(std::bit_width(count)));
+}
+
+void count_bits(const Line* lines, const std::uint32_t* rows, std::size_t count, const Line* ahead,
+                std::uint16_t* out) {
+    Line digits[16];
+    const unsigned used = add_up(lines, rows, count, ahead, digits);
     read_digits(digits, used, out);
+}
+
+inline bool any(const Line& line) {
+#if defined(__AVX512F__)
+    const auto bits = reinterpret_cast<__m512i>(line);
+    return _mm512_test_epi64_mask(bits, bits) != 0;
+#else
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < line_words; ++i) {
+        all |= line[i];
+    }
+    return all != 0;
+#endif
+}
+
+// Which of the numbers whose binary digits are given are at least `limit`.
+inline Line at_least(const Line* digits, unsigned count, std::uint32_t limit) {
+    if (limit >> count != 0) {
+        return Line{};
+    }
+    Line out = ~Line{};
+    for (unsigned k = 0; k < count; ++k) {
+        out = (limit >> k & 1) != 0 ? out & digits[k] : out | digits[k];
+    }
+    return out;
+}
+
+void judge_bits(const Line* lines, const std::uint32_t* rows, std::size_t count, Part* parts, std::size_t part_count) {
+    Line digits[16];
+    const unsigned used = add_up(lines, rows, count, nullptr, digits);
+    for (Part* part = parts; part != parts + part_count; ++part) {
+        Line high = at_least(digits, used, part->from) & part->bits;
+        Line low = part->below == 0 ? Line{} : part->bits & ~at_least(digits, used, part->below);
+        const Line outside = high | low;
+        part->outside =
+            static_cast<std::uint32_t>(popcount(reinterpret_cast<const std::uint64_t*>(&outside), line_words));
+        part->largest = 0;
+        if (any(high)) {
+            for (unsigned k = used; k-- > 0;) {
+                if (const Line with = high & digits[k]; any(with)) {
+                    high = with;
+                    part->largest |= 1u << k;
+                }
+            }
+        }
+        part->smallest = ~0u;
+        if (any(low)) {
+            part->smallest = 0;
+            for (unsigned k = used; k-- > 0;) {
+                if (const Line without = low & ~digits[k]; any(without)) {
+                    low = without;
+                } else {
+                    part->smallest |= 1u << k;
+                }
+            }
+        }
+    }
 }
 
 void to_statistics(const std::int64_t* sums, std::size_t count, double unit, double* out) {
@@ -215,6 +281,6 @@ void subtract(double* column, const double* const* others, const double* factors
 }
 
 constexpr Kernels make(std::string_view name, double line_cost, double row_cost, double digit_cost) {
-    return {name, popcount, and_popcounts, split_mask, count_bits, to_statistics,
-            dots, subtract, line_cost,     row_cost,   digit_cost};
+    return {name,          popcount, and_popcounts, split_mask, count_bits, judge_bits,
+            to_statistics, dots,     subtract,      line_cost,  row_cost,   digit_cost};
 }

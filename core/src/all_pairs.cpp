@@ -1,0 +1,438 @@
+#include "serape/all_pairs.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "serape/copies.hpp"
+#include "serape/critical_values.hpp"
+#include "serape/kernels.hpp"
+#include "serape/statistic.hpp"
+
+namespace serape {
+
+namespace {
+
+using Count = std::uint16_t;
+
+struct Group {
+    std::uint32_t ones;
+    std::size_t begin, end;  // in the order
+};
+
+// The columns that vary, in the order of their numbers of ones.
+struct Sorted {
+    Sorted(const PackedTable& table, Control& control)
+        : packed(table.rows()), next_copy(table.columns(), AllPairs::none) {
+        for (std::uint32_t column = 0; column < table.columns(); ++column) {
+            if (table.levels(column) == 2 && table.total(column, 1) > 0 && table.total(column, 1) < table.rows()) {
+                order.push_back(column);
+            }
+        }
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return table.total(a, 1) < table.total(b, 1); });
+        packed.reserve_planes(order.size());
+        for (const std::uint32_t column : order) {
+            packed.append_plane(table.plane(column, 1));
+        }
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            if (k == 0 || packed.total(k, 1) != groups.back().ones) {
+                groups.push_back({packed.total(k, 1), k, k});
+            }
+            groups.back().end = k + 1;
+            group_of.push_back(static_cast<std::uint32_t>(groups.size() - 1));
+        }
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            if (k % line_bits == 0) {
+                parts.emplace_back();
+            }
+            if (parts.back().empty() || parts.back().back().second != group_of[k]) {
+                parts.back().push_back({Line{}, group_of[k]});
+            }
+            parts.back().back().first[k % line_bits / 64] |= std::uint64_t{1} << (k % 64);
+        }
+        const std::vector<std::uint32_t> first = first_copies(table, control);
+        std::vector<std::uint32_t> last(first);
+        for (std::uint32_t column = 0; column < first.size(); ++column) {
+            if (first[column] != column) {
+                next_copy[last[first[column]]] = column;
+                last[first[column]] = column;
+            }
+        }
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            if (first[order[k]] == order[k]) {
+                distinct.push_back(k);
+            }
+        }
+    }
+
+    PackedTable packed;
+    std::vector<std::uint32_t> order;  // the columns of the table
+    std::vector<Group> groups;
+    std::vector<std::uint32_t> group_of;                            // by place in the order
+    std::vector<LineVector<std::pair<Line, std::uint32_t>>> parts;  // by panel: its bits, group by group
+    std::vector<std::size_t> distinct;     // places of columns that are no copies of earlier ones
+    std::vector<std::uint32_t> next_copy;  // by column of the table
+};
+
+// G² of two binary columns as a sum of fixed-point terms: the same integers as in `Statistic`.
+class PairSum {
+  public:
+    PairSum(const LogTable& log, std::uint32_t rows) : log_(log), rows_(rows) {}
+
+    std::int64_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t both) const {
+        return log_(both) + log_(a - both) + log_(b - both) + log_(rows_ - a - b + both) - log_(a) - log_(rows_ - a) -
+               log_(b) - log_(rows_ - b) + log_(rows_);
+    }
+    std::uint32_t least(std::uint32_t a, std::uint32_t b) const { return a + b > rows_ ? a + b - rows_ : 0; }
+    std::uint32_t expected(std::uint32_t a, std::uint32_t b) const {
+        return static_cast<std::uint32_t>(std::uint64_t{a} * b / rows_);
+    }
+
+    // The smallest count from the expected one on whose sum is at least `sum`; one more than the largest if none is.
+    std::uint32_t from(std::uint32_t a, std::uint32_t b, std::int64_t sum) const {
+        std::uint32_t low = expected(a, b) + 1, high = std::min(a, b) + 1;
+        while (low < high) {
+            const std::uint32_t middle = low + (high - low) / 2;
+            if ((*this)(a, b, middle) >= sum) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
+    // The largest count up to the expected one whose sum is at least `sum`, and 1; the smallest possible if none is.
+    std::uint32_t below(std::uint32_t a, std::uint32_t b, std::int64_t sum) const {
+        std::uint32_t low = least(a, b), high = expected(a, b) + 1;
+        while (low < high) {
+            const std::uint32_t middle = low + (high - low) / 2;
+            if ((*this)(a, b, middle) >= sum) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
+  private:
+    const LogTable& log_;
+    std::uint32_t rows_;
+};
+
+struct Partner {
+    std::int64_t sum;
+    std::uint32_t column;
+
+    bool operator<(const Partner& other) const {  // stronger
+        return sum > other.sum || (sum == other.sum && column < other.column);
+    }
+};
+
+struct Limits {
+    std::uint32_t below, from;  // a count below the one or from the other on shows dependence
+};
+struct Range {
+    std::uint32_t smallest = ~0U, largest = 0;
+};
+
+// A column about which all others are asked.
+struct Asked {
+    std::size_t at;
+    std::uint32_t ones;
+    bool flipped;                     // its zeros are counted, as they are fewer
+    std::vector<std::uint32_t> rows;  // of its ones or zeros, padded to a multiple of 8
+    std::vector<Limits> limits;       // by group
+    std::vector<Range> ranges;        // by group, of the counts
+    std::uint32_t dependents;
+};
+
+// Asks about several columns at a time, so that a panel is read from near by.
+class Worker {
+  public:
+    Worker(const Sorted& sorted, const PairSum& sum, std::int64_t critical, std::size_t strongest)
+        : sorted_(sorted),
+          panels_(sorted.packed.panels()),
+          sum_(sum),
+          critical_(critical),
+          strongest_(strongest),
+          counts_(line_bits) {}
+
+    static constexpr std::size_t together = 512;
+
+    void ask(std::span<const std::size_t> columns, AllPairs& out) {
+        asked_.resize(columns.size());
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+            start(asked_[k], columns[k], k > 0 ? &asked_[k - 1] : nullptr);
+        }
+        for (std::size_t p = 0; p < panels_.count; ++p) {
+            for (Asked& asked : asked_) {
+                judge(asked, p);
+            }
+        }
+        for (Asked& asked : asked_) {
+            const Limits& own = asked.limits[sorted_.group_of[asked.at]];
+            asked.dependents -= asked.ones < own.below || asked.ones >= own.from;  // itself
+            pick(asked);
+            tell(asked, out);
+        }
+    }
+
+    // Where statistics go, and the sums they stand for.
+    const std::vector<std::pair<std::size_t, std::int64_t>>& sums() const { return sums_to_; }
+
+  private:
+    struct Lead {
+        std::int64_t sum;
+        std::size_t group;
+        bool high;
+    };
+
+    void start(Asked& asked, std::size_t at, const Asked* before) {
+        const auto rows = static_cast<std::uint32_t>(sorted_.packed.rows());
+        asked.at = at;
+        asked.ones = sorted_.packed.total(at, 1);
+        asked.flipped = 2 * asked.ones > rows;
+        asked.dependents = 0;
+        const std::uint64_t* plane = sorted_.packed.plane(at, 1);
+        asked.rows.clear();
+        for (std::uint32_t word = 0; word * 64 < rows; ++word) {
+            std::uint64_t bits = asked.flipped ? ~plane[word] : plane[word];
+            if (rows - word * 64 < 64) {
+                bits &= (std::uint64_t{1} << (rows - word * 64)) - 1;
+            }
+            for (; bits != 0; bits &= bits - 1) {
+                asked.rows.push_back(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+            }
+        }
+        asked.rows.resize((asked.rows.size() + 7) / 8 * 8, rows);  // the line after the last is zero
+        asked.ranges.assign(sorted_.groups.size(), Range{});
+        if (before != nullptr && before->ones == asked.ones) {
+            asked.limits = before->limits;
+            return;
+        }
+        asked.limits.clear();
+        for (const Group& group : sorted_.groups) {
+            asked.limits.push_back(
+                {sum_.below(asked.ones, group.ones, critical_), sum_.from(asked.ones, group.ones, critical_)});
+        }
+    }
+
+    // Which columns of a panel depend on the one asked about. Of one that is flipped, zeros are counted.
+    void judge(Asked& asked, std::size_t panel) {
+        parts_.resize(sorted_.parts[panel].size());
+        for (std::size_t k = 0; k < parts_.size(); ++k) {
+            const auto& [bits, g] = sorted_.parts[panel][k];
+            const auto [below, from] = asked.limits[g];
+            const std::uint32_t ones = sorted_.groups[g].ones;
+            parts_[k].bits = bits;
+            parts_[k].below = asked.flipped ? ones + 1 - from : below;
+            parts_[k].from = asked.flipped ? ones + 1 - below : from;
+        }
+        kernels().judge_bits(panels_.panel(panel), asked.rows.data(), asked.rows.size(), parts_.data(), parts_.size());
+        for (std::size_t k = 0; k < parts_.size(); ++k) {
+            const Part& part = parts_[k];
+            if (part.outside == 0) {
+                continue;
+            }
+            asked.dependents += part.outside;
+            const std::uint32_t g = sorted_.parts[panel][k].second;
+            const std::uint32_t ones = sorted_.groups[g].ones;
+            Range& range = asked.ranges[g];
+            if (part.largest != 0) {
+                asked.flipped ? least(range, ones - part.largest) : most(range, part.largest);
+            }
+            if (part.smallest != ~0U) {
+                asked.flipped ? most(range, ones - part.smallest) : least(range, part.smallest);
+            }
+        }
+    }
+    static void least(Range& range, std::uint32_t count) { range.smallest = std::min(range.smallest, count); }
+    static void most(Range& range, std::uint32_t count) { range.largest = std::max(range.largest, count); }
+
+    // In how many rows each column of a panel has a one together with the one asked about.
+    void count(const Asked& asked, std::size_t panel) {
+        kernels().count_bits(panels_.panel(panel), asked.rows.data(), asked.rows.size(), nullptr, counts_.data());
+        if (asked.flipped) {
+            const std::size_t begin = panel * line_bits, end = std::min(begin + line_bits, sorted_.order.size());
+            for (std::size_t k = begin; k < end; ++k) {
+                counts_[k - begin] = static_cast<Count>(sorted_.packed.total(k, 1) - counts_[k - begin]);
+            }
+        }
+    }
+
+    // The strongest partners, and the column itself. Groups are looked through that may hold some of them, the one with
+    // the strongest first.
+    void pick(const Asked& asked) {
+        best_.clear();
+        if (strongest_ == 0) {
+            return;
+        }
+        leads_.clear();
+        for (std::size_t g = 0; g < asked.ranges.size(); ++g) {
+            const std::uint32_t ones = sorted_.groups[g].ones;
+            if (asked.ranges[g].largest >= asked.limits[g].from) {
+                leads_.push_back({sum_(asked.ones, ones, asked.ranges[g].largest), g, true});
+            }
+            if (asked.ranges[g].smallest < asked.limits[g].below) {
+                leads_.push_back({sum_(asked.ones, ones, asked.ranges[g].smallest), g, false});
+            }
+        }
+        // Each holds one at least, so that as many as are wanted are enough, but for ties.
+        const std::size_t enough = std::min(leads_.size(), 2 * strongest_ + 8);
+        const auto stronger = [](const Lead& a, const Lead& b) { return a.sum > b.sum; };
+        std::partial_sort(leads_.begin(), leads_.begin() + static_cast<std::ptrdiff_t>(enough), leads_.end(), stronger);
+        for (std::size_t k = 0; k < leads_.size(); ++k) {
+            if (k == enough) {
+                std::sort(leads_.begin() + static_cast<std::ptrdiff_t>(k), leads_.end(), stronger);
+            }
+            const Lead& lead = leads_[k];
+            if (best_.size() > strongest_ && lead.sum < best_.back().sum) {
+                break;
+            }
+            look_through(asked, lead);
+        }
+    }
+
+    void look_through(const Asked& asked, const Lead& lead) {
+        const Group& group = sorted_.groups[lead.group];
+        const std::int64_t needed = best_.size() > strongest_ ? best_.back().sum : critical_;
+        const std::uint32_t limit =
+            lead.high ? sum_.from(asked.ones, group.ones, needed) : sum_.below(asked.ones, group.ones, needed);
+        for (std::size_t k = group.begin; k < group.end;) {
+            const std::size_t first = k / line_bits * line_bits;
+            const std::size_t stop = std::min(first + line_bits, group.end);
+            if (!any_beyond(asked, lead, limit, k)) {
+                k = stop;
+                continue;
+            }
+            count(asked, k / line_bits);
+            for (; k < stop; ++k) {
+                const std::uint32_t both = counts_[k - first];
+                if (lead.high ? both >= limit : both < limit) {
+                    add({sum_(asked.ones, group.ones, both), sorted_.order[k]});
+                }
+            }
+            if (k < group.end && best_.size() > strongest_ && best_.back() < Partner{lead.sum, sorted_.order[k]}) {
+                return;  // what follows in this group is no stronger, and comes later
+            }
+        }
+    }
+
+    // Whether any count of a group, in the panel of one of its columns, is beyond the limit.
+    bool any_beyond(const Asked& asked, const Lead& lead, std::uint32_t limit, std::size_t at) {
+        const auto& parts = sorted_.parts[at / line_bits];
+        const auto own =
+            std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.second == lead.group; });
+        const std::uint32_t ones = sorted_.groups[lead.group].ones;
+        parts_.resize(1);
+        parts_[0].bits = own->first;
+        const bool from = lead.high != asked.flipped;
+        const std::uint32_t bound = asked.flipped ? ones + 1 - limit : limit;
+        parts_[0].from = from ? bound : ~0U;
+        parts_[0].below = from ? 0 : bound;
+        kernels().judge_bits(panels_.panel(at / line_bits), asked.rows.data(), asked.rows.size(), parts_.data(), 1);
+        return parts_[0].outside != 0;
+    }
+
+    void add(const Partner& partner) {
+        if (best_.size() > strongest_) {
+            if (!(partner < best_.back())) {
+                return;
+            }
+            best_.pop_back();
+        }
+        best_.insert(std::upper_bound(best_.begin(), best_.end(), partner), partner);
+    }
+
+    // The answer holds for all copies of the column, but that none is a partner of itself.
+    void tell(const Asked& asked, AllPairs& out) {
+        for (std::uint32_t c = sorted_.order[asked.at]; c != AllPairs::none; c = sorted_.next_copy[c]) {
+            out.dependents[c] = asked.dependents;
+            std::size_t place = c * strongest_;
+            for (const Partner& partner : best_) {
+                if (partner.column != c && place < (c + 1) * strongest_) {
+                    out.partners[place] = partner.column;
+                    sums_to_.push_back({place++, partner.sum});
+                }
+            }
+        }
+    }
+
+    const Sorted& sorted_;
+    const Panels& panels_;
+    const PairSum& sum_;
+    std::int64_t critical_;
+    std::size_t strongest_;
+    LineVector<Count> counts_;
+    std::vector<Asked> asked_;
+    LineVector<Part> parts_;
+    std::vector<Lead> leads_;
+    std::vector<Partner> best_;
+    std::vector<std::pair<std::size_t, std::int64_t>> sums_to_;
+};
+
+// The smallest sum that is significant.
+std::int64_t critical_sum(const Statistic& statistic, std::uint32_t rows, double log_alpha) {
+    CriticalValues critical(log_alpha);
+    std::int64_t low = 0, high = statistic.log()(rows) + 1;
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (critical.log_p_above(statistic.value(middle, 1.0), 1.0)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+}  // namespace
+
+AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t strongest, std::size_t least_rows,
+                   std::size_t threads, Control& control) {
+    AllPairs out;
+    out.strongest = strongest;
+    out.dependents.assign(table.columns(), 0);
+    out.partners.assign(table.columns() * strongest, AllPairs::none);
+    out.statistic.assign(table.columns() * strongest, std::numeric_limits<double>::quiet_NaN());
+    if (table.rows() < least_rows) {
+        return out;
+    }
+    const Sorted sorted(table, control);
+    if (sorted.order.size() < 2) {
+        return out;
+    }
+    control.check();
+    const auto rows = static_cast<std::uint32_t>(table.rows());
+    const Statistic statistic(StatisticKind::g2, table.rows(), table.log_table());
+    const PairSum sum(table.log_table(), rows);
+    const std::int64_t critical = critical_sum(statistic, rows, log_alpha);
+    sorted.packed.panels();
+    control.check();
+    std::vector<std::unique_ptr<Worker>> workers(std::max<std::size_t>(threads, 1));
+    // Many together read a panel once; fewer share the work better.
+    const std::size_t together = std::clamp<std::size_t>(
+        sorted.distinct.size() / (16 * std::max<std::size_t>(threads, 1)), 32, Worker::together);
+    parallel_for(sorted.distinct.size(), together, threads, control,
+                 [&](std::size_t begin, std::size_t end, std::size_t worker) {
+                     if (!workers[worker]) {
+                         workers[worker] = std::make_unique<Worker>(sorted, sum, critical, strongest);
+                     }
+                     workers[worker]->ask(std::span(sorted.distinct).subspan(begin, end - begin), out);
+                 });
+    for (const auto& worker : workers) {
+        if (worker) {
+            for (const auto& [place, value] : worker->sums()) {
+                out.statistic[place] = statistic.value(value, 1.0);
+            }
+        }
+    }
+    return out;
+}
+
+}  // namespace serape
