@@ -32,6 +32,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,9 @@ class ConditionalGaussian(IndependenceTest):
         self._continuous = frozenset(table.continuous)
         self._native = _core.ContingencyTest(table.packed, "g2", "adjusted", "dof", minimum)
         self._scales: dict[int, tuple[float, float]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.table, self.minimum), {"_noted": self._noted}
 
     def check(self, variables: Container[int]) -> None:
         """Refuse columns with missing values."""

@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,9 @@ class Pairwise(IndependenceTest):
         self._lock = threading.Lock()
         fewest = min(range(len(table.names)), key=lambda k: int(table.missing[k].sum()) if k in table.missing else 0)
         self.name = self._build(self._gaps([fewest]), [fewest]).name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.table, self._make), {"_noted": self._noted}
 
     def check(self, variables: Container[int]) -> None:
         """Refuse columns that the test refuses, if it refuses any."""

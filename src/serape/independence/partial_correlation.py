@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,9 @@ class CorrelationTest(IndependenceTest):
     def _column(self, values: Floats) -> Floats:
         """Return what is correlated of a column."""
         return np.ascontiguousarray(values, np.float64)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.table,), {"_noted": self._noted}
 
     @property
     def nbytes(self) -> int:

@@ -110,6 +110,16 @@ class Evidence:
             () if table is None else _Levels(table),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: what was gathered, not the search and the data it came from."""
+        return {
+            "names": self.names,
+            "_gathered": self._gathered,
+            "_target": self._target,
+            "_rows": self._rows,
+            "_levels": list(self._levels),
+        }
+
     @cached_property
     def _gathered(self) -> Gathered:
         return self._gather()
