@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from serape.api import markov_blanket, parents_children
 from serape.blankets import blankets
@@ -91,13 +91,14 @@ __all__ = [
 if find_spec("sklearn") is not None:
     __all__ += ["MarkovBlanketSelector"]
 
+if not TYPE_CHECKING:  # or any name would do for type checkers
 
-def __getattr__(name: str) -> Any:
-    if name == "MarkovBlanketSelector":
-        from serape.sklearn import MarkovBlanketSelector
+    def __getattr__(name):
+        if name == "MarkovBlanketSelector":
+            from serape.sklearn import MarkovBlanketSelector
 
-        return MarkovBlanketSelector
-    raise AttributeError(f"module 'serape' has no attribute {name!r}")
+            return MarkovBlanketSelector
+        raise AttributeError(f"module 'serape' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -131,7 +131,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.finds not in questions:
             raise OptionError(f"finds={self.finds!r} is not known; use 'blanket' or 'parents-children'")
         table, target = self._table(X, y)
-        self.result_: Result = questions[self.finds](
+        found = questions[self.finds](
             table,
             target,
             algorithm=self.algorithm,
@@ -145,11 +145,11 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             progress=False,
             **(self.algorithm_options or {}),
         )
+        self.result_: Result = replace(found, trace=found.trace.settled())  # a model does not keep the data
         self.blanket_ = self.result_.members
         self.support_ = np.zeros(len(table.names) - 1, bool)
         self.support_[[table.position(name) for name in self.blanket_]] = True
         if not self.blanket_:
-            found = self.result_
             warnings.warn(
                 f"nothing is selected: no column was found to tell anything about {target!r} at alpha={found.alpha:g} "
                 f"({found.tests:,} tests by {found.test}, {found.skipped:,} skipped); transform gives no columns",
@@ -236,7 +236,8 @@ def _target(name: str, y: Any, asked: TargetKind) -> Encoded:
     if asked not in ("auto", "categorical", "continuous"):
         raise OptionError(f"target_kind={asked!r} is not known; use 'auto', 'categorical' or 'continuous'")
     values = column_or_1d(y, warn=True)
-    assert_all_finite(values, input_name="y")
+    if values.dtype.kind == "f":
+        assert_all_finite(values, input_name="y")
     series = nw.from_native(y, series_only=True, pass_through=True)
     named = isinstance(series, nw.Series) and not series.dtype.is_numeric()  # may declare categories
     if asked != "auto":
