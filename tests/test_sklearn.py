@@ -399,6 +399,8 @@ def test_data_are_refused(random: np.random.Generator) -> None:
         MarkovBlanketSelector().fit(pd.DataFrame(X, columns=list("abc")), X[:20, 0])
     with pytest.raises(serape.DataError, match="requires y"):
         MarkovBlanketSelector().fit(pd.DataFrame(X))
+    with pytest.raises(serape.InputTypeError, match="collect"):
+        MarkovBlanketSelector().fit(pl.LazyFrame(X), X[:, 0])
     labels = np.empty(50, object)
     labels[:] = [[1]] * 50
     with pytest.raises(serape.DataError, match="a list"):

@@ -219,6 +219,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _is_frame(X: Any) -> bool:
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise InputTypeError("X is a lazy frame, which scikit-learn does not take; pass X.collect()")
     return nw.dependencies.is_into_dataframe(X)
 
 
