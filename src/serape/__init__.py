@@ -1,6 +1,8 @@
 """Find the Markov blanket of a variable: the smallest set of columns that tells all there is to know about it."""
 
 from importlib.metadata import version
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from serape.api import markov_blanket, parents_children
 from serape.blankets import blankets
@@ -8,7 +10,15 @@ from serape.checking import Counterexample, check_algorithm
 from serape.data import Table, Variable
 from serape.data.degenerate import degenerate, determined_by
 from serape.data.discretise import Discretised, discretise
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError, SerapeError
+from serape.errors import (
+    DataError,
+    EmptyBlanketWarning,
+    InputTypeError,
+    Interrupted,
+    MissingLibraryError,
+    OptionError,
+    SerapeError,
+)
 from serape.independence import DSeparation, FunctionTest, IndependenceTest, Outcome, ci_test
 from serape.local.answer import Answer
 from serape.networks import Network, load_network, read_bif, write_bif
@@ -24,6 +34,9 @@ from serape.structure.registry import algorithms
 from serape.structure.scores import Score
 from serape.wrapper import wrapper
 
+if TYPE_CHECKING:
+    from serape.sklearn import MarkovBlanketSelector
+
 __version__ = version("serape")
 
 __all__ = [
@@ -33,12 +46,14 @@ __all__ = [
     "DSeparation",
     "DataError",
     "Discretised",
+    "EmptyBlanketWarning",
     "FunctionTest",
     "GraphComparison",
     "IndependenceTest",
     "InputTypeError",
     "Interrupted",
     "Knowledge",
+    "MissingLibraryError",
     "Network",
     "OptionError",
     "Outcome",
@@ -74,3 +89,20 @@ __all__ = [
     "wrapper",
     "write_bif",
 ]
+
+# What needs scikit-learn is imported when it is first asked for, and offered only where scikit-learn is installed.
+if find_spec("sklearn") is not None:
+    __all__ += ["MarkovBlanketSelector"]
+
+if not TYPE_CHECKING:  # or any name would do for type checkers
+
+    def __getattr__(name):
+        if name == "MarkovBlanketSelector":
+            from serape.sklearn import MarkovBlanketSelector
+
+            return MarkovBlanketSelector
+        raise AttributeError(f"module 'serape' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

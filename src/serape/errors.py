@@ -24,6 +24,14 @@ class InputTypeError(SerapeError, TypeError):
     """An argument is of a type that serape does not take."""
 
 
+class MissingLibraryError(SerapeError, ImportError):
+    """Something needs a library that is not installed, or is too old; the message says how to install it."""
+
+
+class EmptyBlanketWarning(UserWarning):
+    """A selector found that no column tells anything about the target, so it selects none."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a search. `found` is what had been found by then."""
 

@@ -93,7 +93,7 @@ def all_pairs(
         raise OptionError(f"n_jobs must be at least 1, not {n_jobs!r}")
     source = make_test(data, test)
     source.check(range(len(source.variables)))
-    if type(source) is G2 and source.rows <= _MOST_ROWS and _all_binary(source):
+    if type(source) is G2 and source.table.rows <= _MOST_ROWS and _all_binary(source):
         return _binary(source, alpha, strongest, n_jobs)
     show = Show("all pairs", len(source.variables), progress)
     try:
@@ -116,7 +116,7 @@ def _binary(test: G2, alpha: float, strongest: int, threads: int) -> Pairs:
     log_p = np.full(len(statistic), math.nan)
     there = ~np.isnan(statistic)
     log_p[there] = _core.chi_square_log_sf(statistic[there], np.ones(int(there.sum())))
-    varying = len(test.table.varying) if test.rows >= _FEWEST_ROWS else 0
+    varying = len(test.table.varying) if test.table.rows >= _FEWEST_ROWS else 0
     return Pairs(
         test.variables,
         alpha,

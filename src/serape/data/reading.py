@@ -85,6 +85,11 @@ class Columns:
             for k, reason in enumerate(self.reasons)
         ]
 
+    def with_one_more(self, name: str, column: Encoded) -> Columns:
+        """Return the columns and another at the end."""
+        encoded = self.encoded or self._unpacked()
+        return Columns([*self.names, name], self.rows, [*encoded, column], notes=self.notes)
+
     def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
         """Pack the categorical columns; a continuous one takes its place as a column of one level."""
         packed = _core.PackedTable(self.rows)
@@ -115,6 +120,16 @@ class WideColumns(Columns):
     def reasons(self) -> list[str]:
         """Why every column is of its kind."""
         return self.all_reasons
+
+    def with_one_more(self, name: str, column: Encoded) -> Columns:
+        """Return the columns and another at the end, packed with them if it can be; then these are of no more use."""
+        codes, levels = column.codes, column.levels
+        if codes is None or column.missing is not None or not levels or len(np.unique(codes)) < len(levels):
+            return super().with_one_more(name, column)
+        packed, all_levels = self.pack()
+        packed.append(np.ascontiguousarray(codes), len(levels))
+        reasons = [*self.all_reasons, column.reason]
+        return WideColumns([*self.names, name], self.rows, [], packed, [*all_levels, levels], reasons)
 
     def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
         """Return what is packed."""
@@ -371,10 +386,11 @@ def _read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds) -> Columns:
         array = frame.to_numpy()  # wide and all alike: as one array
         if array.dtype.kind in "biu":
             return _read_array(array, kinds, names)
-    return Columns(names, len(frame), [_read_series(name, frame[name], kinds.of(name)) for name in names])
+    return Columns(names, len(frame), [read_series(name, frame[name], kinds.of(name)) for name in names])
 
 
-def _read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encoded:
+def read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encoded:
+    """Read one column of a frame."""
     dtype = series.dtype
     if isinstance(dtype, nw.Enum) or (isinstance(dtype, nw.Categorical) and not series.implementation.is_polars()):
         declared = series.cat.get_categories().to_list()

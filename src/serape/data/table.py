@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.csv_files import TextOptions
 from serape.data.encoding import Codes, Encoded, Kind, Kinds, as_codes
+from serape.data.pickling import packed_again, stored
 from serape.data.provenance import Provenance
 from serape.data.reading import Columns, read
 from serape.errors import DataError, OptionError, is_whole, some, suggestion
@@ -288,6 +289,15 @@ class Table:
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
     # --- inside --------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: everything but what can be derived, the codes as plain arrays."""
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_position", "copies")}
+        return {**state, "_packed": stored(self._packed)}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state, _packed=packed_again(state["_packed"]))
+        self._position = {name: k for k, name in enumerate(self.names)}
 
     def _gaps(self) -> dict[str, NDArray[np.bool_]]:
         return {self.names[k]: mask for k, mask in self.missing.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,10 +68,14 @@ def make_test(
     table = as_table(data)
     name, why = chosen_test(table) if test == "auto" else (test, "")
     rules = Rules(dof, reliability, minimum)
-    found = Pairwise(table, lambda part: TESTS[name](part, rules)) if table.missing else TESTS[name](table, rules)
+    found = Pairwise(table, partial(_named, name=name, rules=rules)) if table.missing else TESTS[name](table, rules)
     if why:
         found.note(f"test {name!r} was chosen because {why}")
     return found
+
+
+def _named(table: Table, name: str, rules: Rules) -> IndependenceTest:
+    return TESTS[name](table, rules)
 
 
 def chosen_test(table: Table) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,12 @@ class ContingencyTest(IndependenceTest):
         self.rows = table.rows
         self.dof = "full" if dof == "auto" else dof
         self.reliability = reliability
+        self.minimum = minimum
         self._native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made_of = (self.table, self.dof, self.reliability, self.minimum)
+        return type(self), made_of, {"_noted": self._noted}
 
     def check(self, variables: Container[int]) -> None:
         """Refuse continuous columns."""

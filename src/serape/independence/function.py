@@ -60,6 +60,12 @@ class FunctionTest(IndependenceTest):
         self._unanswered = 0
         self._first_unanswered = ""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = ("_noted", "_answers", "_unanswered", "_first_unanswered")
+        made_of = (self.table, self.function, self.name)
+        with self._lock:
+            return type(self), made_of, {name: getattr(self, name) for name in known}
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What a result should say: whether there were questions the function could not answer."""

@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +84,9 @@ class ConditionalGaussian(IndependenceTest):
         self._categorical = _core.ContingencyTest(table.packed, "g2", "adjusted", "dof", minimum)
         self._native = _core.MixedTest(table.packed, list(table.continuous), minimum, most)
         self._there: set[int] = set()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.table, self.minimum), {"_noted": self._noted}
 
     def check(self, variables: Container[int]) -> None:
         """Refuse columns with missing values."""

@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +98,9 @@ class Pairwise(IndependenceTest):
         built = self._build(self._gaps([fewest]), [fewest])
         self.name = built.name
         self.dof, self.reliability = getattr(built, "dof", None), getattr(built, "reliability", None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.table, self._make), {"_noted": self._noted}
 
     def check(self, variables: Container[int]) -> None:
         """Refuse columns that the test refuses, if it refuses any."""

@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Sequence
 from statistics import NormalDist
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,9 @@ class CorrelationTest(IndependenceTest):
     def _column(self, values: Floats) -> Floats:
         """Return what is correlated of a column."""
         return np.ascontiguousarray(values, np.float64)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.table,), {"_noted": self._noted}
 
     @property
     def nbytes(self) -> int:

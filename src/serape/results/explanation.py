@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -109,6 +110,20 @@ class Evidence:
             None if table is None else table.rows,
             () if table is None else _Levels(table),
         )
+
+    def settled(self) -> Evidence:
+        """Return the same evidence, gathered, without the search and the data it came from."""
+        return copy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: what was gathered, not the search and the data it came from."""
+        return {
+            "names": self.names,
+            "_gathered": self._gathered,
+            "_target": self._target,
+            "_rows": self._rows,
+            "_levels": list(self._levels),
+        }
 
     @cached_property
     def _gathered(self) -> Gathered:
@@ -264,6 +279,9 @@ class _Levels(Sequence[int]):
 
     def __getitem__(self, k: Any) -> Any:
         return self._table.levels(k)
+
+    def __iter__(self) -> Iterator[int]:
+        return map(self._table.levels, range(len(self)))
 
 
 def _in_words(

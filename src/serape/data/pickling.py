@@ -1,0 +1,64 @@
+"""The codes of a packed table as plain arrays, for pickles: a bit a row for two levels, one or two bytes for more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The codes of all columns, a row for each, by how much a code takes; columns of one level take nothing."""
+
+    rows: int
+    levels: NDArray[np.uint32]
+    bits: NDArray[np.uint8]
+    bytes: NDArray[np.uint8]
+    words: NDArray[np.uint16]
+
+
+def stored(packed: _core.PackedTable) -> Stored:
+    """Return the codes of a packed table."""
+    levels = np.array([packed.levels(k) for k in range(packed.columns)], np.uint32)
+    two, few, many = (np.flatnonzero(which) for which in _sizes(levels))
+    bits = np.empty((len(two), (packed.rows + 7) // 8), np.uint8)
+    for place, k in enumerate(two.tolist()):
+        bits[place] = np.packbits(packed.codes(k).astype(bool))
+    small = np.empty((len(few), packed.rows), np.uint8)
+    for place, k in enumerate(few.tolist()):
+        small[place] = packed.codes(k)
+    large = np.empty((len(many), packed.rows), np.uint16)
+    for place, k in enumerate(many.tolist()):
+        large[place] = packed.codes(k)
+    return Stored(packed.rows, levels, bits, small, large)
+
+
+def packed_again(codes: Stored) -> _core.PackedTable:
+    """Return the packed table that codes came from."""
+    packed = _core.PackedTable(codes.rows)
+    planes = codes.levels[codes.levels <= 8]
+    packed.reserve_planes(int(planes.sum()) - len(planes))
+    nothing = np.zeros(codes.rows, np.uint8)
+    bits, small, large = iter(codes.bits), iter(codes.bytes), iter(codes.words)
+    for levels, *sizes in zip(codes.levels.tolist(), *_sizes(codes.levels), strict=True):
+        two, few, many = sizes
+        if two:
+            packed.append(np.unpackbits(next(bits), count=codes.rows), levels)
+        elif few:
+            packed.append(next(small), levels)
+        elif many:
+            packed.append(next(large), levels)
+        else:
+            packed.append(nothing, levels)
+    return packed
+
+
+def _sizes(levels: Sequence[int] | NDArray[np.uint32]) -> tuple[NDArray[np.bool_], ...]:
+    """Return which columns take a bit a row, a byte, and two."""
+    number = np.asarray(levels)
+    return number == 2, (number > 2) & (number <= 256), number > 256

@@ -1,0 +1,271 @@
+"""`MarkovBlanketSelector`: the Markov blanket of y as the features that scikit-learn selects."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.api import Reliability, markov_blanket, parents_children
+from serape.data.discretise import Method, discretise
+from serape.data.encoding import FEW_LEVELS, Encoded, Kind, Kinds, encode_array
+from serape.data.reading import read, read_series
+from serape.data.table import Missing, Table
+from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError
+from serape.independence import DofRule
+from serape.local.registry import LocalAlgorithm
+from serape.results.records import Records
+from serape.results.result import Finds, Result
+
+try:
+    from sklearn.base import BaseEstimator
+    from sklearn.feature_selection import SelectorMixin
+    from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise MissingLibraryError(
+        "MarkovBlanketSelector needs scikit-learn, 1.6 or newer; install it with: pip install 'serape[sklearn]'"
+    ) from None
+
+TargetKind = Literal["auto"] | Kind
+
+
+class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Select the Markov blanket of y: the smallest set of columns that tells all there is to know about it.
+
+    A scikit-learn selector. `fit` takes arrays, sparse matrices, pandas and polars frames, with numbers, categories,
+    text and truth values in any mix. `transform` gives a frame of the same library for a frame, unless `set_output`
+    says otherwise; it keeps columns as they are and encodes nothing. Columns of an array are called x0, x1, ….
+
+    An empty blanket is an answer too: `fit` warns (`EmptyBlanketWarning`), and `transform` gives no columns.
+
+    Parameters
+    ----------
+    algorithm, test, alpha, max_conditioning, reliability, dof
+        As in `serape.markov_blanket`.
+    finds
+        "blanket", or "parents-children" for parents and children alone (as `serape.parents_children`).
+    algorithm_options
+        A dict of options of the algorithm.
+    target_kind
+        What y is: "categorical", "continuous", or "auto": text, truth values, declared categories and whole numbers of
+        at most 20 distinct values (also as 1.0, 2.0, …) are categories, all other numbers a quantity.
+    kinds
+        As in `serape.Table`: "categorical" or "continuous" for all columns of X, or by name.
+    missing
+        As in `serape.Table`, for X: "error", "drop", "level" or "pairwise". Where it is not "error", missing values
+        pass through `transform`. y must be complete.
+    discretise, bins
+        Divide continuous columns (and y, if it is continuous) into classes for the search: "quantile", "width" or
+        "mdl", as in `serape.discretise`, so that tests for categories serve. `transform` gives the columns undivided.
+    random_state
+        A seed; exact ties break at random with one, and by the order of columns without.
+    n_jobs
+        Threads of the search; None is one, -1 all. The answer does not depend on it.
+
+    Attributes
+    ----------
+    blanket_ : tuple of str
+        The names of the selected columns.
+    support_ : array of bool
+        Which columns are selected.
+    result_ : Result
+        The whole answer; `result_.explain(name)` tells why a column is in or out.
+    evidence_ : Records
+        The deciding test of every column, as a table: `.to_pandas()`, `.to_polars()`.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only where X has names, all of them text.
+    """
+
+    def __init__(
+        self,
+        algorithm: str | LocalAlgorithm = "auto",
+        test: str = "auto",
+        alpha: float = 0.05,
+        *,
+        finds: Finds = "blanket",
+        max_conditioning: int | None = None,
+        reliability: Reliability = "auto",
+        dof: DofRule = "auto",
+        algorithm_options: Mapping[str, Any] | None = None,
+        target_kind: TargetKind = "auto",
+        kinds: str | Mapping[str, str] | None = None,
+        missing: Missing = "error",
+        discretise: Method | None = None,
+        bins: int = 5,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.algorithm = algorithm
+        self.test = test
+        self.alpha = alpha
+        self.finds = finds
+        self.max_conditioning = max_conditioning
+        self.reliability = reliability
+        self.dof = dof
+        self.algorithm_options = algorithm_options
+        self.target_kind = target_kind
+        self.kinds = kinds
+        self.missing = missing
+        self.discretise = discretise
+        self.bins = bins
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> MarkovBlanketSelector:
+        """Find the blanket of y among the columns of X."""
+        if fit_params:
+            raise InputTypeError(
+                f"MarkovBlanketSelector.fit does not take {next(iter(fit_params))!r}; it takes X and y, and every row "
+                f"counts alike"
+            )
+        if y is None:
+            raise DataError("MarkovBlanketSelector requires y to be passed, but the target y is None")
+        questions = {"blanket": markov_blanket, "parents-children": parents_children}
+        if self.finds not in questions:
+            raise OptionError(f"finds={self.finds!r} is not known; use 'blanket' or 'parents-children'")
+        table, target = self._table(X, y)
+        found = questions[self.finds](
+            table,
+            target,
+            algorithm=self.algorithm,
+            test=self.test,
+            alpha=self.alpha,
+            max_conditioning=self.max_conditioning,
+            reliability=self.reliability,
+            dof=self.dof,
+            random_state=_seed(self.random_state),
+            n_jobs=1 if self.n_jobs is None else self.n_jobs,
+            progress=False,
+            **(self.algorithm_options or {}),
+        )
+        self.result_: Result = replace(found, trace=found.trace.settled())  # a model does not keep the data
+        self.blanket_ = self.result_.members
+        self.support_ = np.zeros(len(table.names) - 1, bool)
+        self.support_[[table.position(name) for name in self.blanket_]] = True
+        if not self.blanket_:
+            warnings.warn(
+                f"nothing is selected: no column was found to tell anything about {target!r} at alpha={found.alpha:g} "
+                f"({found.tests:,} tests by {found.test}, {found.skipped:,} skipped); transform gives no columns",
+                EmptyBlanketWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns of X, as they are.
+
+        Values are looked at in arrays only: NaN and infinities are refused there unless `missing` allows for them.
+        """
+        check_is_fitted(self)
+        if not _is_frame(X):
+            return self._checked(X, accept_sparse=["csr", "csc"], reset=False)[:, np.flatnonzero(self.support_)]
+        validate_data(self, X, reset=False, skip_check_array=True)
+        if hasattr(X, "iloc"):
+            return X.iloc[:, np.flatnonzero(self.support_)]
+        frame = nw.from_native(X, eager_only=True)
+        return frame[:, np.flatnonzero(self.support_).tolist()].to_native()
+
+    @property
+    def evidence_(self) -> Records:
+        """The deciding test of every column."""
+        check_is_fitted(self)
+        return self.result_.evidence
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    def _checked(self, X: Any, **how: Any) -> Any:
+        """Return X, if it is not a frame, as an array or sparse matrix that scikit-learn has checked."""
+        finite = True if self.missing == "error" else "allow-nan"
+        checked = validate_data(self, X, dtype=None, ensure_all_finite=finite, **how)
+        if checked.dtype.kind == "U" and not hasattr(X, "dtype"):  # a list in which some values are not text
+            return np.array(X, object)
+        return checked
+
+    def _table(self, X: Any, y: Any) -> tuple[Table, str]:
+        """Return X and y in one table, and the name of y in it."""
+        if _is_frame(X):
+            validate_data(self, X, skip_check_array=True)
+        else:
+            X = self._checked(X, accept_sparse="csc", ensure_min_samples=2)
+        check_consistent_length(X, y)
+        columns = read(X, Kinds(self.kinds))
+        name = _name_of(y, columns.names)
+        target = _target(name, y, self.target_kind)
+        table = Table(columns.with_one_more(name, target), self.kinds, self.missing)
+        if self.discretise is None:
+            return table, name
+        divided = discretise(table, self.discretise, self.bins, target=name if self.discretise == "mdl" else None)
+        return divided.table, name
+
+
+def _is_frame(X: Any) -> bool:
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise InputTypeError("X is a lazy frame, which scikit-learn does not take; pass X.collect()")
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def _name_of(y: Any, taken: list[str]) -> str:
+    """Return the name of y: its own if it has one that X has not."""
+    own = getattr(y, "name", None)
+    name = own if isinstance(own, str) and own else "y"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _target(name: str, y: Any, asked: TargetKind) -> Encoded:
+    """Return y as a column."""
+    if asked not in ("auto", "categorical", "continuous"):
+        raise OptionError(f"target_kind={asked!r} is not known; use 'auto', 'categorical' or 'continuous'")
+    values = column_or_1d(y, warn=True)
+    if values.dtype.kind == "f":
+        assert_all_finite(values, input_name="y")
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    named = isinstance(series, nw.Series) and not series.dtype.is_numeric()  # may declare categories
+    if asked != "auto":
+        column = read_series(name, series, asked) if named else encode_array(name, values, kind=asked)
+    elif named:
+        column = read_series(name, series, None)
+    else:
+        column = _by_values(name, values)
+    if column.missing is not None:
+        row = int(np.argmax(column.missing))
+        raise DataError(f"y has no value in row {row}, one of {int(column.missing.sum()):,}; leave out such rows")
+    return column
+
+
+def _by_values(name: str, values: NDArray[Any]) -> Encoded:
+    """Return y as a column of the kind that its values suggest: few whole numbers are categories, however written."""
+    if values.dtype.kind == "f" and (values == np.floor(values)).all():
+        distinct = len(np.unique(values))
+        if distinct <= FEW_LEVELS:
+            column = encode_array(name, values, kind="categorical")
+            return replace(column, reason=f"whole numbers, {distinct} distinct")
+    return encode_array(name, values)
+
+
+def _seed(random_state: int | np.random.Generator | np.random.RandomState | None) -> int | np.random.Generator | None:
+    """Return a random state as the search takes it."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(np.iinfo(np.int32).max))
+    return random_state
