@@ -82,7 +82,7 @@ def test_table_takes_a_bit_a_value(random: np.random.Generator) -> None:
 @pytest.mark.parametrize("gaps", [False, True])
 def test_independence_tests(name: str, gaps: bool, random: np.random.Generator) -> None:
     rows = 300
-    if name in ("fisher-z", "partial-correlation", "spearman", "correlation-permutation"):
+    if name in ("fisher-z", "partial-correlation", "spearman", "normal-scores", "correlation-permutation"):
         values = random.normal(size=(rows, 4))
     else:
         values = random.integers(0, 2, (rows, 4)).astype(float)

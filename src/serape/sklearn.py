@@ -145,7 +145,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             progress=False,
             **(self.algorithm_options or {}),
         )
-        self.result_: Result = replace(found, trace=found.trace.settled())  # a model does not keep the data
+        told = None if found.data is None else replace(found.data, table=None)
+        self.result_: Result = replace(found, trace=found.trace.settled(), data=told)  # a model does not keep the data
         self.blanket_ = self.result_.members
         self.support_ = np.zeros(len(table.names) - 1, bool)
         self.support_[[table.position(name) for name in self.blanket_]] = True

@@ -38,6 +38,9 @@ class Provenance:
     def __hash__(self) -> int:
         return hash((self.rows, self.columns))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Provenance, (self.rows, self.columns, self.made, self.fingerprint)  # without the data
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists, text and numbers."""
         return {

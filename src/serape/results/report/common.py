@@ -83,5 +83,5 @@ def provenance_pairs(data: Provenance | None) -> dict[str, str]:
     return {
         **pairs,
         "Data": f"{data.rows:,} rows, {data.columns:,} columns",
-        "Fingerprint": data.fingerprint,
+        "Fingerprint": data.fingerprint or "not computed",
     }
