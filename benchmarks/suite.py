@@ -268,7 +268,7 @@ def take(one: Measured, answer: Mapping[str, Any], case: Case, limit: float) -> 
 
 def rivals(question: Question, case: Case, tools: Collection[str]) -> list[tuple[str, str]]:
     """Return the peers' methods that answer a question, of those that are there; who must ask all cannot ask some."""
-    some = len(case.targets) < case.codes.shape[1]
+    some = len(case.targets) < np.count_nonzero(case.codes.max(axis=0))
     return [(t, m) for t, m in question.peers if t in tools and not (some and (t, m) in WHOLE)]
 
 
