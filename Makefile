@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test bench fuzz lint format stubs docs clean
+.PHONY: demo test bench bench-quick bench-kernels fuzz lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo
@@ -17,6 +17,14 @@ test: $(VENV)/test.ready
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 -q
 
 bench: $(VENV)/test.ready
+	@$(BIN)/python benchmarks/suite.py --peers
+	@$(BIN)/python benchmarks/scaling.py
+
+bench-quick: $(VENV)/test.ready
+	@$(BIN)/python benchmarks/suite.py --quick
+	@$(BIN)/python benchmarks/scaling.py --quick
+
+bench-kernels: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/screen.py
 	@$(BIN)/python benchmarks/scores.py
 	@$(BIN)/python benchmarks/incremental.py
@@ -46,7 +54,7 @@ docs: $(VENV)/docs.ready
 	@echo "open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) build docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers build docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # --- set-up -----------------------------------------------------------------------------------------------------
 

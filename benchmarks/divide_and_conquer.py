@@ -1,6 +1,6 @@
 """Divide and conquer: numbers of tests, large neighbourhoods, and the widest real table.
 
-    python benchmarks/divide_and_conquer.py [--quick] [--thrombin FILE]      (or: make bench)
+    python benchmarks/divide_and_conquer.py [--quick] [--thrombin FILE]      (or: make bench-kernels)
 
 1. DOS against IPC-MB on samples of Alarm, Insurance and Hailfinder, every variable a target, alpha 0.05: tests, time,
    distance to the truth. Zeng, He, Xiang and Mao 2011 report about 40 % fewer tests, and 49.94 % on Alarm at 5,000

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,14 +24,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+from measure import ONE_THREAD, alternating
+
 os.environ |= ONE_THREAD  # before NumPy is imported
 
-import numpy as np  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
+import numpy as np
+from numpy.typing import NDArray
 
-import serape  # noqa: E402
-from serape.independence.partial_correlation import FisherZ  # noqa: E402
+import serape
+from serape.independence.partial_correlation import FisherZ
 
 ALPHA = 0.01
 ROWS = 2000
@@ -45,17 +45,6 @@ METHODS = (
     ("causal-learn", "PC"),
     ("pgmpy", "PC"),
 )
-
-
-def alternating(ways: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Return the median seconds of several things done in turns."""
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(repeats):
-        for name, way in ways.items():
-            begin = time.perf_counter()
-            way()
-            times[name].append(time.perf_counter() - begin)
-    return {name: statistics.median(found) for name, found in times.items()}
 
 
 def screens(rows: int, columns: int, repeats: int) -> dict[str, float]:

@@ -5,7 +5,7 @@ prototypes of the counting loops alone did on a Zen 4 core at 3.6 GHz with AVX-5
 model fitted to them. The model takes memory to be faster than it is for 20,000 rows. On another machine, read the
 share as a comparison with that one.
 
-    python benchmarks/screen.py [--quick] [--thrombin FILE]      (or: make bench)
+    python benchmarks/screen.py [--quick] [--thrombin FILE]      (or: make bench-kernels)
 
 --thrombin also screens a real table of 139,351 columns: an .npz with `X` (packed bits by row) and `y`.
 Results go to the screen and, as JSON, to benchmarks/out/screen.json.

@@ -1,0 +1,139 @@
+"""The benchmarks' own arithmetic, and that they compare like with like."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import measure
+import peer_local
+import scaling
+import serape
+import suite
+from serape.local.registry import ALGORITHMS
+
+
+def test_exponent_of_a_power_law() -> None:
+    sizes = [10, 100, 1000, 10_000]
+    assert measure.exponent(sizes, [3 * n**1.5 for n in sizes]) == pytest.approx(1.5)
+    assert measure.exponent(sizes, [7, 7, 7, 7]) == pytest.approx(0)
+    assert measure.exponent([*sizes, 100_000], [5, 5, 10, 100, 1000], last=3) == pytest.approx(1)
+    assert measure.exponent([10], [1]) is None
+    assert measure.exponent([10, 10], [1, 2]) is None
+    assert measure.exponent([10, 100], [0, 1]) is None  # no logarithm of 0
+
+
+def test_median_of_things_done_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    clock = iter([0, 1, 1, 11, 11, 14, 14, 34, 34, 36, 36, 66])  # a: 1, 3, 2; b: 10, 20, 30
+    monkeypatch.setattr("measure.time.perf_counter", lambda: next(clock))
+    found = measure.alternating({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 3)
+    assert found == {"a": 2, "b": 20}
+    assert order == ["a", "b"] * 3
+
+
+def test_table_of_markdown() -> None:
+    lines = measure.markdown(("name", "s"), [["a|b", "1.5"], ["longer", "22"]]).splitlines()
+    assert lines == ["| name   |   s |", "| ------ | --: |", "| a/b    | 1.5 |", "| longer |  22 |"]
+    with pytest.raises(ValueError, match="as many cells"):
+        measure.markdown(("a", "b"), [["1"]])
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(None, "–"), (0, "0"), (0.00123456, "0.00123"), (1.5, "1.50"), (61.96, "62.0"), (1234.5, "1,230")],
+)
+def test_short_numbers(number: float | None, text: str) -> None:
+    assert measure.short(number) == text
+
+
+def test_peak_memory_grows() -> None:
+    before = measure.peak_mebibytes()
+    ballast = np.ones(2**24)  # 128 MiB, touched
+    after = measure.peak_mebibytes()
+    assert before is None or (after is not None and after >= ballast.nbytes / 2**20)
+    assert measure.peak_mebibytes(2**30) is None  # no such process
+
+
+def test_every_algorithm_is_measured_and_every_peer_is_pinned() -> None:
+    asked = {(q.algorithm, q.finds) for q in suite.QUESTIONS}
+    assert {name for name, _ in asked} == {*ALGORITHMS, "pc-stable"}
+    for name, algorithm in ALGORITHMS.items():
+        assert (name, "parents-children" if algorithm.finds == "parents-children" else "blanket") in asked or (
+            name == "hpc"  # whose blanket is that of hpc-mb
+        )
+    for peer in suite.PEERS:
+        pins = [line for line in (suite.PINS / f"{peer}.txt").read_text().splitlines() if line[0] != "#"]
+        assert pins[0].startswith(f"{peer}==")
+        assert all("==" in line for line in pins)
+    for question in suite.QUESTIONS:
+        for tool, method in question.peers:
+            assert tool in peer_local.TOOLS
+            assert tool != "pyCausalFS" or method in peer_local.PYCAUSALFS
+
+
+def test_who_is_compared() -> None:
+    case = suite.make_case("alarm", 2000, 37)
+    assert case.targets == list(range(37))
+    assert case.codes.min() == 0
+    truth = serape.load_network("alarm")
+    assert len(case.members(3, "blanket")) == len(truth.markov_blanket(truth.variables[3]))
+    mmpc = next(q for q in suite.QUESTIONS if q.algorithm == "mmpc")
+    assert suite.rivals(mmpc, case, {"pgmpy", "pyCausalFS"}) == [("pgmpy", "MMPC"), ("pyCausalFS", "MMPC")]
+    some = suite.Case("some", case.codes, [0, 1], case.truth, [mmpc])
+    assert suite.rivals(mmpc, some, {"pgmpy", "pyCausalFS"}) == [("pyCausalFS", "MMPC")]
+
+
+def test_lines_of_the_suite() -> None:
+    case = suite.make_case("alarm", 2000, 37)
+    own = suite.Measured("alarm", "blanket", "iamb", "serape", "blanket iamb", seconds=0.01)
+    exact = {str(t): [int(x) for x in case.members(t, "blanket")] for t in case.targets}
+    suite.take(own, {"seconds": [3, 1, 2], "found": exact, "mebibytes": 60.0, "mebibytes_before": 50.0}, case, 60)
+    assert (own.times, own.distance) == ([2], 0)
+    slow = suite.Measured("alarm", "blanket", "iamb", "pyCausalFS", "IAMB", ratio=6000)
+    suite.take(slow, {"ended": 12, "mebibytes": 80.0}, case, 60)
+    broken = suite.Measured("alarm", "blanket", "iamb", "causal-learn", "IAMB")
+    suite.take(broken, {"error": "TypeError: no"}, case, 60)
+    assert slow.over
+    assert broken.over
+    ours = ["blanket", "iamb", "0.0100", "0.000", "60.0 (50.0)"]
+    assert suite.lines([own, slow, broken], 37) == [
+        [*ours, "pyCausalFS IAMB", "> 60 (12 of 37)", "> 6,000", "–", "80.0"],
+        [*ours, "causal-learn IAMB", "fails: TypeError: no", "–", "–", "–"],
+    ]
+    assert len(suite.lines([own], 37)) == 1
+
+
+@pytest.mark.parametrize("method", ["blanket iamb", "parents-children hiton-pc", "parents-children pc-stable"])
+def test_the_suite_asks_what_a_user_asks(method: str) -> None:
+    case = suite.make_case("alarm", 1000, 37)
+    search, read = peer_local.serape(peer_local.Data(case.codes, case.targets), method, 0.01)
+    found = read(search(lambda: None))
+    assert list(found) == case.targets
+    finds, algorithm = method.split()
+    table = serape.Table(case.codes)
+    if algorithm == "pc-stable":
+        graph = serape.skeleton(table, algorithm, alpha=0.01, max_conditioning=None).graph
+        assert found[3] == sorted(int(x[1:]) for x in graph.neighbors("x3"))
+    else:
+        ask = serape.markov_blanket if finds == "blanket" else serape.parents_children
+        assert found[3] == sorted(int(x[1:]) for x in ask(table, 3, algorithm=algorithm, alpha=0.01).members)
+
+
+@pytest.mark.parametrize("variables", [37, 2100])
+def test_data_of_the_scaling_page(variables: int) -> None:
+    table = scaling.make(variables, 20_000)
+    assert len(table.names) == variables
+    count, target = -(-min(variables, scaling.BLOCK) // scaling.GROUP), scaling.place_of_target(variables)
+    found = serape.markov_blanket(table, target, algorithm="iamb", alpha=1e-9)
+    assert found.blanket == tuple(f"x{k * count}" for k in (0, 1, 3, 4, 5))
+
+
+def test_points_of_the_scaling_page() -> None:
+    first, second = scaling.points(37, 200, ["iamb", "hiton-pc"], False, 60.0)
+    assert first.seconds is not None
+    assert second.tests
+    stopped = scaling.points(37, 200, ["iamb"], True, -1.0)[0]
+    assert (stopped.stopped, stopped.seconds) == (True, None)
+    fitted = scaling.exponents([first, second], "variables")
+    assert [f["seconds"] for f in fitted] == [None, None]  # one point makes no line
