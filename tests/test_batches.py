@@ -190,6 +190,8 @@ def agree(native: Association, plain: Association) -> None:
         return
     assert native.outcome.log_p == pytest.approx(plain.outcome.log_p, rel=1e-7, abs=1e-6)
     if native.given != plain.given:  # two sets whose p-values differ by less than rounding
+        if native.outcome.dof != plain.outcome.dof:
+            return
         assert native.outcome.statistic == pytest.approx(plain.outcome.statistic, rel=1e-6, abs=1e-6)
 
 

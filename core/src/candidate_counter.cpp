@@ -59,7 +59,7 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
             statistic.constant(cells.count.data() + begin, cells.stratum_begin[z + 1] - begin, cells.stratum_count[z]);
     }
     if (statistic.kind() == StatisticKind::g2 && cells.complete &&
-        (way == Way::ones || (candidates.count >= 64 && cells.size() > 64))) {
+        (way == Way::ones || (candidates.count >= 64 && cells.size() > 64 && table.ones_are_few()))) {
         ones_ = &table.ones();
         cells.need_cell_of_row();
         stratum_of_cell_.resize(cells.size());

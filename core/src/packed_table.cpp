@@ -231,6 +231,7 @@ void PackedTable::count_planes(std::size_t column) {
             total += static_cast<std::uint32_t>(std::popcount(bits[word]));
         }
         totals_.push_back(total);
+        ones_ += levels(column) == 2 ? total : 0;
     }
 }
 

@@ -98,6 +98,7 @@ class ContingencyTest {
 
   private:
     friend class SubsetSearch;
+    class Screen;
     double strata_product(std::span<const std::uint32_t> given) const;
     bool enough_rows(double x_levels, double y_levels, double strata) const;
     Outcome outcome(std::size_t x, std::size_t y, double strata, const Sum& sum) const;

@@ -82,6 +82,8 @@ class PackedTable {
 
     const Panels& panels() const;
     const Ones& ones() const;
+    // Whether lists of ones would take no more than twice the room of the bitsets.
+    bool ones_are_few() const { return ones_ * sizeof(std::uint32_t) <= 2 * planes_.size() * sizeof(std::uint64_t); }
     // n ln n for the counts of this table.
     const LogTable& log_table() const;
 
@@ -98,6 +100,7 @@ class PackedTable {
     std::vector<Column> columns_;
     LineVector<std::uint64_t> planes_;
     std::vector<std::uint32_t> totals_;  // by plane: number of ones
+    std::size_t ones_ = 0;               // of all binary columns
     std::vector<std::uint8_t> narrow_;
     std::vector<std::uint16_t> wide_;
 

@@ -1,0 +1,244 @@
+// One conditioning set, many candidates.
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "serape/contingency_test.hpp"
+#include "serape/kernels.hpp"
+#include "serape/panel_counter.hpp"
+
+namespace serape {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+class ContingencyTest::Screen {
+  public:
+    Screen(const ContingencyTest& test, std::size_t target, std::span<const std::uint32_t> candidates,
+           std::span<const std::uint32_t> given, std::size_t threads, Control& control, Answers out)
+        : test_(test),
+          table_(test.table_),
+          statistic_(test.statistic_),
+          target_(target),
+          candidates_(candidates),
+          given_(given),
+          threads_(std::max<std::size_t>(threads, 1)),
+          control_(control),
+          out_(out),
+          strata_(test.strata_product(given)),
+          target_freedom_(table_.levels(target) - 1.0),
+          adjusted_(test.rules_.dof == DofRule::adjusted) {
+        for (std::uint32_t levels = 2; levels <= plane_levels; ++levels) {
+            allowed_[levels] = test.enough_rows(levels, table_.levels(target), strata_);
+        }
+    }
+
+    void run(Way way, bool force_panels) {
+        if (!allowed_[2]) {  // then nobody is
+            for (std::size_t k = 0; k < candidates_.size(); ++k) {
+                pass_over(k);
+            }
+            return;
+        }
+        Cells cells(table_, target_, given_);
+        // Panels serve candidates in the table's order, each once.
+        const bool in_order =
+            std::adjacent_find(candidates_.begin(), candidates_.end(), std::greater_equal<>()) == candidates_.end();
+        if (way == Way::automatic && in_order && (force_panels || panels_pay(cells))) {
+            by_panels(cells);
+        } else {
+            for (std::size_t k = 0; k < candidates_.size(); ++k) {
+                may(candidates_[k]) ? rest_.push_back(k) : pass_over(k);
+            }
+        }
+        if (!rest_.empty()) {
+            one_by_one(cells, way);
+        }
+    }
+
+  private:
+    struct Part {  // candidates of one panel
+        std::size_t panel, begin, end;
+    };
+    struct Worker {
+        std::optional<PanelCounter> counter;
+        std::vector<std::uint32_t> wanted;
+        std::vector<std::size_t> position;
+        std::vector<std::int64_t> value, dof;
+        std::vector<std::size_t> left;
+    };
+
+    // What reliability allows depends on a candidate only through its number of levels.
+    bool may(std::uint32_t x) const {
+        const std::uint32_t levels = table_.levels(x);
+        return levels <= plane_levels ? allowed_[levels] : test_.enough_rows(levels, table_.levels(target_), strata_);
+    }
+    double full_dof(std::size_t k) const { return (table_.levels(candidates_[k]) - 1.0) * target_freedom_ * strata_; }
+    void write(std::size_t k, std::int64_t value, std::int64_t sum_dof) {
+        const double dof = adjusted_ ? static_cast<double>(sum_dof) : full_dof(k);
+        const double scale = statistic_.scale(table_.levels(candidates_[k]), table_.levels(target_));
+        out_.statistic[k] = dof > 0.0 ? statistic_.value(value, scale) : nan;
+        out_.dof[k] = dof;
+        out_.reliable[k] = dof > 0.0;
+    }
+    void pass_over(std::size_t k) {
+        out_.statistic[k] = nan;
+        out_.dof[k] = full_dof(k);
+        out_.reliable[k] = 0;
+    }
+
+    // Whether panels cost less than the best way for each of some candidates.
+    bool panels_pay(Cells& cells) const {
+        const std::size_t total = candidates_.size();
+        if (total < 128) {
+            return false;
+        }
+        const CountingPlan plan(table_, statistic_, cells, table_.levels(target_),
+                                CandidateKinds(table_, candidates_.first(1)));
+        double one_by_one = 0.0;
+        std::size_t sampled = 0;
+        std::size_t bits = 0;
+        for (std::size_t k = 0; k < total; k += std::max<std::size_t>(total / 32, 1)) {
+            if (table_.has_planes(candidates_[k])) {
+                one_by_one += plan.choose(candidates_[k]).nanoseconds;
+                bits += table_.levels(candidates_[k]) - 1;
+                ++sampled;
+            }
+        }
+        if (sampled == 0) {
+            return false;
+        }
+        const auto of_sample = static_cast<double>(sampled);
+        const auto span = static_cast<double>(candidates_.back() - candidates_.front() + 1);
+        const double touched =
+            std::min(span * static_cast<double>(bits) / of_sample / line_bits + 1.0, static_cast<double>(total));
+        return PanelPlan::cost(table_, cells, static_cast<std::size_t>(touched)) <
+               one_by_one * static_cast<double>(total) / of_sample;
+    }
+
+    void by_panels(Cells& cells) {
+        const PanelPlan plan(table_, statistic_, cells, table_.levels(target_), adjusted_);
+        const std::vector<Part> parts = divided(table_.panels());
+        std::vector<Worker> workers(threads_);
+        parallel_for(parts.size(), 4, threads_, control_, [&](std::size_t first, std::size_t last, std::size_t w) {
+            Worker& worker = workers[w];
+            if (!worker.counter) {
+                worker.counter.emplace(plan);
+                worker.value.resize(line_bits);
+                worker.dof.resize(line_bits);
+            }
+            for (std::size_t p = first; p < last; ++p) {
+                one_panel(parts[p], worker);
+            }
+        });
+        for (const Worker& worker : workers) {
+            rest_.insert(rest_.end(), worker.left.begin(), worker.left.end());
+        }
+    }
+
+    std::vector<Part> divided(const Panels& layout) const {
+        std::vector<Part> parts;
+        for (std::size_t begin = 0, panel = 0; begin < candidates_.size(); ++panel) {
+            const auto bound = candidates_.begin() + static_cast<std::ptrdiff_t>(begin);
+            const auto stop = panel < layout.count
+                                  ? std::lower_bound(bound, candidates_.end(), layout.first_column[panel + 1])
+                                  : candidates_.end();
+            const auto end = static_cast<std::size_t>(stop - candidates_.begin());
+            if (end > begin) {
+                parts.push_back({std::min(panel, layout.count), begin, end});
+            }
+            begin = end;
+        }
+        return parts;
+    }
+
+    void one_panel(const Part& part, Worker& worker) {
+        const Panels& layout = table_.panels();
+        if (part.panel < layout.count && layout.binary[part.panel] != 0 && statistic_.kind() == StatisticKind::g2) {
+            binary_panel(part, worker);
+            return;
+        }
+        worker.wanted.clear();
+        worker.position.clear();
+        for (std::size_t k = part.begin; k < part.end; ++k) {
+            if (!may(candidates_[k])) {
+                pass_over(k);
+            } else if (part.panel >= layout.count || layout.slot[candidates_[k]] == Panels::absent) {
+                worker.left.push_back(k);
+            } else {
+                worker.wanted.push_back(candidates_[k]);
+                worker.position.push_back(k);
+            }
+        }
+        if (!worker.wanted.empty()) {
+            (*worker.counter)(part.panel, worker.wanted, worker.value.data(), worker.dof.data());
+        }
+        for (std::size_t k = 0; k < worker.wanted.size(); ++k) {
+            write(worker.position[k], worker.value[k], worker.dof[k]);
+        }
+    }
+
+    // The common case, kept short.
+    void binary_panel(const Part& part, Worker& worker) {
+        const std::size_t size = part.end - part.begin;
+        (*worker.counter)(part.panel, candidates_.subspan(part.begin, size), worker.value.data(), worker.dof.data());
+        kernels().to_statistics(worker.value.data(), size, 2.0 * statistic_.log().unit(), out_.statistic + part.begin);
+        std::fill_n(out_.dof + part.begin, size, target_freedom_ * strata_);
+        std::fill_n(out_.reliable + part.begin, size, std::uint8_t{1});
+        for (std::size_t k = part.begin; adjusted_ && k < part.end; ++k) {
+            const std::int64_t dof = worker.dof[k - part.begin];
+            out_.dof[k] = static_cast<double>(dof);
+            if (dof == 0) {
+                out_.statistic[k] = nan;
+                out_.reliable[k] = 0;
+            }
+        }
+    }
+
+    void one_by_one(Cells& cells, Way way) {
+        std::vector<std::uint32_t> rest;
+        for (const std::size_t k : rest_) {
+            rest.push_back(candidates_[k]);
+        }
+        const CountingPlan plan(table_, statistic_, cells, table_.levels(target_), CandidateKinds(table_, rest), way);
+        std::vector<std::optional<CandidateCounter>> counters(threads_);
+        // Enough candidates a piece that handing them out costs nothing.
+        const double each = plan.choose(rest[rest.size() / 2]).nanoseconds;
+        const auto grain = static_cast<std::size_t>(std::clamp(50'000.0 / (each + 20.0), 1.0, 4096.0));
+        parallel_for(rest.size(), grain, threads_, control_, [&](std::size_t first, std::size_t last, std::size_t w) {
+            if (!counters[w]) {
+                counters[w].emplace(plan);
+            }
+            for (std::size_t k = first; k < last; ++k) {
+                const Sum sum = (*counters[w])(rest[k]);
+                write(rest_[k], sum.value, sum.dof);
+            }
+        });
+    }
+
+    const ContingencyTest& test_;
+    const PackedTable& table_;
+    const Statistic& statistic_;
+    std::size_t target_;
+    std::span<const std::uint32_t> candidates_, given_;
+    std::size_t threads_;
+    Control& control_;
+    Answers out_;
+    double strata_;
+    double target_freedom_;
+    bool adjusted_;
+    bool allowed_[plane_levels + 1] = {};
+    std::vector<std::size_t> rest_;  // places of candidates that panels do not serve
+};
+
+void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> candidates,
+                             std::span<const std::uint32_t> given, std::size_t threads, Control& control, Answers out,
+                             Way way, bool force_panels) const {
+    Screen(*this, target, candidates, given, threads, control, out).run(way, force_panels);
+}
+
+}  // namespace serape
