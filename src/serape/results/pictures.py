@@ -25,8 +25,9 @@ MOST_NAMES = 150
 
 Kind = Literal["found", "extra", "turned", "missing"]
 
-# Told apart without colour too: by a cross, by dashes, by lightness.
-_COLOURS: dict[Kind, str] = {"found": "#20303f", "extra": "#c8102e", "turned": "#c8102e", "missing": "#8c8c8c"}
+INK = "#20303f"
+# The colours of edges; told apart without colour too: by a cross, by dashes, by lightness.
+_COLOURS: dict[Kind, str] = {"found": INK, "extra": "#c8102e", "turned": "#c8102e", "missing": "#8c8c8c"}
 _DASHES: dict[Kind, Any] = {"found": "-", "extra": "-", "turned": (0, (7, 2, 1.5, 2)), "missing": (0, (3.5, 3))}
 _MEANING: dict[Kind, str] = {
     "found": "in the truth too",
@@ -34,12 +35,27 @@ _MEANING: dict[Kind, str] = {
     "turned": "the other way in the truth",
     "missing": "in the truth only",
 }
-_NODE, _NODE_EDGE, _TARGET, _TARGET_EDGE = "#eef3f8", "#5b6b7a", "#ffc83d", "#000000"
+
+
+@dataclass(frozen=True)
+class BoxStyle:
+    """How the box of a node looks."""
+
+    face: str
+    edge: str
+    width: float = 0.9
+    """Of its outline, in points."""
+    dashes: Any = "-"
+    roundness: float = 1.0
+
+
+NODE, TARGET = BoxStyle("#eef3f8", "#5b6b7a"), BoxStyle("#ffc83d", "#000000", 2.2)
+_DOT = BoxStyle("#5b6b7a", "#5b6b7a")
 
 # Inches.
-_MARGIN = 0.15
+MARGIN = 0.15
 _LONGEST_SIDE = 80.0
-_POINT = 1 / 72
+POINT = 1 / 72
 
 
 @dataclass(frozen=True)
@@ -83,8 +99,6 @@ def draw_graph(
         lines; the names of more than 150 nodes are left out.
     """
     check_matplotlib()
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
 
     names = _names(graph, "graph")
@@ -96,32 +110,22 @@ def draw_graph(
         title = f"{title} ({len(names):,} nodes, names left out)" if title else f"{len(names):,} nodes, names left out"
 
     points = 9 + 2 * min(1.0, len(names) / 60)
-    labels = [_wrapped(name) for name in names] if named else [""] * len(names)
+    labels = [wrapped(name) for name in names] if named else [""] * len(names)
     fonts = [FontProperties(size=points, weight="bold" if name == target else "normal") for name in names]
-    boxes = [_box_size(label, font) if named else (0.13, 0.13) for label, font in zip(labels, fonts, strict=True)]
+    boxes = [box_size(label, font) if named else (0.13, 0.13) for label, font in zip(labels, fonts, strict=True)]
     plan = lay_out(boxes, edges)
 
     legend: list[Kind] = [kind for kind in _MEANING if any(e.kind == kind for e in edges)] if truth is not None else []
     title_font, legend_font = FontProperties(size=points + 3), FontProperties(size=points)
-    entries = [_text_size(_MEANING[kind], legend_font)[0] + 0.75 for kind in legend]
-    widest = max(plan.width, _text_size(title, title_font)[0] if title else 0.0, *entries, 0.3)
+    entries = [text_size(_MEANING[kind], legend_font)[0] + 0.75 for kind in legend]
+    widest = max(plan.width, text_size(title, title_font)[0] if title else 0.0, *entries, 0.3)
     columns = max(1, min(len(legend), int(widest / max(entries, default=1.0))))
     above = 0.4 if title else 0.0
     beneath = 0.1 + 0.22 * math.ceil(len(legend) / columns) if legend else 0.0
-    width, height = widest + 2 * _MARGIN, plan.height + above + beneath + 2 * _MARGIN
+    width, height = widest + 2 * MARGIN, plan.height + above + beneath + 2 * MARGIN
 
-    if ax is None:
-        scale = min(1.0, _LONGEST_SIDE / max(width, height))
-        figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
-        FigureCanvasAgg(figure)
-        ax = figure.add_axes((0, 0, 1, 1))
-    else:
-        figure = _figure_of(ax)
-        inches = ax.get_window_extent().transformed(figure.dpi_scale_trans.inverted())
-        scale = min(inches.width / width, inches.height / height)
-    ax.set_axis_off()
-    left, top = (plan.width - widest) / 2 - _MARGIN, -above - _MARGIN
-    ax.set(xlim=(left, left + width), ylim=(top + height, top), aspect="equal")
+    left, top = (plan.width - widest) / 2 - MARGIN, -above - MARGIN
+    ax, scale = sheet(left, top, width, height, ax)
 
     _draw_edges(ax, edges, plan, names, scale)
     _draw_nodes(ax, plan, names, labels, fonts, target, scale)
@@ -132,7 +136,7 @@ def draw_graph(
         )
     if legend:
         _draw_legend(ax, legend, columns, points, scale)
-    return figure
+    return figure_of(ax)
 
 
 # --- what there is to draw -------------------------------------------------------------------------------------------
@@ -186,7 +190,7 @@ def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) 
             kind: Kind = "found"
         else:
             kind = "turned" if (b, a) in true else "extra"
-        edges.append(_Edge(a, b, directed, kind, _line_width(log_p, found.get((b, a)))))
+        edges.append(_Edge(a, b, directed, kind, line_width(log_p, found.get((b, a)))))
     for a, b in true:
         directed = (b, a) not in true
         if (a, b) not in found and (b, a) not in found and (directed or a < b):
@@ -207,7 +211,7 @@ def _arcs(graph: nx.Graph[Any], place: dict[str, int]) -> dict[tuple[int, int], 
     return dict(sorted(arcs.items()))
 
 
-def _line_width(*log_ps: float | None) -> float:
+def line_width(*log_ps: float | None) -> float:
     """Return from 0.6 points for p = 1 to 2.6 for 1e-31 and less; 1.2 where p is not known."""
     known = [log_p for log_p in log_ps if log_p is not None and not math.isnan(log_p)]
     if not known:
@@ -216,7 +220,7 @@ def _line_width(*log_ps: float | None) -> float:
     return min(2.6, 0.6 + 0.4 * math.log2(1 + digits))
 
 
-def _wrapped(name: str, most: int = 32) -> str:
+def wrapped(name: str, most: int = 32) -> str:
     """Break a name that is very long into lines, after a space or mark if there is one."""
     lines = []
     while len(name) > most:
@@ -226,16 +230,17 @@ def _wrapped(name: str, most: int = 32) -> str:
     return "\n".join([*lines, name])
 
 
-def _text_size(text: str, font: FontProperties) -> Point:
+def text_size(text: str, font: FontProperties) -> Point:
     """Return width and height of a text in inches."""
     from matplotlib.textpath import TextToPath
 
     width = max(TextToPath().get_text_width_height_descent(line, font, False)[0] for line in text.split("\n"))
-    return width * _POINT, (text.count("\n") + 1) * font.get_size_in_points() * 1.2 * _POINT
+    return width * POINT, (text.count("\n") + 1) * font.get_size_in_points() * 1.2 * POINT
 
 
-def _box_size(label: str, font: FontProperties) -> Point:
-    width, height = _text_size(label, font)
+def box_size(label: str, font: FontProperties) -> Point:
+    """Return width and height of the box around a label in inches."""
+    width, height = text_size(label, font)
     return max(width + 0.16, 0.34), height + 0.1
 
 
@@ -285,38 +290,48 @@ def _draw_nodes(
     target: str | None,
     scale: float,
 ) -> None:
+    for centre, size, name, label, font in zip(plan.centres, plan.boxes, names, labels, fonts, strict=True):
+        style = TARGET if name == target else NODE if label else _DOT
+        draw_box(ax, centre, size, name, label, font, style, scale)
+
+
+def draw_box(
+    ax: Axes, centre: Point, size: Point, name: str, label: str, font: FontProperties, style: BoxStyle, scale: float
+) -> None:
+    """Draw a node and what is written in it, taken literally."""
     from matplotlib.patches import FancyBboxPatch
 
-    for (x, y), (w, h), name, label, font in zip(plan.centres, plan.boxes, names, labels, fonts, strict=True):
-        chosen = name == target
-        box = FancyBboxPatch(
-            (x - w / 2, y - h / 2),
-            w,
-            h,
-            boxstyle=f"round,pad=0,rounding_size={min(w, h, 0.26) / 2}",
-            facecolor=_TARGET if chosen else _NODE if label else _NODE_EDGE,
-            edgecolor=_TARGET_EDGE if chosen else _NODE_EDGE,
-            linewidth=(2.2 if chosen else 0.9) * scale,
-            zorder=3,
+    (x, y), (w, h) = centre, size
+    box = FancyBboxPatch(
+        (x - w / 2, y - h / 2),
+        w,
+        h,
+        boxstyle=f"round,pad=0,rounding_size={min(w, h, 0.26) / 2 * style.roundness}",
+        facecolor=style.face,
+        edgecolor=style.edge,
+        linestyle=style.dashes,
+        linewidth=style.width * scale,
+        zorder=3,
+    )
+    box.set_gid(f"node {name}")
+    ax.add_patch(box)
+    if label:
+        points = font.get_size_in_points()
+        drop = 0.365 * points * POINT * ("\n" not in label)  # half the height of a capital
+        font = font.copy()
+        font.set_size(points * scale)
+        ax.text(
+            x,
+            y + drop,
+            label,
+            fontproperties=font,
+            ha="center",
+            va="baseline" if drop else "center",
+            linespacing=1.15,
+            color="black",
+            parse_math=False,
+            zorder=4,
         )
-        box.set_gid(f"node {name}")
-        ax.add_patch(box)
-        if label:
-            points = font.get_size_in_points()
-            drop = 0.365 * points * _POINT * ("\n" not in label)  # half the height of a capital
-            font.set_size(points * scale)
-            ax.text(
-                x,
-                y + drop,
-                label,
-                fontproperties=font,
-                ha="center",
-                va="baseline" if drop else "center",
-                linespacing=1.15,
-                color="black",
-                parse_math=False,
-                zorder=4,
-            )
 
 
 def _draw_legend(ax: Axes, kinds: Sequence[Kind], columns: int, points: float, scale: float) -> None:
@@ -349,7 +364,30 @@ def _draw_legend(ax: Axes, kinds: Sequence[Kind], columns: int, points: float, s
     )
 
 
-def _figure_of(ax: Axes) -> Figure:
+def sheet(left: float, top: float, width: float, height: float, ax: Axes | None) -> tuple[Axes, float]:
+    """Return axes measured in inches, y downwards, and what is to be multiplied with sizes in points.
+
+    Without axes of the caller a figure of that size is made; into those of the caller everything is made to fit.
+    """
+    if ax is None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        scale = min(1.0, _LONGEST_SIDE / max(width, height))
+        figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
+        FigureCanvasAgg(figure)
+        ax = figure.add_axes((0, 0, 1, 1))
+    else:
+        figure = figure_of(ax)
+        inches = ax.get_window_extent().transformed(figure.dpi_scale_trans.inverted())
+        scale = min(inches.width / width, inches.height / height)
+    ax.set_axis_off()
+    ax.set(xlim=(left, left + width), ylim=(top + height, top), aspect="equal")
+    return ax, scale
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the figure that axes are in, also in a part of it."""
     from matplotlib.figure import Figure
 
     figure: Any = ax.figure
