@@ -141,6 +141,11 @@ class Evidence:
         which = int(self._columns["which"][self.position[variable]])
         return None if which < 0 else tuple(self.names[z] for z in self._given[which])
 
+    def log_p(self, variable: str) -> float:
+        """Return log p of a variable's deciding test; NaN if there was none that is reliable."""
+        k = self.position[variable]
+        return float(self._columns["log_p"][k]) if self._columns["reliable"][k] else math.nan
+
     def records(self, result: Result) -> Records:
         """Return the whole evidence as a table, a row for each variable but the target."""
         keep = [k for k, name in enumerate(self.names) if name != result.target]

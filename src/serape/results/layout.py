@@ -140,7 +140,7 @@ class _Layered:
             for a, b in pairwise(chain):
                 self.down[a].append(b)
                 self.up[b].append(a)
-        self.layers = _uncrossed(self._first_order(), self.up, self.down)
+        self.layers = uncrossed(self._first_order(), self.up, self.down)
 
     def _first_order(self) -> list[list[int]]:
         """Fill the layers by walking the graph, so that what hangs together stands together."""
@@ -321,7 +321,7 @@ def _depths(n: int, arcs: Sequence[tuple[int, int]], rank: Sequence[int]) -> lis
     return [used[d] for d in depth]
 
 
-def _uncrossed(layers: list[list[int]], up: Sequence[list[int]], down: Sequence[list[int]]) -> list[list[int]]:
+def uncrossed(layers: list[list[int]], up: Sequence[list[int]], down: Sequence[list[int]]) -> list[list[int]]:
     """Return an order within the layers with fewer crossings: barycentres up and down, then swaps of neighbours."""
     place = [0.0] * len(up)
 
@@ -414,7 +414,7 @@ def _places(
                 weights.append(weight or 0.01)
                 pulled = sum(p * place[other] for p, other in zip(pulls, near, strict=True))
                 wanted.append(pulled / weight if weight else place[item])
-            for item, spot in zip(layer, _apart(wanted, weights, room), strict=True):
+            for item, spot in zip(layer, apart(wanted, weights, room), strict=True):
                 place[item] = spot
     return place
 
@@ -424,7 +424,7 @@ def _gap(a: int, b: int, along: Sequence[float], nodes: int) -> float:
     return (along[a] + along[b]) / 2 + (_APART if max(a, b) < nodes else 0.12 if min(a, b) < nodes else 0.1)
 
 
-def _apart(wanted: Sequence[float], weights: Sequence[float], gaps: Sequence[float]) -> list[float]:
+def apart(wanted: Sequence[float], weights: Sequence[float], gaps: Sequence[float]) -> list[float]:
     """Return the places nearest to those wanted, by weighted squares, that keep order and gaps: pool the violators."""
     offsets = [0.0]
     for gap in gaps:

@@ -211,13 +211,13 @@ def _arcs(graph: nx.Graph[Any], place: dict[str, int]) -> dict[tuple[int, int], 
     return dict(sorted(arcs.items()))
 
 
-def line_width(*log_ps: float | None) -> float:
-    """Return from 0.6 points for p = 1 to 2.6 for 1e-31 and less; 1.2 where p is not known."""
+def line_width(*log_ps: float | None, most: float = 2.6) -> float:
+    """Return from 0.6 points for p = 1 to, by default, 2.6 for 1e-31 and less; 1.2 where p is not known."""
     known = [log_p for log_p in log_ps if log_p is not None and not math.isnan(log_p)]
     if not known:
         return 1.2
     digits = max(0.0, -min(known) / math.log(10))
-    return min(2.6, 0.6 + 0.4 * math.log2(1 + digits))
+    return min(most, 0.6 + 0.4 * math.log2(1 + digits))
 
 
 def wrapped(name: str, most: int = 32) -> str:
@@ -370,13 +370,10 @@ def sheet(left: float, top: float, width: float, height: float, ax: Axes | None)
     Without axes of the caller a figure of that size is made; into those of the caller everything is made to fit.
     """
     if ax is None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+        from serape.results.picture_axes import axes_of_size
 
         scale = min(1.0, _LONGEST_SIDE / max(width, height))
-        figure = Figure(figsize=(width * scale, height * scale), facecolor="white")
-        FigureCanvasAgg(figure)
-        ax = figure.add_axes((0, 0, 1, 1))
+        ax = axes_of_size(width * scale, height * scale)
     else:
         figure = figure_of(ax)
         inches = ax.get_window_extent().transformed(figure.dpi_scale_trans.inverted())
