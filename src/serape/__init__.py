@@ -12,11 +12,13 @@ from serape.errors import DataError, InputTypeError, Interrupted, OptionError, S
 from serape.independence import DSeparation, FunctionTest, IndependenceTest, Outcome, ci_test
 from serape.local.answer import Answer
 from serape.networks import Network, load_network, read_bif, write_bif
+from serape.paths import AlphaPath, alpha_path
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.result import Result, load_result
 from serape.results.structure import Structure, load_structure
 from serape.search import Progress, Search
+from serape.stability import Stability, stability
 from serape.structure.knowledge import Knowledge
 from serape.structure.questions import network, region, skeleton
 from serape.structure.registry import algorithms
@@ -26,6 +28,7 @@ from serape.wrapper import wrapper
 __version__ = version("serape")
 
 __all__ = [
+    "AlphaPath",
     "Answer",
     "Comparison",
     "Counterexample",
@@ -46,10 +49,12 @@ __all__ = [
     "Score",
     "Search",
     "SerapeError",
+    "Stability",
     "Structure",
     "Table",
     "Variable",
     "algorithms",
+    "alpha_path",
     "blankets",
     "check_algorithm",
     "ci_test",
@@ -68,6 +73,7 @@ __all__ = [
     "read_bif",
     "region",
     "skeleton",
+    "stability",
     "wrapper",
     "write_bif",
 ]
