@@ -82,18 +82,12 @@ def lay_around(target: Point, members: Sequence[str], children: Children, boxes:
         side, other = side_of[spouse], side_of[child]
         here, there = (-1 if side == 0 else 1), (-1 if other == 0 else 1)
         start = here * columns[side], centres[spouse][1]
-        limit, end = (
-            (there * limits[other], centres[child][1]),
-            (
-                centres[child][0] + there * boxes[child][0] / 2,
-                centres[child][1],
-            ),
-        )
-        if side == other:
+        end = centres[child][0] + there * boxes[child][0] / 2, centres[child][1]
+        if side == other:  # a curve as far as the widest box, then straight on
+            limit = there * limits[other], end[1]
             middle = (start[0] + limit[0]) / 2
-            return [start, (middle, start[1]), (middle, limit[1]), limit, *_straight(limit, end)][
-                : 4 if limit == end else 7
-            ]
+            curve = [start, (middle, start[1]), (middle, end[1]), limit]
+            return curve if math.dist(limit, end) < 1e-6 else [*curve, *straight(limit, end)]
         step = 0.16 + _LANE * lane[spouse]
         down, up, low = here * (limits[side] + step), there * (limits[other] + step), bottom + step
         return _rounded([start, (down, start[1]), (down, low), (up, low), (up, end[1]), end])
@@ -207,8 +201,8 @@ def _beside_children(
     return dict(zip(order, apart([wanted(s) for s in order], [1.0] * len(order), gaps), strict=True))
 
 
-def _straight(start: Point, end: Point) -> list[Point]:
-    """Return handles and end of a straight line."""
+def straight(start: Point, end: Point) -> list[Point]:
+    """Return the handles and the end of a straight line as a cubic curve."""
     (a, b), (c, d) = start, end
     return [((2 * a + c) / 3, (2 * b + d) / 3), ((a + 2 * c) / 3, (b + 2 * d) / 3), end]
 
@@ -218,8 +212,8 @@ def _rounded(points: Sequence[Point]) -> list[Point]:
     curve = [points[0]]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
         near, far = (_towards(corner, other, min(_ROUND, math.dist(corner, other) / 2)) for other in (before, after))
-        curve += [*_straight(curve[-1], near), corner, corner, far]
-    return [*curve, *_straight(curve[-1], points[-1])]
+        curve += [*straight(curve[-1], near), corner, corner, far]
+    return [*curve, *straight(curve[-1], points[-1])]
 
 
 def _towards(start: Point, end: Point, distance: float) -> Point:

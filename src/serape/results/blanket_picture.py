@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from serape.results.around import Ring, lay_around
+from serape.results.around import Ring, lay_around, straight
 from serape.results.explanation import p_text
 from serape.results.layout import Point
 from serape.results.pictures import (
@@ -200,7 +200,7 @@ def _draw_lines(
     from matplotlib.path import Path
 
     def line(a: str, b: str, route: Sequence[Point], strength: float, directed: bool, dashes: Any = "-") -> None:
-        codes = [Path.MOVETO] + [Path.CURVE4 if len(route) > 2 else Path.LINETO] * (len(route) - 1)
+        codes = [Path.MOVETO] + [Path.CURVE4] * (len(route) - 1)
         width = max(_THINNEST, _width(strength) * fine)
         arrow = FancyArrowPatch(
             path=Path(list(route), codes),
@@ -221,7 +221,8 @@ def _draw_lines(
     common = {child for names in children.values() for child in names}
     for name, end in ring.ends.items():
         dashes = "-" if roles[name] == "parent or child" else (0, (3.5, 2))
-        line(found.target, name, [_border(target, end), end], log_p[name], name in common, dashes)
+        start = _border(target, end)
+        line(found.target, name, [start, *straight(start, end)], log_p[name], name in common, dashes)
     for (spouse, child), route in ring.routes.items():
         line(spouse, child, route, log_p[spouse], True)
 

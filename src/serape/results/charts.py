@@ -40,10 +40,7 @@ def draw_stability(found: Stability, threshold: float, ax: Axes | None = None) -
             share + 0.012, place, f"{100 * share:.0f} %", va="center", ha="left", fontsize=_POINTS - 1, color=INK,
             zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85},
         )  # fmt: skip
-    ax.axvline(threshold, color=INK, linewidth=1, linestyle=_DASHES, zorder=3)
-    ax.text(
-        threshold, -0.72, f"threshold {100 * threshold:g} %", fontsize=_POINTS - 1, color=INK, ha="center", va="bottom"
-    )
+    _mark(ax, threshold, f"threshold {100 * threshold:g} %", len(shown))
     ax.set_xlim(0, 1.1)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     return ax
@@ -61,7 +58,7 @@ def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
     edges = _edges(found.alphas)
     ax.set_xscale("log")
     ax.set_xlim(edges[0], edges[-1])
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda alpha, _: f"{alpha:g}"))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda alpha, _: f"{alpha:g}".replace("e-0", "e-")))
     ax.xaxis.set_minor_locator(NullLocator())
     if not shown:
         return _nothing(ax, f"Nothing was found at any alpha up to {found.alphas[-1]:g}.")
@@ -70,8 +67,7 @@ def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
         for begin, end in _runs(inside):
             ax.barh(place, edges[end] - edges[begin], left=edges[begin], height=0.66, color=_STRONG, zorder=2)
     if edges[0] < 0.05 < edges[-1]:
-        ax.axvline(0.05, color=INK, linewidth=1, linestyle=_DASHES, zorder=3)
-        ax.text(0.05, -0.72, "0.05", fontsize=_POINTS - 1, color=INK, ha="center", va="bottom")
+        _mark(ax, 0.05, "0.05", len(shown))
     return ax
 
 
@@ -84,12 +80,15 @@ def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes |
     labels = [wrapped(name) for name in names]
     font, large = FontProperties(size=_POINTS), FontProperties(size=_POINTS + 3)
     title = wrapped(title, 64)
+    middle = 0.5  # of the picture, as a part of the axes' width
     if ax is None:
         lines = max((label.count("\n") + 1 for label in labels), default=1)
         body = (0.07 + 0.16 * lines) * max(len(labels), 4) + 0.3
         left = max((text_size(label, font)[0] for label in labels), default=0.0) + 0.35
         top, bottom = 0.25 + text_size(title, large)[1], 0.62 + 0.25 * bool(sentence)
-        across = max(_CHART, text_size(title, large)[0] + 0.3 - left, text_size(sentence or " ", font)[0] + 0.3 - left)
+        words = max(text_size(title, large)[0], text_size(sentence or " ", font)[0])
+        across = max(_CHART, words + 0.3 - left - 0.2)
+        middle = ((left + across + 0.2) / 2 - left) / across
         ax = axes_of_size(left + across + 0.2, body + top + bottom, (left, bottom, 0.2, top))
     for place in range(0, len(labels), 2):
         ax.axhspan(place - 0.5, place + 0.5, color=_BAND, linewidth=0, zorder=0)
@@ -99,9 +98,17 @@ def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes |
     ax.tick_params(axis="x", labelsize=_POINTS, color=INK)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.spines["bottom"].set_color(INK)
-    ax.set_xlabel(f"{axis}\n{sentence}" if sentence else axis, fontsize=_POINTS, parse_math=False, linespacing=1.7)
-    ax.set_title(title, fontsize=_POINTS + 3, parse_math=False)
+    ax.set_xlabel(axis, fontsize=_POINTS)
+    ax.annotate(sentence, (middle, 0), (0, -38), "axes fraction", "offset points", ha="center", va="top",
+                fontsize=_POINTS, parse_math=False)  # fmt: skip
+    ax.set_title(title, x=middle, fontsize=_POINTS + 3, parse_math=False)
     return ax
+
+
+def _mark(ax: Axes, at: float, text: str, rows: int) -> None:
+    """Draw a line down the rows, with a word above it."""
+    ax.vlines(at, -0.6, max(rows, 4) - 0.4, color=INK, linewidth=1, linestyle=[_DASHES], zorder=3)
+    ax.text(at, -0.66, text, fontsize=_POINTS - 1, color=INK, ha="center", va="bottom", zorder=4)
 
 
 def _nothing(ax: Axes, sentence: str) -> Axes:
