@@ -107,7 +107,8 @@ def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes |
 
 def _mark(ax: Axes, at: float, text: str, rows: int) -> None:
     """Draw a line down the rows, with a word above it."""
-    ax.vlines(at, -0.6, max(rows, 4) - 0.4, color=INK, linewidth=1, linestyle=[_DASHES], zorder=3)
+    for colour, width, dashes in (("white", 2.6, "-"), (INK, 1.0, _DASHES)):  # to be seen on dark bars too
+        ax.vlines(at, -0.6, max(rows, 4) - 0.4, color=colour, linewidth=width, linestyle=[dashes], zorder=3)
     ax.text(at, -0.66, text, fontsize=_POINTS - 1, color=INK, ha="center", va="bottom", zorder=4)
 
 

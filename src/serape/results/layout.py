@@ -22,6 +22,7 @@ Point = tuple[float, float]
 
 _APART = 0.16  # between boxes side by side
 _PORT = 0.1  # room on a box for each arc
+_MANY_LEAVES = 6  # so many nodes that hang on one may stand in several rows
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,16 @@ def lay_out(boxes: Sequence[Point], edges: Sequence[Edge]) -> Plan:
     """Lay out every connected part, downwards or to the right, side by side, and those without edges beneath."""
     parts, alone = _parts(len(boxes), edges)
     best: Plan | None = None
-    layered = [_Layered(part, edges) for part in parts]
-    for downwards in (True, False):
-        plan = _arranged(boxes, len(edges), [part.placed(boxes, downwards) for part in layered], alone)
-        if best is None or max(plan.width / 1.5, plan.height) < max(best.width / 1.5, best.height):
-            best = plan
+    smallest = math.inf
+    for rows in (1, 2, 3):
+        layered = [_Layered(part, edges, rows) for part in parts]
+        if rows > 1 and not any(part.folded for part in layered):
+            break
+        for downwards in (True, False):
+            plan = _arranged(boxes, len(edges), [part.placed(boxes, downwards) for part in layered], alone)
+            size = max(plan.width / 1.5, plan.height)
+            if size < (smallest if rows == 1 else 0.85 * smallest):  # to fold must be worth it
+                best, smallest = plan, size
     assert best is not None
     return best
 
@@ -117,7 +123,7 @@ class _Layered:
     Its items are nodes and, where an edge passes a layer, a place for it. An item is numbered; `layers` lists them.
     """
 
-    def __init__(self, nodes: Sequence[int], edges: Sequence[Edge]) -> None:
+    def __init__(self, nodes: Sequence[int], edges: Sequence[Edge], rows: int = 1) -> None:
         self.nodes = list(nodes)
         local = {node: k for k, node in enumerate(self.nodes)}
         self.own = [k for k, e in enumerate(edges) if e.tail in local]
@@ -126,7 +132,9 @@ class _Layered:
         rank = _ranks(len(self.nodes), arcs, directed)
         self.backwards = [rank[a] > rank[b] for a, b in arcs]
         forwards = [(b, a) if back else (a, b) for (a, b), back in zip(arcs, self.backwards, strict=True)]
-        layer = _depths(len(self.nodes), forwards, rank)
+        flat = _depths(len(self.nodes), forwards, rank)
+        layer = _folded(flat, forwards, rows)
+        self.folded = layer != flat
 
         self.layer_of = list(layer)
         self.chains: list[list[int]] = []  # the items of each edge, from upper to lower end
@@ -319,6 +327,25 @@ def _depths(n: int, arcs: Sequence[tuple[int, int]], rank: Sequence[int]) -> lis
             break
     used = {d: k for k, d in enumerate(sorted(set(depth)))}
     return [used[d] for d in depth]
+
+
+def _folded(depth: list[int], arcs: Sequence[tuple[int, int]], rows: int) -> list[int]:
+    """Return layers in which nodes joined to one and the same node only, if they are many, take so many rows."""
+    if rows == 1:
+        return depth
+    ends: list[list[int]] = [[] for _ in depth]
+    for a, b in arcs:
+        ends[a].append(b)
+        ends[b].append(a)
+    moved = list(depth)
+    for x, near in enumerate(ends):
+        for way in (1, -1):
+            leaves = [y for y in near if len(ends[y]) == 1 and (depth[y] - depth[x]) * way > 0]
+            if len(leaves) >= _MANY_LEAVES:
+                for k, y in enumerate(leaves):
+                    moved[y] += way * (k % rows)
+    used = {d: k for k, d in enumerate(sorted(set(moved)))}
+    return [used[d] for d in moved]
 
 
 def uncrossed(layers: list[list[int]], up: Sequence[list[int]], down: Sequence[list[int]]) -> list[list[int]]:
