@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_BARS = 30
 MOST_ROWS = 40
-_STRONG, _WEAK, _BAND = "#3f6184", "#b7c6d5", "#f3f6f9"
+_STRONG, _WEAK, _BAND = "#5d83aa", "#c3d1de", "#f3f6f9"
 _DASHES = (0, (4, 3))
 _POINTS = 9.0
 _CHART = 4.4  # inches, without names
@@ -107,8 +107,7 @@ def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes |
 
 def _mark(ax: Axes, at: float, text: str, rows: int) -> None:
     """Draw a line down the rows, with a word above it."""
-    for colour, width, dashes in (("white", 2.6, "-"), (INK, 1.0, _DASHES)):  # to be seen on dark bars too
-        ax.vlines(at, -0.6, max(rows, 4) - 0.4, color=colour, linewidth=width, linestyle=[dashes], zorder=3)
+    ax.vlines(at, -0.6, max(rows, 4) - 0.4, color=INK, linewidth=1, linestyle=[_DASHES], zorder=3)
     ax.text(at, -0.66, text, fontsize=_POINTS - 1, color=INK, ha="center", va="bottom", zorder=4)
 
 
