@@ -161,6 +161,9 @@ def test_any_data(missing: str, sampling: Any) -> None:
     found = serape.stability(assorted(missing, 200), "two", draws=4, sampling=sampling)
     assert found.test == "mixed"
     assert found.frequencies["constant"] == 0
+    assert any("missing" in note for note in found.notes)
+    assert "note: constant, so never part of a blanket" in str(found)
+    assert serape.alpha_path(assorted(missing, 200), "two", [0.01]).notes == found.notes
     near = serape.stability(assorted(missing, 200), "number", draws=4, sampling=sampling, finds="parents-children")
     assert near.frequencies["other"] == 1
     assert near.title.startswith("Parents and children of number in 4 ")

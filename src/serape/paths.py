@@ -14,7 +14,7 @@ import numpy as np
 
 from serape.api import Reliability, Task, thread_count
 from serape.errors import InputTypeError, OptionError
-from serape.independence import DofRule
+from serape.independence import DofRule, table_of
 from serape.local.registry import LocalAlgorithm
 from serape.many import Show, for_each
 from serape.results.charts import draw_alpha_path
@@ -50,6 +50,8 @@ class AlphaPath:
     seconds: float
     complete: bool
     """False if interrupted."""
+    notes: tuple[str, ...] = ()
+    """What was treated specially in the data or decided along the way."""
 
     @cached_property
     def records(self) -> Records:
@@ -94,7 +96,9 @@ class AlphaPath:
         lines = [f"{self.title} as alpha grows from {self.alphas[0]:g} to {self.alphas[-1]:g}"]
         lines += [f"  from {row['enters']:.2g}: {row['variable']}" for row in self.records]
         lines.append(f"  by {self.algorithm} with {self.test}: {self.tests:,} tests, {self.seconds:.3g} s")
-        return "\n".join(lines if self.complete else [*lines, "  interrupted: this is what had been found by then"])
+        if not self.complete:
+            lines.append("  interrupted: this is what had been found by then")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
 def alpha_path(
@@ -145,6 +149,7 @@ def alpha_path(
     finally:
         show.close()
     done = sorted(found)
+    table = table_of(task.source)
     return AlphaPath(
         target=task.source.variables[at],
         finds=finds,
@@ -156,6 +161,7 @@ def alpha_path(
         tests=sum(result.tests for result in found.values()),
         seconds=time.perf_counter() - started,
         complete=len(done) == len(levels),
+        notes=(*(() if table is None else table.notes), *task.source.notes),
     )
 
 

@@ -60,6 +60,8 @@ class Stability:
     seconds: float
     complete: bool
     """False if interrupted."""
+    notes: tuple[str, ...] = ()
+    """What was treated specially in the data or decided along the way."""
 
     def stable(self, threshold: float = 0.5) -> tuple[str, ...]:
         """Return the variables found in at least this share of the draws, the most frequent first."""
@@ -109,7 +111,9 @@ class Stability:
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}: {self.mean_size:.3g} variables in a draw "
             f"on average, {sum(s > 0 for s in self.frequencies.values()):,} at least once, {self.seconds:.3g} s",
         ]
-        return "\n".join(lines if self.complete else [*lines, "  interrupted: this is what had been found by then"])
+        if not self.complete:
+            lines.append("  interrupted: this is what had been found by then")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
 def stability(
@@ -217,6 +221,7 @@ def stability(
         random_state=int(random_state),
         seconds=time.perf_counter() - started,
         complete=len(found) == draws,
+        notes=(*table.notes, *task.source.notes),
     )
 
 

@@ -64,7 +64,7 @@ def lay_around(target: Point, members: Sequence[str], children: Children, boxes:
     # Spouses stand on the side where most of their children are.
     for spouse, common in children.items():
         here = sum(side_of[child] for child in common)
-        side_of[spouse] = 0 if 2 * here < len(common) or (2 * here == len(common) and len(sides[0]) > rows // 2) else 1
+        side_of[spouse] = 0 if 2 * here < len(common) else 1
     crossing = [s for s, common in children.items() if any(side_of[c] != side_of[s] for c in common)]
     lane = {spouse: k for k, spouse in enumerate(crossing)}
     limits, columns = [], []
