@@ -166,6 +166,27 @@ def test_fifty_nodes_stand_apart(seed: int, density: float) -> None:
         assert all(placed[node].y0 > placed[other].y1 for other in graph if graph.degree(other))
 
 
+def test_many_nodes_that_hang_on_one_stand_in_several_rows() -> None:
+    few = graph_of(*(f"a{x}" for x in "bcde"))
+    many = graph_of("ab", "bc", "cd", *(f"a{chr(200 + k)}" for k in range(40)))
+    for graph, rows in ((few, 1), (many, 3)):
+        figure = draw_graph(graph)
+        assert overlapping(figure) == []
+        placed = {node: in_data(box) for node, box in boxes(figure).items()}
+        leaves = [placed[node] for node in graph if graph.degree(node) == 1 and graph.has_edge("a", node)]
+        assert (
+            min(len({round(box.x0 + box.x1, 6) for box in leaves}), len({round(box.y0, 6) for box in leaves})) == rows
+        )
+        for (tail, head), arrow in arrows(figure).items():
+            line = points_along(arrow)
+            for node, box in placed.items():
+                if node not in (tail, head):
+                    inside = (
+                        (box.x0 < line[:, 0]) & (line[:, 0] < box.x1) & (box.y0 < line[:, 1]) & (line[:, 1] < box.y1)
+                    )
+                    assert not inside.any(), (tail, head, node)
+
+
 def test_arcs_run_one_way() -> None:
     figure = draw_graph(load_network("alarm").graph)
     placed = {node: in_data(box) for node, box in boxes(figure).items()}

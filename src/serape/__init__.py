@@ -23,11 +23,13 @@ from serape.independence import DSeparation, FunctionTest, IndependenceTest, Out
 from serape.local.answer import Answer
 from serape.networks import Network, load_network, read_bif, write_bif
 from serape.pairs import Pairs, all_pairs
+from serape.paths import AlphaPath, alpha_path
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.result import Result, load_result
 from serape.results.structure import Structure, load_structure
 from serape.search import Progress, Search
+from serape.stability import Stability, stability
 from serape.structure.knowledge import Knowledge
 from serape.structure.questions import network, region, skeleton
 from serape.structure.registry import algorithms
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 __version__ = version("serape")
 
 __all__ = [
+    "AlphaPath",
     "Answer",
     "Comparison",
     "Counterexample",
@@ -63,11 +66,13 @@ __all__ = [
     "Score",
     "Search",
     "SerapeError",
+    "Stability",
     "Structure",
     "Table",
     "Variable",
     "algorithms",
     "all_pairs",
+    "alpha_path",
     "blankets",
     "check_algorithm",
     "ci_test",
@@ -86,6 +91,7 @@ __all__ = [
     "read_bif",
     "region",
     "skeleton",
+    "stability",
     "wrapper",
     "write_bif",
 ]

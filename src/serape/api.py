@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -144,6 +145,8 @@ class Task:
     """Members of the answer that are known; only where there is one target."""
     said: Mapping[str, Any] = field(default_factory=dict)
     """What was told beforehand, in the words of the call."""
+    make_source: Callable[[Any], IndependenceTest] = make_test
+    """Makes the same test on other data."""
 
     @classmethod
     def make(
@@ -160,14 +163,22 @@ class Task:
         options: dict[str, Any],
     ) -> Task:
         """Settle the question and check that the data can answer it."""
+        if finds not in ("blanket", "parents-children"):
+            raise OptionError(f"finds={finds!r} is not known; use 'blanket' or 'parents-children'")
         chosen = find_algorithm(algorithm, finds)
         _check_options(chosen, finds, options)
         chosen_dof = chosen.dof if dof == "auto" else dof
-        source = make_test(data, test, chosen_dof, chosen.reliability if reliability == "auto" else reliability)
+        chosen_reliability = chosen.reliability if reliability == "auto" else reliability
+        make_source = partial(make_test, test=test, dof=chosen_dof, reliability=chosen_reliability)
+        source = make_source(data)
         if len(source.variables) < 2:
             raise DataError("the table has one column; a blanket needs others to choose from")
         source.check(range(len(source.variables)))
-        return cls(finds, chosen, source, alpha, max_conditioning, random_state, options)
+        return cls(finds, chosen, source, alpha, max_conditioning, random_state, options, make_source=make_source)
+
+    def on(self, data: Any) -> Task:
+        """Return the same question, asked of other data with the same columns."""
+        return replace(self, source=self.make_source(data))
 
     def position(self, target: str | int) -> int:
         """Return where a target stands, if it can be one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -174,6 +175,21 @@ class Table:
         part._fill(Columns([self.names[k] for k in positions], len(encoded[0]), encoded), ())
         return part
 
+    def redrawn(self, rows: NDArray[Any], packed: _core.PackedTable, constant: Collection[int]) -> Table:
+        """Return a table of all columns and some rows, whose codes are packed already; `Resampler` makes such tables.
+
+        Kinds and levels stay. `constant` are positions of columns whose codes are all the same.
+        """
+        table = copy(self)
+        table.__dict__.pop("copies", None)
+        table.rows, table._packed = len(rows), packed
+        table._values = {k: values[rows] for k, values in self._values.items()}
+        gaps = {k: mask[rows] for k, mask in self.missing.items()}
+        table.missing = {k: mask for k, mask in gaps.items() if mask.any()}
+        table._declared = {*self._declared, *constant, *gaps}  # whose levels need not occur
+        table._told = table.notes = ()
+        return table
+
     def with_columns(self, encoded: list[Encoded], notes: Sequence[str] = ()) -> Table:
         """Return a table of the same names with other columns, and something more to note."""
         table = object.__new__(type(self))
@@ -216,11 +232,12 @@ class Table:
         groups: dict[Any, list[int]] = {}
         if self.missing:
             firsts: Any = {k: self.codes(k).tobytes() for k in range(len(self.names)) if k not in self._values}
+            looked_at: Iterable[int] = range(len(self.names))
         else:
             firsts = self.packed.first_copies()
-        constant = {k for k in range(len(self.names)) if self.is_constant(k)}
-        for k in range(len(self.names)):
-            if k not in constant and k not in self.missing:
+            looked_at = np.flatnonzero(np.bincount(firsts)[firsts] > 1).tolist()
+        for k in looked_at:
+            if k not in self.missing and not self.is_constant(k):
                 key = ("numbers", self._values[k].tobytes()) if k in self._values else ("codes", firsts[k])
                 groups.setdefault(key, []).append(k)
         alike = [tuple(group) for group in groups.values() if len(group) > 1]

@@ -156,6 +156,11 @@ class Evidence:
         which = int(self._columns["which"][self.position[variable]])
         return None if which < 0 else tuple(self.names[z] for z in self._given[which])
 
+    def log_p(self, variable: str) -> float:
+        """Return log p of a variable's deciding test; NaN if there was none that is reliable."""
+        k = self.position[variable]
+        return float(self._columns["log_p"][k]) if self._columns["reliable"][k] else math.nan
+
     def nearest(self, outside: Sequence[str], most: int) -> list[str]:
         """Return those variables, at most so many, that came nearest to being found: they were in, or p is least."""
         at = np.array([self.position[name] for name in outside], np.int64)

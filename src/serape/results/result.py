@@ -8,15 +8,20 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
 
 from serape.data.provenance import Provenance
 from serape.errors import DataError, OptionError, suggestion
 from serape.files import write_whole
+from serape.results.blanket_picture import draw_blanket
 from serape.results.explanation import Evidence, Explanation
+from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.results.records import Records
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FORMAT = "serape-result-1"
 Finds = Literal["blanket", "parents-children"]
@@ -109,6 +114,32 @@ class Result:
             if not children:
                 graph.add_edge(self.target, name, relation="member")
         return graph
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw the target in the middle, parents and children around it, spouses outside, beside the common children.
+
+        The smaller p of a variable's deciding test, the thicker and darker its line. Where the algorithm does not tell
+        roles apart, members are drawn dashed. Of more than 150 members the strongest are drawn. Spouses without a named
+        child stand among the parents and children, and their lines are dashed.
+
+        Parameters
+        ----------
+        path
+            A file to write the picture to, by its ending .png, .svg or .pdf.
+        ax
+            Axes to draw in; everything is made to fit. Without, a figure of the right size is made.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn in; its `figure` can be saved or shown.
+        """
+        if path is not None:
+            picture_format(Path(path))
+        ax = draw_blanket(self, ax=ax)
+        if path is not None:
+            save_picture(figure_of(ax), Path(path))
+        return ax
 
     # --- saving --------------------------------------------------------------------------------------------------
 

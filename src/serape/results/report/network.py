@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from serape.results.explanation import p_text
-from serape.results.pictures import lay_out
+from serape.results.layout import Edge, lay_out
 from serape.results.report.calls import structure_calls
 from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about, strengths
 from serape.results.report.page import Cell, Grid, Page, Words, listed, shown
@@ -111,7 +111,7 @@ def _drawing(found: Structure, names: Sequence[str], edges: Sequence[tuple[str, 
     """Return where everything is, in pixels."""
     place = {name: k for k, name in enumerate(names)}
     boxes = [(max(0.5, 0.3 + _LETTER * _letters(shown(name))), 28 / _PIXELS) for name in names]
-    plan = lay_out(boxes, [(place[a], place[b], _arrow(found, (a, b))) for a, b in edges])
+    plan = lay_out(boxes, [Edge(place[a], place[b], _arrow(found, (a, b))) for a, b in edges])
 
     def pixels(*lengths: float) -> list[float]:
         return [round(length * _PIXELS, 1) for length in lengths]

@@ -1,0 +1,239 @@
+"""The picture of a blanket or neighbourhood: the target in the middle, its members around it, spouses outside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from serape.results.around import Ring, lay_around, straight
+from serape.results.explanation import p_text
+from serape.results.layout import Point
+from serape.results.pictures import (
+    INK,
+    MARGIN,
+    MOST_NAMES,
+    NODE,
+    TARGET,
+    BoxStyle,
+    box_size,
+    check_matplotlib,
+    draw_box,
+    line_width,
+    sheet,
+    text_size,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.font_manager import FontProperties
+
+    from serape.results.result import Result
+
+Role = Literal["parent or child", "spouse", "member"]
+
+# Told apart without colour too: by place, by square corners, by dashes.
+STYLES: dict[Role, BoxStyle] = {
+    "parent or child": NODE,
+    "spouse": BoxStyle("#fdf1e3", "#8f5f1d", roundness=0.25),
+    "member": BoxStyle("#ffffff", "#5b6b7a", dashes=(0, (3.5, 2))),
+}
+_MEANING: dict[Role, str] = {
+    "parent or child": "parent or child",
+    "spouse": "spouse (arrows: common children)",
+    "member": "parent, child or spouse: not told",
+}
+_FAINT = "#9aabbb"
+_THINNEST, _THICKEST = 0.6, 3.4
+
+
+def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
+    """Draw a blanket or neighbourhood; see `Result.plot`."""
+    check_matplotlib()
+    from matplotlib.font_manager import FontProperties
+
+    roles, children, left_out = what_to_draw(found)
+    points = 9 + 2 * min(1.0, len(roles) / 60)
+    font, bold = FontProperties(size=points), FontProperties(size=points + 1, weight="bold")
+    labels = {name: wrapped(name) for name in (*roles, found.target)}
+    boxes = {name: box_size(labels[name], font) for name in roles}
+    target = box_size(labels[found.target], bold)
+    log_p = _strengths(found, roles)
+    ring = lay_around(target, [name for name in roles if name not in children], children, boxes)
+
+    small, large = FontProperties(size=points), FontProperties(size=points + 3)
+    title = _title(found, left_out)
+    empty = "" if roles else _nothing(found)
+    fine = max(0.55, 1 - 0.01 * max(0, sum(map(len, children.values())) - 10))  # where lines are many they are thin
+    handles = _legend(roles, log_p, fine)
+    entries = [text_size(handle.get_label(), small)[0] + 0.62 for handle in handles]
+    texts = [text_size(title, large)[0], text_size(empty, small)[0] if empty else 0.0]
+    width = max(ring.width, *texts, *entries)
+    columns = next((n for n in range(len(handles), 1, -1) if _table_width(entries, n) <= width), 1)
+    rows = math.ceil(len(handles) / columns)
+    columns = math.ceil(len(handles) / max(rows, 1))
+    middle = ring.left + ring.width / 2
+    above = 0.34 + text_size(title, large)[1]
+    beneath = 0.24 + 0.21 * rows if handles else 0.0
+    sentence = 0.12 + text_size(empty, small)[1] if empty else 0.0
+    across, down = width + 2 * MARGIN, above + ring.height + sentence + beneath + 2 * MARGIN
+    ax, scale = sheet(middle - across / 2, ring.top - above - MARGIN, across, down, ax)
+
+    _draw_lines(ax, found, ring, target, children, log_p, roles, fine, scale)
+    draw_box(ax, (0.0, 0.0), target, found.target, labels[found.target], bold, TARGET, scale)
+    for name, role in roles.items():
+        draw_box(ax, ring.centres[name], boxes[name], name, labels[name], font, STYLES[role], scale)
+    _write(ax, (middle, ring.top - above), title, large, scale, va="top")
+    if empty:
+        _write(ax, (middle, ring.top + ring.height + 0.16), empty, small, scale, va="top")
+    if handles:
+        for handle in handles:
+            handle.set_linewidth(handle.get_linewidth() * scale)
+        legend = ax.legend(
+            handles=handles,
+            loc="lower center",
+            ncols=columns,
+            fontsize=points * scale,
+            frameon=False,
+            borderaxespad=0.3,
+            borderpad=0,
+            handlelength=2,
+            handletextpad=0.6,
+            columnspacing=1.4,
+        )
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+    return ax
+
+
+def what_to_draw(found: Result) -> tuple[dict[str, Role], dict[str, tuple[str, ...]], int]:
+    """Return members with their roles, spouses with the common children that are drawn, and how many are left out."""
+    near = set(found.parents_children or ())
+    spouses = found.spouses or {}
+
+    def role(name: str) -> Role:
+        return "parent or child" if name in near else "spouse" if name in spouses else "member"
+
+    def strength(name: str) -> tuple[bool, float]:
+        log_p = found.trace.log_p(name)
+        return math.isnan(log_p), log_p
+
+    members = list(found.members)
+    if len(members) > MOST_NAMES:
+        strongest = set(sorted(members, key=strength)[:MOST_NAMES])
+        members = [name for name in members if name in strongest]
+    roles = {name: role(name) for name in members}
+    children = {
+        name: tuple(child for child in spouses[name] if roles.get(child) == "parent or child")
+        for name in members
+        if roles[name] == "spouse"
+    }
+    return roles, {name: common for name, common in children.items() if common}, len(found.members) - len(members)
+
+
+def _strengths(found: Result, names: Iterable[str]) -> dict[str, float]:
+    """Return log p of the deciding tests, NaN where it is not known; an oracle's answers have no strength."""
+    log_p = {name: found.trace.log_p(name) for name in names}
+    return dict.fromkeys(log_p, math.nan) if set(log_p.values()) <= {-math.inf} else log_p
+
+
+def _title(found: Result, left_out: int) -> str:
+    count = len(found.members)
+    told = f": {count:,} of {len(found.trace.names) - 1:,} variables" if count else ""
+    drawn = f", the {count - left_out} strongest drawn" if left_out else ""
+    return "\n".join([wrapped(f"{found.title}{told}{drawn}", 80), *(["interrupted"] if not found.complete else [])])
+
+
+def _nothing(found: Result) -> str:
+    what = "No variable belongs to the blanket" if found.finds == "blanket" else "No variable is a parent or child"
+    return wrapped(f"{what} of {found.target}, by {found.algorithm} with {found.test} at alpha {found.alpha:g}.", 80)
+
+
+def _table_width(entries: Sequence[float], columns: int) -> float:
+    """Return the width of a legend, which is filled column by column."""
+    rows = math.ceil(len(entries) / columns)
+    widths = [max(entries[k : k + rows]) for k in range(0, len(entries), rows)]
+    return sum(widths) + 0.2 * (len(widths) - 1)
+
+
+def _width(log_p: float) -> float:
+    return line_width(log_p, most=_THICKEST)
+
+
+def _colour(log_p: float) -> Any:
+    """Return the darker a colour the smaller p is."""
+    from matplotlib.colors import to_rgb
+
+    part = 1.0 if math.isnan(log_p) else min(1.0, (_width(log_p) - _THINNEST) / 2.5)
+    return tuple((1 - part) * a + part * b for a, b in zip(to_rgb(_FAINT), to_rgb(INK), strict=True))
+
+
+def _legend(roles: Mapping[str, Role], log_p: Mapping[str, float], fine: float) -> list[Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = [
+        Patch(facecolor=s.face, edgecolor=s.edge, linestyle=s.dashes, linewidth=s.width, label=_MEANING[role])
+        for role, s in STYLES.items()
+        if role in roles.values()
+    ]
+    known = [value for value in log_p.values() if not math.isnan(value)]
+    for value in sorted({min(known), max(known)}, reverse=True) if known else ():
+        width = max(_THINNEST, _width(value) * fine)
+        handles.append(Line2D([], [], color=_colour(value), linewidth=width, label=f"p = {p_text(value)}"))
+    return handles
+
+
+def _draw_lines(
+    ax: Axes,
+    found: Result,
+    ring: Ring,
+    target: Point,
+    children: Mapping[str, Sequence[str]],
+    log_p: Mapping[str, float],
+    roles: Mapping[str, Role],
+    fine: float,
+    scale: float,
+) -> None:
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
+    def line(a: str, b: str, route: Sequence[Point], strength: float, directed: bool, dashes: Any = "-") -> None:
+        codes = [Path.MOVETO] + [Path.CURVE4] * (len(route) - 1)
+        width = max(_THINNEST, _width(strength) * fine)
+        arrow = FancyArrowPatch(
+            path=Path(list(route), codes),
+            arrowstyle="-|>" if directed else "-",
+            mutation_scale=(8 + 1.8 * width) * scale,
+            linewidth=width * scale,
+            linestyle=dashes,
+            color=_colour(strength),
+            shrinkA=0,
+            shrinkB=0,
+            joinstyle="miter",
+            capstyle="butt",
+            zorder=1 + width / 10,
+        )
+        arrow.set_gid(f"{'arc' if directed else 'edge'} {a} {b}")
+        ax.add_patch(arrow)
+
+    common = {child for names in children.values() for child in names}
+    for name, end in ring.ends.items():
+        dashes = "-" if roles[name] == "parent or child" else (0, (3.5, 2))
+        start = _border(target, end)
+        line(found.target, name, [start, *straight(start, end)], log_p[name], name in common, dashes)
+    for (spouse, child), route in ring.routes.items():
+        line(spouse, child, route, log_p[spouse], True)
+
+
+def _border(box: Point, towards: Point) -> Point:
+    """Return where a line from the middle of a box, which is at (0, 0), leaves it."""
+    part = min(box[k] / 2 / abs(towards[k]) if towards[k] else math.inf for k in (0, 1))
+    return part * towards[0], part * towards[1]
+
+
+def _write(ax: Axes, at: Point, text: str, font: FontProperties, scale: float, va: str) -> None:
+    font = font.copy()
+    font.set_size(font.get_size_in_points() * scale)
+    ax.text(*at, text, fontproperties=font, ha="center", va=va, parse_math=False)

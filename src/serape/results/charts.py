@@ -1,0 +1,146 @@
+"""Charts: at which alphas variables are in, and how often they are found in rows drawn again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from serape.results.pictures import INK, check_matplotlib, text_size, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from serape.paths import AlphaPath
+    from serape.stability import Stability
+
+MOST_BARS = 30
+MOST_ROWS = 40
+_STRONG, _WEAK, _BAND = "#5d83aa", "#c3d1de", "#f3f6f9"
+_DASHES = (0, (4, 3))
+_POINTS = 9.0
+_CHART = 4.4  # inches, without names
+
+
+def draw_stability(found: Stability, threshold: float, ax: Axes | None = None) -> Axes:
+    """Draw how often variables were found; see `Stability.plot`."""
+    check_matplotlib()
+    ever = [(name, share) for name, share in found.frequencies.items() if share > 0]
+    shown, others = ever[:MOST_BARS], ever[MOST_BARS:]
+    ax = _rows([name for name, _ in shown], found.title, _others_found(others), "share of the draws", ax)
+    if not shown:
+        return _nothing(ax, "Nothing was found in any draw.")
+    places = range(len(shown))
+    shares = [share for _, share in shown]
+    colours = [_STRONG if share >= threshold else _WEAK for share in shares]
+    ax.barh(places, shares, height=0.66, color=colours, zorder=2)
+    for place, share in zip(places, shares, strict=True):
+        ax.text(
+            share + 0.012, place, f"{100 * share:.0f} %", va="center", ha="left", fontsize=_POINTS - 1, color=INK,
+            zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85},
+        )  # fmt: skip
+    _mark(ax, threshold, f"threshold {100 * threshold:g} %", len(shown))
+    ax.set_xlim(0, 1.1)
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    return ax
+
+
+def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
+    """Draw at which alphas variables are in; see `AlphaPath.plot`."""
+    check_matplotlib()
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
+    order = list(found.records["variable"])
+    shown, others = order[:MOST_ROWS], order[MOST_ROWS:]
+    more = f"{_count(len(others), 'other variable')} entered later." if others else ""
+    ax = _rows(shown, f"{found.title} as alpha grows", more, "alpha", ax)
+    edges = _edges(found.alphas)
+    ax.set_xscale("log")
+    ax.set_xlim(edges[0], edges[-1])
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda alpha, _: f"{alpha:g}".replace("e-0", "e-")))
+    ax.xaxis.set_minor_locator(NullLocator())
+    if not shown:
+        return _nothing(ax, f"Nothing was found at any alpha up to {found.alphas[-1]:g}.")
+    for place, name in enumerate(shown):
+        inside = [name in members for members in found.members]
+        for begin, end in _runs(inside):
+            ax.barh(place, edges[end] - edges[begin], left=edges[begin], height=0.66, color=_STRONG, zorder=2)
+    if edges[0] < 0.05 < edges[-1]:
+        _mark(ax, 0.05, "0.05", len(shown))
+    return ax
+
+
+def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes | None) -> Axes:
+    """Return axes with a row for each name, the first on top, a title, and a sentence beneath."""
+    from matplotlib.font_manager import FontProperties
+
+    from serape.results.picture_axes import axes_of_size
+
+    labels = [wrapped(name) for name in names]
+    font, large = FontProperties(size=_POINTS), FontProperties(size=_POINTS + 3)
+    title = wrapped(title, 64)
+    middle = 0.5  # of the picture, as a part of the axes' width
+    if ax is None:
+        lines = max((label.count("\n") + 1 for label in labels), default=1)
+        body = (0.07 + 0.16 * lines) * max(len(labels), 4) + 0.3
+        left = max((text_size(label, font)[0] for label in labels), default=0.0) + 0.35
+        top, bottom = 0.25 + text_size(title, large)[1], 0.62 + 0.25 * bool(sentence)
+        words = max(text_size(title, large)[0], text_size(sentence or " ", font)[0])
+        across = max(_CHART, words + 0.3 - left - 0.2)
+        middle = ((left + across + 0.2) / 2 - left) / across
+        ax = axes_of_size(left + across + 0.2, body + top + bottom, (left, bottom, 0.2, top))
+    for place in range(0, len(labels), 2):
+        ax.axhspan(place - 0.5, place + 0.5, color=_BAND, linewidth=0, zorder=0)
+    ax.set_yticks(range(len(labels)), labels, fontsize=_POINTS, parse_math=False)
+    ax.set_ylim(max(len(labels), 4) - 0.4, -1.2)
+    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="x", labelsize=_POINTS, color=INK)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.spines["bottom"].set_color(INK)
+    ax.set_xlabel(axis, fontsize=_POINTS)
+    ax.annotate(sentence, (middle, 0), (0, -38), "axes fraction", "offset points", ha="center", va="top",
+                fontsize=_POINTS, parse_math=False)  # fmt: skip
+    ax.set_title(title, x=middle, fontsize=_POINTS + 3, parse_math=False)
+    return ax
+
+
+def _mark(ax: Axes, at: float, text: str, rows: int) -> None:
+    """Draw a line down the rows, with a word above it."""
+    ax.vlines(at, -0.6, max(rows, 4) - 0.4, color=INK, linewidth=1, linestyle=[_DASHES], zorder=3)
+    ax.text(at, -0.66, text, fontsize=_POINTS - 1, color=INK, ha="center", va="bottom", zorder=4)
+
+
+def _nothing(ax: Axes, sentence: str) -> Axes:
+    ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", fontsize=_POINTS)
+    return ax
+
+
+def _others_found(others: Sequence[tuple[str, float]]) -> str:
+    if not others:
+        return ""
+    most = max(share for _, share in others)
+    return f"{_count(len(others), 'other variable')} found at least once, in at most {100 * most:.2g} % of the draws."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _edges(alphas: Sequence[float]) -> list[float]:
+    """Return where the cell of each alpha begins, halfway between them on a log scale, and where the last one ends."""
+    logs = [math.log(alpha) for alpha in alphas]
+    steps = [b - a for a, b in pairwise(logs)] or [math.log(4)]
+    middles = [(a + b) / 2 for a, b in pairwise(logs)]
+    return [math.exp(at) for at in (logs[0] - steps[0] / 2, *middles, logs[-1] + steps[-1] / 2)]
+
+
+def _runs(inside: Sequence[bool]) -> list[tuple[int, int]]:
+    """Return where runs of true values begin and end."""
+    runs: list[tuple[int, int]] = []
+    for place, value in enumerate(inside):
+        if value and runs and runs[-1][1] == place:
+            runs[-1] = (runs[-1][0], place + 1)
+        elif value:
+            runs.append((place, place + 1))
+    return runs
