@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 #include <memory>
-#include <span>
+#include <tuple>
 #include <utility>
 
 #include "serape/copies.hpp"
@@ -18,64 +18,69 @@ namespace {
 
 using Count = std::uint16_t;
 
+// Columns of as many ones and as many copies.
 struct Group {
     std::uint32_t ones;
+    std::uint32_t copies;    // each stands for so many columns
     std::size_t begin, end;  // in the order
 };
 
-// The columns that vary, in the order of their numbers of ones.
+// The columns that vary, one for all its copies, in the order of their numbers of ones.
 struct Sorted {
-    Sorted(const PackedTable& table, Control& control)
-        : packed(table.rows()), next_copy(table.columns(), AllPairs::none) {
-        for (std::uint32_t column = 0; column < table.columns(); ++column) {
-            if (table.levels(column) == 2 && table.total(column, 1) > 0 && table.total(column, 1) < table.rows()) {
-                order.push_back(column);
-            }
-        }
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return table.total(a, 1) < table.total(b, 1); });
-        packed.reserve_planes(order.size());
-        for (const std::uint32_t column : order) {
-            packed.append_plane(table.plane(column, 1));
-        }
-        for (std::size_t k = 0; k < order.size(); ++k) {
-            if (k == 0 || packed.total(k, 1) != groups.back().ones) {
-                groups.push_back({packed.total(k, 1), k, k});
+    Sorted(const PackedTable& table, Control& control) : packed(table.rows()) {
+        find_columns(table, first_copies(table, control));
+        packed.reserve_planes(columns.size());
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+            packed.append_plane(table.plane(columns[k][0], 1));
+            const std::uint32_t ones = packed.total(k, 1);
+            const auto copies = static_cast<std::uint32_t>(columns[k].size());
+            if (k == 0 || ones != groups.back().ones || copies != groups.back().copies) {
+                groups.push_back({ones, copies, k, k});
             }
             groups.back().end = k + 1;
             group_of.push_back(static_cast<std::uint32_t>(groups.size() - 1));
         }
-        for (std::size_t k = 0; k < order.size(); ++k) {
+        for (std::size_t k = 0; k < columns.size(); ++k) {
             if (k % line_bits == 0) {
                 parts.emplace_back();
+                part_groups.emplace_back();
             }
-            if (parts.back().empty() || parts.back().back().second != group_of[k]) {
-                parts.back().push_back({Line{}, group_of[k]});
+            if (part_groups.back().empty() || part_groups.back().back() != group_of[k]) {
+                part_groups.back().push_back(group_of[k]);
+                parts.back().push_back(Part{});
             }
-            parts.back().back().first[k % line_bits / 64] |= std::uint64_t{1} << (k % 64);
-        }
-        const std::vector<std::uint32_t> first = first_copies(table, control);
-        std::vector<std::uint32_t> last(first);
-        for (std::uint32_t column = 0; column < first.size(); ++column) {
-            if (first[column] != column) {
-                next_copy[last[first[column]]] = column;
-                last[first[column]] = column;
-            }
-        }
-        for (std::size_t k = 0; k < order.size(); ++k) {
-            if (first[order[k]] == order[k]) {
-                distinct.push_back(k);
-            }
+            parts.back().back().bits[k % line_bits / 64] |= std::uint64_t{1} << (k % 64);
         }
     }
 
     PackedTable packed;
-    std::vector<std::uint32_t> order;  // the columns of the table
+    std::vector<std::vector<std::uint32_t>> columns;  // of the table: copies of each other, ascending
     std::vector<Group> groups;
-    std::vector<std::uint32_t> group_of;                            // by place in the order
-    std::vector<LineVector<std::pair<Line, std::uint32_t>>> parts;  // by panel: its bits, group by group
-    std::vector<std::size_t> distinct;     // places of columns that are no copies of earlier ones
-    std::vector<std::uint32_t> next_copy;  // by column of the table
+    std::vector<std::uint32_t> group_of;                  // by place in the order
+    std::vector<LineVector<Part>> parts;                  // by panel: its bits, group by group
+    std::vector<std::vector<std::uint32_t>> part_groups;  // the groups
+
+  private:
+    // Copies divide the rows alike; here ones must be ones, too.
+    void find_columns(const PackedTable& table, const std::vector<std::uint32_t>& first) {
+        const auto in_first_row = [&](std::uint32_t column) { return table.plane(column, 1)[0] & 1; };
+        std::vector<std::uint32_t> place(2 * table.columns(), AllPairs::none);
+        for (std::uint32_t column = 0; column < table.columns(); ++column) {
+            if (table.levels(column) != 2 || table.total(column, 1) == 0 || table.total(column, 1) == table.rows()) {
+                continue;
+            }
+            std::uint32_t& at = place[2 * first[column] + in_first_row(column)];
+            if (at == AllPairs::none) {
+                at = static_cast<std::uint32_t>(columns.size());
+                columns.emplace_back();
+            }
+            columns[at].push_back(column);
+        }
+        const auto key = [&](const std::vector<std::uint32_t>& copies) {
+            return std::tuple(table.total(copies[0], 1), copies.size(), copies[0]);
+        };
+        std::sort(columns.begin(), columns.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    }
 };
 
 // G² of two binary columns as a sum of fixed-point terms: the same integers as in `Statistic`.
@@ -160,14 +165,15 @@ class Worker {
           sum_(sum),
           critical_(critical),
           strongest_(strongest),
-          counts_(line_bits) {}
+          counts_(line_bits),
+          parts_(sorted.parts) {}
 
     static constexpr std::size_t together = 512;
 
-    void ask(std::span<const std::size_t> columns, AllPairs& out) {
-        asked_.resize(columns.size());
-        for (std::size_t k = 0; k < columns.size(); ++k) {
-            start(asked_[k], columns[k], k > 0 ? &asked_[k - 1] : nullptr);
+    void ask(std::size_t begin, std::size_t end, AllPairs& out) {
+        asked_.resize(end - begin);
+        for (std::size_t k = begin; k < end; ++k) {
+            start(asked_[k - begin], k, k > begin ? &asked_[k - begin - 1] : nullptr);
         }
         for (std::size_t p = 0; p < panels_.count; ++p) {
             for (Asked& asked : asked_) {
@@ -224,30 +230,28 @@ class Worker {
 
     // Which columns of a panel depend on the one asked about. Of one that is flipped, zeros are counted.
     void judge(Asked& asked, std::size_t panel) {
-        parts_.resize(sorted_.parts[panel].size());
-        for (std::size_t k = 0; k < parts_.size(); ++k) {
-            const auto& [bits, g] = sorted_.parts[panel][k];
-            const auto [below, from] = asked.limits[g];
-            const std::uint32_t ones = sorted_.groups[g].ones;
-            parts_[k].bits = bits;
-            parts_[k].below = asked.flipped ? ones + 1 - from : below;
-            parts_[k].from = asked.flipped ? ones + 1 - below : from;
+        LineVector<Part>& parts = parts_[panel];
+        const std::vector<std::uint32_t>& groups = sorted_.part_groups[panel];
+        for (std::size_t k = 0; k < parts.size(); ++k) {
+            const auto [below, from] = asked.limits[groups[k]];
+            const std::uint32_t ones = sorted_.groups[groups[k]].ones;
+            parts[k].below = asked.flipped ? ones + 1 - from : below;
+            parts[k].from = asked.flipped ? ones + 1 - below : from;
         }
-        kernels().judge_bits(panels_.panel(panel), asked.rows.data(), asked.rows.size(), parts_.data(), parts_.size());
-        for (std::size_t k = 0; k < parts_.size(); ++k) {
-            const Part& part = parts_[k];
+        kernels().judge_bits(panels_.panel(panel), asked.rows.data(), asked.rows.size(), parts.data(), parts.size());
+        for (std::size_t k = 0; k < parts.size(); ++k) {
+            const Part& part = parts[k];
             if (part.outside == 0) {
                 continue;
             }
-            asked.dependents += part.outside;
-            const std::uint32_t g = sorted_.parts[panel][k].second;
-            const std::uint32_t ones = sorted_.groups[g].ones;
-            Range& range = asked.ranges[g];
+            const Group& group = sorted_.groups[groups[k]];
+            asked.dependents += part.outside * group.copies;
+            Range& range = asked.ranges[groups[k]];
             if (part.largest != 0) {
-                asked.flipped ? least(range, ones - part.largest) : most(range, part.largest);
+                asked.flipped ? least(range, group.ones - part.largest) : most(range, part.largest);
             }
             if (part.smallest != ~0U) {
-                asked.flipped ? most(range, ones - part.smallest) : least(range, part.smallest);
+                asked.flipped ? most(range, group.ones - part.smallest) : least(range, part.smallest);
             }
         }
     }
@@ -258,7 +262,7 @@ class Worker {
     void count(const Asked& asked, std::size_t panel) {
         kernels().count_bits(panels_.panel(panel), asked.rows.data(), asked.rows.size(), nullptr, counts_.data());
         if (asked.flipped) {
-            const std::size_t begin = panel * line_bits, end = std::min(begin + line_bits, sorted_.order.size());
+            const std::size_t begin = panel * line_bits, end = std::min(begin + line_bits, sorted_.columns.size());
             for (std::size_t k = begin; k < end; ++k) {
                 counts_[k - begin] = static_cast<Count>(sorted_.packed.total(k, 1) - counts_[k - begin]);
             }
@@ -286,6 +290,7 @@ class Worker {
         const std::size_t enough = std::min(leads_.size(), 2 * strongest_ + 8);
         const auto stronger = [](const Lead& a, const Lead& b) { return a.sum > b.sum; };
         std::partial_sort(leads_.begin(), leads_.begin() + static_cast<std::ptrdiff_t>(enough), leads_.end(), stronger);
+        least_ = leads_.size() > strongest_ ? leads_[strongest_].sum : critical_;
         for (std::size_t k = 0; k < leads_.size(); ++k) {
             if (k == enough) {
                 std::sort(leads_.begin() + static_cast<std::ptrdiff_t>(k), leads_.end(), stronger);
@@ -300,58 +305,62 @@ class Worker {
 
     void look_through(const Asked& asked, const Lead& lead) {
         const Group& group = sorted_.groups[lead.group];
-        const std::int64_t needed = best_.size() > strongest_ ? best_.back().sum : critical_;
+        const std::int64_t needed = best_.size() > strongest_ ? best_.back().sum : least_;
         const std::uint32_t limit =
             lead.high ? sum_.from(asked.ones, group.ones, needed) : sum_.below(asked.ones, group.ones, needed);
-        for (std::size_t k = group.begin; k < group.end;) {
-            const std::size_t first = k / line_bits * line_bits;
-            const std::size_t stop = std::min(first + line_bits, group.end);
-            if (!any_beyond(asked, lead, limit, k)) {
-                k = stop;
-                continue;
-            }
-            count(asked, k / line_bits);
-            for (; k < stop; ++k) {
-                const std::uint32_t both = counts_[k - first];
-                if (lead.high ? both >= limit : both < limit) {
-                    add({sum_(asked.ones, group.ones, both), sorted_.order[k]});
+        for (std::size_t panel = group.begin / line_bits; panel * line_bits < group.end; ++panel) {
+            const Line beyond = bits_beyond(asked, lead, limit, panel);
+            bool counted = false;
+            for (std::size_t word = 0; word < line_words; ++word) {
+                for (std::uint64_t bits = beyond[word]; bits != 0; bits &= bits - 1) {
+                    if (!std::exchange(counted, true)) {
+                        count(asked, panel);
+                    }
+                    const std::size_t bit = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+                    const std::int64_t sum = sum_(asked.ones, group.ones, counts_[bit]);
+                    for (const std::uint32_t column : sorted_.columns[panel * line_bits + bit]) {
+                        if (!add({sum, column})) {
+                            break;  // nor do later copies
+                        }
+                    }
                 }
             }
-            if (k < group.end && best_.size() > strongest_ && best_.back() < Partner{lead.sum, sorted_.order[k]}) {
+            const std::size_t next = (panel + 1) * line_bits;
+            if (next < group.end && best_.size() > strongest_ &&
+                best_.back() < Partner{lead.sum, sorted_.columns[next][0]}) {
                 return;  // what follows in this group is no stronger, and comes later
             }
         }
     }
 
-    // Whether any count of a group, in the panel of one of its columns, is beyond the limit.
-    bool any_beyond(const Asked& asked, const Lead& lead, std::uint32_t limit, std::size_t at) {
-        const auto& parts = sorted_.parts[at / line_bits];
-        const auto own =
-            std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.second == lead.group; });
-        const std::uint32_t ones = sorted_.groups[lead.group].ones;
-        parts_.resize(1);
-        parts_[0].bits = own->first;
+    // The bits of a group, in a panel, whose counts are beyond the limit.
+    Line bits_beyond(const Asked& asked, const Lead& lead, std::uint32_t limit, std::size_t panel) {
+        const std::vector<std::uint32_t>& groups = sorted_.part_groups[panel];
+        const auto at = std::find(groups.begin(), groups.end(), lead.group) - groups.begin();
+        Part& part = parts_[panel][static_cast<std::size_t>(at)];
         const bool from = lead.high != asked.flipped;
-        const std::uint32_t bound = asked.flipped ? ones + 1 - limit : limit;
-        parts_[0].from = from ? bound : ~0U;
-        parts_[0].below = from ? 0 : bound;
-        kernels().judge_bits(panels_.panel(at / line_bits), asked.rows.data(), asked.rows.size(), parts_.data(), 1);
-        return parts_[0].outside != 0;
+        const std::uint32_t bound = asked.flipped ? sorted_.groups[lead.group].ones + 1 - limit : limit;
+        part.from = from ? bound : ~0U;
+        part.below = from ? 0 : bound;
+        kernels().judge_bits(panels_.panel(panel), asked.rows.data(), asked.rows.size(), &part, 1);
+        return part.hits;
     }
 
-    void add(const Partner& partner) {
+    // Whether it is one of the strongest so far.
+    bool add(const Partner& partner) {
         if (best_.size() > strongest_) {
             if (!(partner < best_.back())) {
-                return;
+                return false;
             }
             best_.pop_back();
         }
         best_.insert(std::upper_bound(best_.begin(), best_.end(), partner), partner);
+        return true;
     }
 
     // The answer holds for all copies of the column, but that none is a partner of itself.
     void tell(const Asked& asked, AllPairs& out) {
-        for (std::uint32_t c = sorted_.order[asked.at]; c != AllPairs::none; c = sorted_.next_copy[c]) {
+        for (const std::uint32_t c : sorted_.columns[asked.at]) {
             out.dependents[c] = asked.dependents;
             std::size_t place = c * strongest_;
             for (const Partner& partner : best_) {
@@ -370,9 +379,10 @@ class Worker {
     std::size_t strongest_;
     LineVector<Count> counts_;
     std::vector<Asked> asked_;
-    LineVector<Part> parts_;
+    std::vector<LineVector<Part>> parts_;  // by panel
     std::vector<Lead> leads_;
     std::vector<Partner> best_;
+    std::int64_t least_ = 0;  // of the sums of the strongest
     std::vector<std::pair<std::size_t, std::int64_t>> sums_to_;
 };
 
@@ -404,7 +414,7 @@ AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t stron
         return out;
     }
     const Sorted sorted(table, control);
-    if (sorted.order.size() < 2) {
+    if (sorted.columns.empty()) {
         return out;
     }
     control.check();
@@ -416,14 +426,14 @@ AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t stron
     control.check();
     std::vector<std::unique_ptr<Worker>> workers(std::max<std::size_t>(threads, 1));
     // Many together read a panel once; fewer share the work better.
-    const std::size_t together = std::clamp<std::size_t>(
-        sorted.distinct.size() / (16 * std::max<std::size_t>(threads, 1)), 32, Worker::together);
-    parallel_for(sorted.distinct.size(), together, threads, control,
+    const std::size_t together =
+        std::clamp<std::size_t>(sorted.columns.size() / (16 * std::max<std::size_t>(threads, 1)), 32, Worker::together);
+    parallel_for(sorted.columns.size(), together, threads, control,
                  [&](std::size_t begin, std::size_t end, std::size_t worker) {
                      if (!workers[worker]) {
                          workers[worker] = std::make_unique<Worker>(sorted, sum, critical, strongest);
                      }
-                     workers[worker]->ask(std::span(sorted.distinct).subspan(begin, end - begin), out);
+                     workers[worker]->ask(begin, end, out);
                  });
     for (const auto& worker : workers) {
         if (worker) {

@@ -14,7 +14,9 @@ namespace serape {
 struct Part {
     Line bits;
     std::uint32_t below, from;
-    // Found: how many counts are below the one limit or not below the other; the smallest and the largest of these.
+    // Found: which counts are below the one limit or not below the other, and how many; the smallest below, the largest
+    // of the others.
+    Line hits;
     std::uint32_t outside, smallest, largest;
 };
 

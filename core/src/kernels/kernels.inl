@@ -102,7 +102,10 @@ inline void read_digits(const Line* digits, unsigned count, std::uint16_t* out) 
 inline unsigned add_up(const Line* lines, const std::uint32_t* rows, std::size_t count, const Line* ahead,
                        Line* digits) {
     // Zero are as many as there will be, and one to carry into.
-    std::fill_n(digits, std::min<unsigned>(16, static_cast<unsigned>(std::bit_width(count)) + 2), Line{});
+    const unsigned enough = std::min<unsigned>(16, static_cast<unsigned>(std::bit_width(count)) + 2);
+    for (unsigned k = 0; k < enough; ++k) {
+        digits[k] = Line{};
+    }
     Line waiting[16];
     Line ones = {};
     Line twos = {};
@@ -192,9 +195,9 @@ void judge_bits(const Line* lines, const std::uint32_t* rows, std::size_t count,
     for (Part* part = parts; part != parts + part_count; ++part) {
         Line high = at_least(digits, used, part->from) & part->bits;
         Line low = part->below == 0 ? Line{} : part->bits & ~at_least(digits, used, part->below);
-        const Line outside = high | low;
+        part->hits = high | low;
         part->outside =
-            static_cast<std::uint32_t>(popcount(reinterpret_cast<const std::uint64_t*>(&outside), line_words));
+            static_cast<std::uint32_t>(popcount(reinterpret_cast<const std::uint64_t*>(&part->hits), line_words));
         part->largest = 0;
         if (any(high)) {
             for (unsigned k = used; k-- > 0;) {
