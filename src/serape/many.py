@@ -91,21 +91,25 @@ def given_nothing(
     reliable = np.zeros((len(targets), count), bool)
     asked = np.ones(count, bool)
     done: list[int] = []
+    fresh: Screen | None = None
     for row, target in enumerate(targets):
         asked[target] = False
         candidates = everyone[asked]
         if knowledge is not None:
             candidates = candidates[~np.isin(candidates, list(knowledge.apart(target)))]
         fresh = test.screen(target, candidates, ())
-        answers = (fresh.statistic, fresh.dof, fresh.log_p, fresh.reliable)
-        for matrix, values in zip((statistic, dof, log_p, reliable), answers, strict=True):
+        answers = [(statistic, fresh.statistic), (dof, fresh.dof), (reliable, fresh.reliable)]
+        if fresh.tail is None:
+            answers.append((log_p, fresh.log_p))
+        for matrix, values in answers:
             matrix[row, candidates] = values
             matrix[row, done] = matrix[:row, target]  # the same tests, seen from the other side
         done.append(target)
-    return {
-        target: Screen(everyone, (), statistic[row], dof[row], reliable[row], log_p[row])
-        for row, target in enumerate(targets)
-    }
+    assert fresh is not None
+    tail = fresh.tail
+    if tail is None:
+        return {t: Screen(everyone, (), statistic[k], dof[k], reliable[k], log_p[k]) for k, t in enumerate(targets)}
+    return {t: type(fresh)(everyone, (), statistic[k], dof[k], reliable[k], tail) for k, t in enumerate(targets)}
 
 
 def shared_tests(known: Mapping[int, Screen]) -> int:

@@ -75,6 +75,11 @@ class Screen:
     def __len__(self) -> int:
         return len(self.xs)
 
+    @property
+    def tail(self) -> Callable[[Floats, Floats], Floats] | None:
+        """What makes log p of statistics and degrees of freedom, if they are not known already."""
+        return self._log_p if callable(self._log_p) else None
+
     @cached_property
     def log_p(self) -> Floats:
         """The logarithms of the p-values, computed when first asked for."""
@@ -163,6 +168,19 @@ class Associations(Sequence[Association]):
         """Conditioning sets, each once."""
         self._rows = rows
 
+    @classmethod
+    def of_native(
+        cls,
+        xs: NDArray[np.uint32],
+        numbers: Floats,
+        places: NDArray[np.int32],
+        sets: Sequence[Sequence[int]],
+        rows: int,
+    ) -> Associations:
+        """Return what the core found: numbers and places are arrays one after another, of those x asked about."""
+        n = len(places) // 2
+        return cls(xs[:n], numbers[:n], numbers[n : 2 * n], numbers[2 * n :], places[:n], places[n:], sets, rows)
+
     def __len__(self) -> int:
         return len(self.xs)
 
@@ -212,8 +230,22 @@ class Tally:
 
     def merge(self, other: Tally) -> None:
         """Add another tally to this one."""
-        self.tests.update(other.tests)
-        self.skipped.update(other.skipped)
+        for size, count in other.tests.items():
+            self.tests[size] += count
+        for size, count in other.skipped.items():
+            self.skipped[size] += count
+
+    @classmethod
+    def by_size(cls, tests: Sequence[int], skipped: Sequence[int]) -> Tally:
+        """Return a tally of counts for the sizes 0, 1, 2, …."""
+        tally = cls()
+        for size, count in enumerate(tests):
+            if count:
+                tally.tests[size] = count
+        for size, count in enumerate(skipped):
+            if count:
+                tally.skipped[size] = count
+        return tally
 
 
 class IndependenceTest(ABC):

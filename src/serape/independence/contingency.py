@@ -11,7 +11,6 @@ the mean cell of the table, `None` for nothing. A test of 0 degrees of freedom s
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -144,11 +143,7 @@ class ContingencyTest(IndependenceTest):
             positions, target, as_positions(pool), list(fixed), sizes.start, sizes.stop - 1, most,
             [tried] if isinstance(tried, int) else list(tried), stop_above, shrinking, until_survivor, threads, poll,
         )  # fmt: skip
-        n = len(places) // 2
-        found = Associations(
-            positions[:n], numbers[:n], numbers[n : 2 * n], numbers[2 * n :], places[:n], places[n:], sets, self.rows
-        )
-        return found, Tally(_by_size(tests), _by_size(skipped))
+        return Associations.of_native(positions, numbers, places, sets, self.rows), Tally.by_size(tests, skipped)
 
 
 class _NativeScreen(Screen):
@@ -161,7 +156,3 @@ class _NativeScreen(Screen):
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
         return _core.strongest(self.statistic, self.dof, self.reliable)
-
-
-def _by_size(counts: list[int]) -> Counter[int]:
-    return Counter({size: count for size, count in enumerate(counts) if count})

@@ -32,7 +32,6 @@ but that of a pool, while its subsets are searched.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Container, Sequence
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal
@@ -176,11 +175,7 @@ class CorrelationTest(IndependenceTest):
         )  # fmt: skip
         if self._at is not None:
             sets = [self._positions[given].tolist() for given in sets]
-        n = len(places) // 2
-        found = Associations(
-            positions[:n], numbers[:n], numbers[n : 2 * n], numbers[2 * n :], places[:n], places[n:], sets, self.rows
-        )
-        return found, Tally(_by_size(tests), _by_size(skipped))
+        return Associations.of_native(positions, numbers, places, sets, self.rows), Tally.by_size(tests, skipped)
 
     # --- inside --------------------------------------------------------------------------------------------------
 
@@ -281,7 +276,3 @@ class _CorrelationScreen(Screen):
         statistic = self.statistic[places]
         best = places[statistic == statistic.max()]
         return best.tolist(), float(self.log_p_of(best[:1])[0])
-
-
-def _by_size(counts: list[int]) -> Counter[int]:
-    return Counter({size: count for size, count in enumerate(counts) if count})

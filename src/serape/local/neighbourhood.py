@@ -112,9 +112,11 @@ class Weakest:
             return
         old = set(self._members) & set(members)
         pool = [z for z in members if z in old] + [z for z in members if z not in old]
-        lost = np.array([not given <= old for given in self._sets])[self._which]
+        lost = self._lost(old)
         apart = np.zeros(len(self._xs), bool)
         for places, tried in ((np.flatnonzero(~lost), len(old)), (np.flatnonzero(lost), -1)):
+            if len(places) == 0:
+                continue
             found = near.search.separate(self._xs[places], near.target, pool, tried=tried)
             apart[places] = found.separated
             fresh = np.stack([found.statistic, found.dof, found.log_p])
@@ -124,6 +126,12 @@ class Weakest:
             self._sets += [frozenset(given) for given in found.sets]
         self._keep(~apart)
         self._members = members
+
+    def _lost(self, members: set[int]) -> NDArray[np.bool_]:
+        """Return whose remembered subset has lost a member, and forget the subsets that are nobody's."""
+        used, self._which = np.unique(self._which, return_inverse=True)
+        self._sets = [self._sets[k] for k in used.tolist()]
+        return np.array([not given <= members for given in self._sets], bool)[self._which]
 
     def _keep(self, kept: NDArray[np.bool_]) -> None:
         self._xs, self._numbers, self._which = self._xs[kept], self._numbers[:, kept], self._which[kept]

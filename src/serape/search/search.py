@@ -44,6 +44,7 @@ Candidates = Sequence[int] | Positions
 Value = TypeVar("Value")
 
 _MANY = 64
+_FEW = 4096
 _TICK = 0.1  # seconds between two reports of progress
 
 
@@ -276,8 +277,9 @@ class Search:
         elif self.subject is not None:
             for k in np.flatnonzero((found.xs == self.subject) & found.reliable).tolist():
                 self.settle(self.subject, target, found.outcome(k), found.given_of(k))
-        apart = found.reliable & (found.log_p > self.log_alpha)
-        self._separations.add_batch(found.xs[apart], target, found.which[apart], found.sets)
+        apart = np.flatnonzero(found.reliable & (found.log_p > self.log_alpha))
+        if len(apart):
+            self._separations.add_batch(found.xs[apart], target, found.which[apart], found.sets)
         self._tick()
         return found
 
@@ -286,7 +288,7 @@ class Search:
     def others(self, target: int, *excluded: int) -> Positions:
         """Return all variables that may be joined to the target, but the excluded ones, in the table's order."""
         apart = () if self._knowledge is None else self._knowledge.apart(target)
-        if len(self._left_out) > _MANY:
+        if len(self._all) <= _FEW or len(self._left_out) > _MANY:
             inside = np.ones(len(self._all), bool)
             inside[[target, *excluded, *apart, *self._left_out]] = False
             return self._all[inside]

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_SMALL = 32  # batches up to this size are kept pair by pair
+_SMALL = 32  # batches up to this size are kept pair by pair …
+_FEW = 4  # … if one set separates them all, up to this
 
 Positions = NDArray[np.uint32]
 
@@ -48,13 +49,17 @@ class Separations:
 
     def __init__(self) -> None:
         self._serial = 0  # counts what was found
-        self._pairs: dict[frozenset[int], tuple[int, tuple[int, ...]]] = {}
+        self._pairs: dict[int, tuple[int, ...]] = {}
+        self._serials: dict[int, int] = {}  # of the pairs
         self._batches: dict[int, list[_Batch | _OneSet]] = {}
 
     def add(self, x: int, target: int, given: tuple[int, ...]) -> None:
         """Remember that a set separates two variables."""
         self._serial += 1
-        self._pairs.setdefault(frozenset((x, target)), (self._serial, given))
+        pair = _pair(x, target)
+        if pair not in self._pairs:
+            self._pairs[pair] = given
+            self._serials[pair] = self._serial
 
     def add_batch(
         self, xs: Positions, target: int, which: NDArray[np.int32] | None, sets: Sequence[Sequence[int]]
@@ -62,7 +67,7 @@ class Separations:
         """Remember, for many x, which of some sets separates it from the target (the first, if `which` is None)."""
         if len(xs) == 0:
             return
-        if len(xs) <= _SMALL:
+        if len(xs) <= (_FEW if which is None else _SMALL):
             places = [0] * len(xs) if which is None else which.tolist()
             for x, k in zip(xs.tolist(), places, strict=True):
                 self.add(x, target, tuple(sets[k]))
@@ -79,8 +84,8 @@ class Separations:
 
     def get(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set that separates two variables, or None if none was found."""
-        single = self._pairs.get(frozenset((x, y)))
-        found = [] if single is None else [single]
+        pair = _pair(x, y)
+        found = [(self._serials[pair], self._pairs[pair])] if pair in self._pairs else []
         for target, other in ((y, x), (x, y)):
             for batch in self._batches.get(target, ()):
                 given = batch.get(other)
@@ -88,3 +93,8 @@ class Separations:
                     found.append((batch.serial, given))
                     break  # later batches are later
         return min(found)[1] if found else None
+
+
+def _pair(x: int, y: int) -> int:
+    """Return a number for two variables, whichever comes first."""
+    return x << 32 | y if x < y else y << 32 | x
