@@ -308,6 +308,19 @@ class Task:
         return Memory() if self.algorithm.shares and self.random_state is None and targets > 1 else None
 
     @staticmethod
+    def light(result: Result) -> Result:
+        """Return a result without what is behind it, to be sent from one process to another."""
+        return replace(result, trace=None, data=None)  # type: ignore[arg-type]
+
+    def whole(self, target: int, result: Result) -> Result:
+        """Return a result with what is behind it: another search, made when it is first looked at."""
+        if result.trace is not None:
+            return result
+        table = getattr(self.source, "table", None)
+        trace = Evidence.later(self.source, target, lambda: self.run(target).trace)
+        return replace(result, trace=trace, data=None if table is None else table.provenance)
+
+    @staticmethod
     def marginals_for(target: int, shared: Mapping[int, Screen], memory: Memory | None) -> Mapping[int, Screen]:
         """Return what is known given nothing: of all targets if a search may look at others, else of its own."""
         return shared if memory is not None or target not in shared else {target: shared[target]}

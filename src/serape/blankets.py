@@ -41,7 +41,8 @@ def blankets(
     they depend on who came first. Evidence is gathered when it is first looked at, by a search of its own.
     Constant columns are left out when no targets are named.
 
-    `n_jobs` threads work on different targets; the answers do not depend on it. Interrupted by Ctrl-C, it returns the
+    `n_jobs` processes (on Linux; elsewhere threads, which wait for each other) work on different targets once that has
+    taken a moment; the answers do not depend on it. Interrupted by Ctrl-C, it returns the
     results that are complete. All other arguments are those of `markov_blanket`; a callable `progress` is told after
     each target, with its name, blanket and number of tests.
     """
@@ -58,7 +59,7 @@ def blankets(
 
 
 def ask_of_many(
-    task: Task, positions: list[int], threads: int = 1, progress: bool | Watcher | None = None
+    task: Task, positions: list[int], jobs: int = 1, progress: bool | Watcher | None = None
 ) -> dict[str, Result]:
     """Ask a question of many targets, sharing what can be shared."""
     found: dict[int, Result] = {}
@@ -68,11 +69,13 @@ def ask_of_many(
     notes: list[str] = []
     common = task.left_out(-1)
 
-    def one(target: int, watch: Watcher) -> None:
+    def one(target: int, watch: Watcher) -> Result:
         # A copy of an earlier column is searched for by itself: for the others the first one stands in its place.
         shared = memory if task.left_out(target) == common else None
-        result = task.run(target, watch=watch, marginals=task.marginals_for(target, known, shared), memory=shared)
-        found[target] = replace(result, notes=(*result.notes, *notes))
+        return task.run(target, watch=watch, marginals=task.marginals_for(target, known, shared), memory=shared)
+
+    def done(target: int, result: Result) -> None:
+        found[target] = replace(task.whole(target, result), notes=(*result.notes, *notes))
         show.advance(result.target, result.blanket, result.tests, result.skipped)
 
     try:
@@ -81,7 +84,7 @@ def ask_of_many(
             notes.append(f"{shared_tests(known):,} tests given nothing were shared between the targets")
         if memory is not None:
             notes.append("neighbourhoods found for other targets were shared; `tests` are those performed for this one")
-        for_each(one, positions, threads)
+        for_each(one, positions, jobs, done, test=task.source, light=task.light)
     except KeyboardInterrupt:
         pass  # what is complete is returned
     finally:

@@ -1,11 +1,13 @@
-"""Work about many targets, side by side: threads, tests shared between targets, progress."""
+"""Work about many targets, side by side: processes, threads, tests shared between targets, progress."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -13,18 +15,79 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from serape.independence.base import IndependenceTest, Screen
+from serape.independence.function import FunctionTest
+from serape.processes import in_processes, possible
 from serape.search.progress import PATIENCE, Progress, Watcher
 from serape.structure.knowledge import BoundKnowledge
+
+Value = TypeVar("Value")
+
+_TRIAL = 0.2  # seconds, before more processes are thought of
+_WORTH_A_FORK = 0.4  # seconds of work that is left
 
 MOST_SHARED = 10_000_000
 """Targets times variables up to which tests given nothing are shared: 250 MB of answers."""
 
 
-def for_each(work: Callable[[int, Watcher], None], targets: Sequence[int], threads: int) -> None:
-    """Do a piece of work for each target, on so many threads. What one of them raises ends the others too.
+def for_each(
+    work: Callable[[int, Watcher], Value],
+    items: Sequence[int],
+    jobs: int,
+    done: Callable[[int, Value], None],
+    *,
+    test: IndependenceTest | None = None,
+    light: Callable[[Value], Value] | None = None,
+) -> None:
+    """Do a piece of work for each item, several at a time, and tell what came of each.
 
-    The work is given a watcher, which its search must have: it ends the search when another thread is to stop.
+    Python works on one thread at a time, so several processes share what takes more than a moment, if the `test` that
+    the work asks can live in them; threads do otherwise. `light` makes a value fit to be sent from one to another. What
+    one of them raises ends the others too. The work is given a watcher, which its search must have: it ends the search
+    when another thread is to stop.
     """
+    waiting = list(items)
+    if jobs > 1 and len(waiting) > 2 and test is not None and _can_fork(test):
+        waiting = _for_a_moment(work, waiting, done)
+        if waiting:
+            wanted = light or (lambda value: value)
+            found = in_processes(lambda item: wanted(work(item, _nobody)), waiting, jobs)
+            with contextlib.closing(found):
+                for item, value in found:
+                    done(item, value)
+        return
+    if jobs == 1:
+        for item in waiting:
+            done(item, work(item, _nobody))
+        return
+    _in_threads(work, waiting, jobs, done)
+
+
+def _nobody(now: Progress) -> None:
+    """Watch, but never end a search."""
+    del now
+
+
+def _can_fork(test: IndependenceTest) -> bool:
+    """Return whether a test can be asked in a process made by a fork: what others have written may not bear it."""
+    return possible() and type(test).__module__.startswith("serape.") and not isinstance(test, FunctionTest)
+
+
+def _for_a_moment(
+    work: Callable[[int, Watcher], Value], items: Sequence[int], done: Callable[[int, Value], None]
+) -> list[int]:
+    """Work until it is clear that it will take a while; return what is left then."""
+    started = time.perf_counter()
+    for count, item in enumerate(items):
+        spent = time.perf_counter() - started
+        if count and spent > _TRIAL and spent / count * (len(items) - count) > _WORTH_A_FORK:
+            return list(items[count:])
+        done(item, work(item, _nobody))
+    return []
+
+
+def _in_threads(
+    work: Callable[[int, Watcher], Value], items: Sequence[int], threads: int, done: Callable[[int, Value], None]
+) -> None:
     stop = threading.Event()
 
     def stopper(now: Progress) -> None:
@@ -32,20 +95,7 @@ def for_each(work: Callable[[int, Watcher], None], targets: Sequence[int], threa
         if stop.is_set():
             raise KeyboardInterrupt
 
-    def one(target: int) -> None:
-        if stop.is_set():
-            return
-        try:
-            work(target, stopper)
-        except BaseException:
-            stop.set()
-            raise
-
-    if threads == 1:
-        for target in targets:
-            one(target)
-        return
-    waiting = iter(targets)
+    waiting = iter(items)
     lock = threading.Lock()
     failures: list[BaseException] = []
 
@@ -53,14 +103,15 @@ def for_each(work: Callable[[int, Watcher], None], targets: Sequence[int], threa
         try:
             while not stop.is_set():
                 with lock:
-                    target = next(waiting, None)
-                if target is None:
+                    item = next(waiting, None)
+                if item is None:
                     return
-                one(target)
+                done(item, work(item, stopper))
         except BaseException as error:
+            stop.set()
             failures.append(error)
 
-    workers = [threading.Thread(target=work_on, daemon=True) for _ in range(min(threads, len(targets)))]
+    workers = [threading.Thread(target=work_on, daemon=True) for _ in range(min(threads, len(items)))]
     for worker in workers:
         worker.start()
     try:

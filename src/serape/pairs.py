@@ -128,23 +128,26 @@ def _binary(test: G2, alpha: float, strongest: int, threads: int) -> Pairs:
     )
 
 
-def _by_screens(test: IndependenceTest, alpha: float, strongest: int, threads: int, show: Show) -> Pairs:
+def _by_screens(test: IndependenceTest, alpha: float, strongest: int, jobs: int, show: Show) -> Pairs:
     size = len(test.variables)
     dependents = np.zeros(size, np.int64)
     places, log_p = np.full((size, strongest), -1), np.full((size, strongest), math.nan)
     tests = np.zeros(size, np.int64)
     everyone = np.arange(size, dtype=np.uint32)
 
-    def one(target: int, watch: Watcher) -> None:
+    def one(target: int, watch: Watcher) -> tuple[int, int, NDArray[np.uint32], Floats]:
         del watch
         screen = test.screen(target, np.delete(everyone, target))
         told = np.flatnonzero(screen.dependent(math.log(alpha)))
-        dependents[target], tests[target] = len(told), int(screen.reliable.sum())
         values = screen.log_p_of(told)
         best = np.lexsort((told, -screen.statistic[told], values))[:strongest]
-        places[target, : len(best)] = screen.xs[told[best]]
-        log_p[target, : len(best)] = values[best]
+        return len(told), int(screen.reliable.sum()), screen.xs[told[best]], values[best]
+
+    def keep(target: int, answer: tuple[int, int, NDArray[np.uint32], Floats]) -> None:
+        dependents[target], tests[target], partners, values = answer
+        places[target, : len(partners)] = partners
+        log_p[target, : len(partners)] = values
         show.advance(test.variables[target], (), int(tests[target]), 0)
 
-    for_each(one, range(size), threads)
+    for_each(one, range(size), jobs, keep, test=test)
     return Pairs(test.variables, alpha, test.name, int(tests.sum()) // 2, dependents, places, log_p)

@@ -136,13 +136,15 @@ def alpha_path(
     show = Show("alphas", len(levels), progress)
     started = time.perf_counter()
 
-    def one(place: int, watch: Watcher) -> None:
-        result = replace(task, alpha=levels[place]).run(at, watch=watch)
+    def one(place: int, watch: Watcher) -> Result:
+        return replace(task, alpha=levels[place]).run(at, watch=watch)
+
+    def keep(place: int, result: Result) -> None:
         found[place] = result
         show.advance(result.target, result.members, result.tests, result.skipped)
 
     try:
-        for_each(one, range(len(levels)), thread_count(n_jobs))
+        for_each(one, range(len(levels)), thread_count(n_jobs), keep, test=task.source, light=task.light)
     except KeyboardInterrupt:
         if not found:
             raise

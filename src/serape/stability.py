@@ -27,7 +27,7 @@ from serape.many import Show, for_each
 from serape.results.charts import draw_stability
 from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.results.records import Records
-from serape.results.result import Finds
+from serape.results.result import Finds, Result
 from serape.search.progress import Watcher
 from serape.structure.knowledge import Knowledge
 
@@ -186,20 +186,22 @@ def stability(
     task = Task.make(table, finds, algorithm, test, alpha, max_conditioning, reliability, dof, None, algorithm_options)
     task, at = task.told(knowledge, target, known_members, forbidden_members)
     task.search(at)  # refuses what a search would refuse
-    threads = thread_count(n_jobs)
+    jobs = thread_count(n_jobs)
     resampler = Resampler(table)
     found: dict[int, tuple[str, ...]] = {}
     show = Show("draws", draws, progress)
     started = time.perf_counter()
 
-    def one(draw: int, watch: Watcher) -> None:
+    def one(draw: int, watch: Watcher) -> Result:
         sample = resampler.draw(rows_of_draw(table.rows, draw, sampling, random_state))
-        result = task.on(sample).run(at, watch=watch)
+        return task.on(sample).run(at, watch=watch)
+
+    def keep(draw: int, result: Result) -> None:
         found[draw] = result.members
         show.advance(result.target, result.members, result.tests, result.skipped)
 
     try:
-        for_each(one, range(draws), threads)
+        for_each(one, range(draws), jobs, keep, test=task.source, light=task.light)
     except KeyboardInterrupt:
         if not found:
             raise

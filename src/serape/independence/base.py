@@ -175,7 +175,7 @@ class Associations(Sequence[Association]):
         numbers: Floats,
         places: NDArray[np.int32],
         sets: Sequence[Sequence[int]],
-        rows: int,
+        rows: int | None,
     ) -> Associations:
         """Return what the core found: numbers and places are arrays one after another, of those x asked about."""
         n = len(places) // 2

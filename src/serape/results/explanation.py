@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from serape.independence.base import Outcome
+from serape.independence.base import IndependenceTest, Outcome
 from serape.results.records import Records
 
 if TYPE_CHECKING:
@@ -102,10 +102,19 @@ class Evidence:
                     found["rows"][k] = rows_of((k, target, *given[w]))
             return found, given, events, separating
 
-        table = getattr(search.test, "table", None)
+        return cls._from(search.test, target, gather) if later is None else cls.later(search.test, target, later)
+
+    @classmethod
+    def later(cls, test: IndependenceTest, target: int, make: Callable[[], Evidence]) -> Evidence:
+        """Return evidence that is made when it is first looked at."""
+        return cls._from(test, target, lambda: make()._gathered)
+
+    @classmethod
+    def _from(cls, test: IndependenceTest, target: int, gather: Callable[[], Gathered]) -> Evidence:
+        table = getattr(test, "table", None)
         return cls(
-            search.test.variables,
-            gather if later is None else lambda: later()._gathered,
+            test.variables,
+            gather,
             target,
             None if table is None else table.rows,
             () if table is None else _Levels(table),

@@ -40,7 +40,7 @@ class Neighbourhoods:
 def neighbourhoods(
     task: Task,
     targets: list[int],
-    threads: int = 1,
+    jobs: int = 1,
     progress: bool | Watcher | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Neighbourhoods:
@@ -63,24 +63,23 @@ def neighbourhoods(
     known: Mapping[int, Screen] = {}
     done: dict[int, tuple[tuple[int, ...], Tally, list[str]]] = {}
 
-    def one(target: int, watch: Watcher) -> None:
+    def one(target: int, watch: Watcher) -> tuple[tuple[int, ...], Tally, list[str]]:
         search = task.search(None, watch=watch, marginals=task.marginals_for(target, known, memory), memory=memory)
         near = tuple(int(x) for x in task.answer(search, target).parents_children or ())
-        done[target] = near, search.tally, search.notes
+        return near, search.tally, search.notes
+
+    def keep(target: int, answer: tuple[tuple[int, ...], Tally, list[str]]) -> None:
+        done[target] = answer
+        near, tally, _ = answer
         if checkpoint is not None:
-            checkpoint.add(target, near, search.tally)
-        show.advance(
-            names[target],
-            tuple(names[x] for x in near),
-            search.tally.tests.total(),
-            search.tally.skipped.total(),
-        )
+            checkpoint.add(target, near, tally)
+        show.advance(names[target], tuple(names[x] for x in near), tally.tests.total(), tally.skipped.total())
 
     try:
         known = given_nothing(task.source, rest, task.knowledge)
         if known:
             found.tally.add(0, shared_tests(known), 0)
-        for_each(one, rest, threads)
+        for_each(one, rest, jobs, keep, test=task.source)
         found.complete = True
     except KeyboardInterrupt:
         pass

@@ -1,0 +1,121 @@
+"""Work on many items in several processes, where threads would wait for each other.
+
+A search is a long dialogue of short questions; between them Python works, one thread at a time. Processes made by
+`fork` share the data without copying them and do not wait. What they find comes back through pipes, pickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import selectors
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+
+_PIECES = 32  # of the work, for each process
+_LENGTH = 8  # bytes that tell how long a message is
+
+
+def possible() -> bool:
+    """Return whether processes can be made this way, and safely."""
+    return sys.platform == "linux" and hasattr(os, "fork")
+
+
+def in_processes(
+    work: Callable[[int], Value], items: Sequence[int], workers: int
+) -> Generator[tuple[int, Value], None, None]:
+    """Yield items and what the work gives for them, in no order. What one process raises is raised here.
+
+    The work must not wait for other threads of this process: they do not live on in the others. When the iterator is
+    closed, or an exception leaves it, the processes are ended.
+    """
+    size = max(1, -(-len(items) // (_PIECES * workers)))
+    pieces = [items[k : k + size] for k in range(0, len(items), size)]
+    take, give = os.pipe()  # numbers of the pieces, for whoever comes next
+    os.write(give, b"".join(k.to_bytes(_LENGTH, "little") for k in range(len(pieces))))
+    os.close(give)
+    children: dict[int, int] = {}  # the end to read from, by process
+    try:
+        for _ in range(min(workers, len(pieces))):
+            children.update([_start(work, pieces, take)])
+        left = len(items)
+        for item, value in _received(list(children.values())):
+            left -= 1
+            yield item, value
+        if left:
+            raise RuntimeError("a process ended before its work was done; was it killed, or is memory short?")
+    finally:
+        os.close(take)
+        for child, end in children.items():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            os.close(end)
+            os.waitpid(child, 0)
+
+
+def _start(work: Callable[[int], Value], pieces: Sequence[Sequence[int]], take: int) -> tuple[int, int]:
+    """Start a process; return its number and where its messages can be read."""
+    read, write = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: see `in_processes`
+        child = os.fork()
+    if child:
+        os.close(write)
+        return child, read
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who waits for us ends us
+        os.close(read)
+        while number := os.read(take, _LENGTH):
+            for item in pieces[int.from_bytes(number, "little")]:
+                _send(write, (item, work(item), None))
+        status = 0
+    except BrokenPipeError:
+        pass  # nobody waits any more
+    except BaseException as error:
+        with contextlib.suppress(Exception):
+            _send(write, (None, None, error))
+    finally:
+        os._exit(status)  # nothing of the other process is to be tidied up
+
+
+def _send(end: int, message: object) -> None:
+    content = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    left = memoryview(len(content).to_bytes(_LENGTH, "little") + content)
+    while left:
+        left = left[os.write(end, left) :]
+
+
+def _received(ends: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    """Yield what comes through pipes until all are closed."""
+    pending = {end: bytearray() for end in ends}
+    with selectors.DefaultSelector() as selector:
+        for end in ends:
+            selector.register(end, selectors.EVENT_READ)
+        while pending:
+            for key, _ in selector.select():
+                end = key.fd
+                content = os.read(end, 1 << 20)
+                waiting = pending[end]
+                if not content:
+                    selector.unregister(end)
+                    del pending[end]
+                    continue
+                waiting += content
+                while len(waiting) >= _LENGTH:
+                    length = _LENGTH + int.from_bytes(waiting[:_LENGTH], "little")
+                    if len(waiting) < length:
+                        break
+                    item, value, error = pickle.loads(bytes(waiting[_LENGTH:length]))  # from our own child
+                    del waiting[:length]
+                    if error is not None:
+                        raise error
+                    yield item, value
