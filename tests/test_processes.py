@@ -90,9 +90,19 @@ class TestSearches:
         some = self.table.names[3]
         assert list(two[some].evidence) == list(one[some].evidence)
 
-    def test_skeleton(self) -> None:
-        one, two = (serape.skeleton(self.table, "hiton-pc", n_jobs=n) for n in (1, 2))
+    @pytest.mark.parametrize("algorithm", ["hiton-pc", "mmpc", "pcmb", "ipc-mb", "dos", "hpc", "inter-iapc"])
+    def test_skeleton(self, algorithm: str) -> None:
+        one, two = (serape.skeleton(self.table, algorithm, n_jobs=n) for n in (1, 2))
         assert set(one.graph.edges) == set(two.graph.edges)
+        assert one.tests == two.tests  # nothing is asked twice
+
+    def test_copies(self) -> None:
+        frame = self.table.to_pandas()
+        frame["again"] = frame[self.table.names[4]]
+        bones = [serape.skeleton(frame, "mmpc", n_jobs=n) for n in (1, 2)]
+        assert set(bones[0].graph.edges) == set(bones[1].graph.edges)
+        one, two = (serape.blankets(frame, algorithm="mmmb", n_jobs=n) for n in (1, 2))
+        assert {name: found.blanket for name, found in one.items()} == {name: f.blanket for name, f in two.items()}
 
     def test_stability_and_path(self) -> None:
         one, two = (serape.stability(self.table, 0, draws=12, n_jobs=n) for n in (1, 2))

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from serape.ahead import take_ahead
 from serape.api import Reliability, Task, thread_count
 from serape.independence import DofRule
-from serape.independence.base import Screen
+from serape.independence.base import Screen, Tally
 from serape.local.registry import LocalAlgorithm
 from serape.many import Show, for_each, given_nothing, shared_tests
 from serape.results.result import Result
@@ -68,11 +69,13 @@ def ask_of_many(
     memory = task.memory(len(positions))
     notes: list[str] = []
     common = task.left_out(-1)
+    ahead: dict[int, Tally] = {}
 
     def one(target: int, watch: Watcher) -> Result:
         # A copy of an earlier column is searched for by itself: for the others the first one stands in its place.
         shared = memory if task.left_out(target) == common else None
-        return task.run(target, watch=watch, marginals=task.marginals_for(target, known, shared), memory=shared)
+        found = task.run(target, watch=watch, marginals=task.marginals_for(target, known, shared), memory=shared)
+        return found if target not in ahead else found.having_taken(ahead[target])
 
     def done(target: int, result: Result) -> None:
         found[target] = replace(task.whole(target, result), notes=(*result.notes, *notes))
@@ -84,6 +87,8 @@ def ask_of_many(
             notes.append(f"{shared_tests(known):,} tests given nothing were shared between the targets")
         if memory is not None:
             notes.append("neighbourhoods found for other targets were shared; `tests` are those performed for this one")
+        alike = [target for target in positions if task.left_out(target) == common] if memory is not None else []
+        ahead.update(take_ahead(task, alike, jobs, known, memory, progress))
         for_each(one, positions, jobs, done, test=task.source, light=task.light)
     except KeyboardInterrupt:
         pass  # what is complete is returned

@@ -46,7 +46,7 @@ def for_each(
     when another thread is to stop.
     """
     waiting = list(items)
-    if jobs > 1 and len(waiting) > 2 and test is not None and _can_fork(test):
+    if jobs > 1 and len(waiting) > 2 and test is not None and can_fork(test):
         waiting = _for_a_moment(work, waiting, done)
         if waiting:
             wanted = light or (lambda value: value)
@@ -67,7 +67,7 @@ def _nobody(now: Progress) -> None:
     del now
 
 
-def _can_fork(test: IndependenceTest) -> bool:
+def can_fork(test: IndependenceTest) -> bool:
     """Return whether a test can be asked in a process made by a fork: what others have written may not bear it."""
     return possible() and type(test).__module__.startswith("serape.") and not isinstance(test, FunctionTest)
 

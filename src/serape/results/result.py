@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +16,7 @@ import networkx as nx
 from serape.data.provenance import Provenance
 from serape.errors import DataError, OptionError, suggestion
 from serape.files import write_whole
+from serape.independence.base import Tally
 from serape.results.blanket_picture import draw_blanket
 from serape.results.explanation import Evidence, Explanation
 from serape.results.pictures import figure_of, picture_format, save_picture
@@ -140,6 +142,17 @@ class Result:
         if path is not None:
             save_picture(figure_of(ax), Path(path))
         return ax
+
+    def having_taken(self, tally: Tally) -> Result:
+        """Return the result with tests counted that were performed for it beforehand."""
+        by_size = Counter(tally.tests)
+        by_size.update(self.tests_by_size)
+        return replace(
+            self,
+            tests=self.tests + tally.tests.total(),
+            tests_by_size=dict(sorted(by_size.items())),
+            skipped=self.skipped + tally.skipped.total(),
+        )
 
     # --- saving --------------------------------------------------------------------------------------------------
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from serape.search.separations import Separations
@@ -23,6 +24,14 @@ class Step(Generic[Value]):
     target: int
     value: Value
     separations: Separations
+
+
+class ElsewhereError(Exception):
+    """A step about another variable was to be taken in a search that is confined to one."""
+
+
+Taken = tuple[str, str, tuple[Any, ...], Step[Any]]
+"""A step as it can be sent to another process: where its function is, its further arguments, and what it gave."""
 
 
 @dataclass
@@ -54,6 +63,20 @@ class Memory:
                 del self._running[key]
             mine.set()
         return step
+
+    def taken(self, target: int) -> list[Taken]:
+        """Return the steps about a target."""
+        return [
+            (key[0].__module__, key[0].__qualname__, key[2:], step)
+            for key, step in self._steps.items()
+            if step.target == target
+        ]
+
+    def add(self, steps: Iterable[Taken]) -> None:
+        """Remember steps that were taken elsewhere."""
+        for module, name, rest, step in steps:
+            function = getattr(import_module(module), name).__wrapped__
+            self._steps.setdefault((function, step.target, *rest), step)
 
 
 def once(step: Callable[..., Value]) -> Callable[..., Value]:

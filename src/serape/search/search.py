@@ -31,7 +31,7 @@ from serape.independence.base import (
     as_positions,
 )
 from serape.search.evidence import Trail
-from serape.search.once import Memory, Step
+from serape.search.once import ElsewhereError, Memory, Step
 from serape.search.progress import Progress, Watcher
 from serape.search.separations import Separations
 
@@ -100,6 +100,8 @@ class Search:
         self._memory = Memory() if memory is None else memory
         self._steps: dict[int, list[Step[Any]]] = {}  # those this search has come by, by their target
         self._separations = Separations()
+        self.only: int | None = None
+        """The variable that steps must be about, if the search is confined to it."""
         self._step_of: int | None = None  # the target of the step being computed
         self._known: Mapping[int, Screen] = {}
         self._trails: dict[int, Trail] = {}
@@ -322,6 +324,8 @@ class Search:
 
     def step(self, key: Any, target: int, compute: Callable[[], Value]) -> Value:
         """Return what a step about a target gives, computed once; see `once`."""
+        if self.only is not None and target != self.only:
+            raise ElsewhereError
 
         def run() -> Step[Value]:
             outside = self._separations, self._step_of

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import comb
 from typing import Literal
 
+from serape.ahead import take_ahead
 from serape.api import Task
 from serape.independence.base import Screen, Tally
 from serape.many import Show, for_each, given_nothing, shared_tests
@@ -62,10 +63,13 @@ def neighbourhoods(
     memory = task.memory(len(rest))
     known: Mapping[int, Screen] = {}
     done: dict[int, tuple[tuple[int, ...], Tally, list[str]]] = {}
+    ahead: dict[int, Tally] = {}
 
     def one(target: int, watch: Watcher) -> tuple[tuple[int, ...], Tally, list[str]]:
         search = task.search(None, watch=watch, marginals=task.marginals_for(target, known, memory), memory=memory)
         near = tuple(int(x) for x in task.answer(search, target).parents_children or ())
+        if target in ahead:
+            search.tally.merge(ahead[target])
         return near, search.tally, search.notes
 
     def keep(target: int, answer: tuple[tuple[int, ...], Tally, list[str]]) -> None:
@@ -79,6 +83,7 @@ def neighbourhoods(
         known = given_nothing(task.source, rest, task.knowledge)
         if known:
             found.tally.add(0, shared_tests(known), 0)
+        ahead.update(take_ahead(task, rest, jobs, known, memory, progress, copies=True))
         for_each(one, rest, jobs, keep, test=task.source)
         found.complete = True
     except KeyboardInterrupt:
