@@ -509,7 +509,7 @@ def test_wide_tables_are_small() -> None:
     """A bit a cell, and as much again for the second layout."""
     table = Table((np.random.default_rng(5).random((1909, 5000)) < 0.1).astype(np.uint8))
     assert table.nbytes < 5000 * 1909 / 8 * 1.2
-    serape.markov_blanket(table, 0, max_conditioning=0)
+    serape.markov_blanket(table, 0, "iamb", max_conditioning=0)
     assert table.nbytes < 5000 * 1909 / 8 * 2.3
 
 

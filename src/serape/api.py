@@ -12,11 +12,20 @@ from typing import Any, Literal
 
 import numpy as np
 
+from serape.data.table import Table, as_table
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_whole, some, suggestion
-from serape.independence import DofRule, IndependenceTest, ReliabilityRule, make_test, position, table_of
+from serape.independence import (
+    ContingencyTest,
+    DofRule,
+    IndependenceTest,
+    ReliabilityRule,
+    make_test,
+    position,
+    table_of,
+)
 from serape.independence.base import Screen
 from serape.local.answer import Answer
-from serape.local.registry import Algorithm, LocalAlgorithm, find_algorithm
+from serape.local.registry import Algorithm, LocalAlgorithm, automatic, find_algorithm
 from serape.results.explanation import Evidence
 from serape.results.result import Finds, Result
 from serape.search import Memory, Search
@@ -52,7 +61,8 @@ def markov_blanket(
     target
         The variable, by name or position.
     algorithm
-        A name from `serape.algorithms()`, "auto", or a callable `algorithm(search, target, **options)`.
+        A name from `serape.algorithms()`, a callable `algorithm(search, target, **options)`, or "auto": "hpc" for
+        categorical columns, "iamb" if some are continuous, "hiton-mb" if there are more than 500.
     test
         A name of an independence test, or "auto".
     alpha
@@ -165,6 +175,9 @@ class Task:
         """Settle the question and check that the data can answer it."""
         if finds not in ("blanket", "parents-children"):
             raise OptionError(f"finds={finds!r} is not known; use 'blanket' or 'parents-children'")
+        if algorithm == "auto":
+            data = data if isinstance(data, IndependenceTest) else as_table(data)
+            algorithm = _automatic(finds, data)
         chosen = find_algorithm(algorithm, finds)
         _check_options(chosen, finds, options)
         chosen_dof = chosen.dof if dof == "auto" else dof
@@ -439,6 +452,14 @@ class Task:
                 None if memory is None else lambda: self.run(target).trace,
             ),
         )
+
+
+def _automatic(finds: Finds, data: Table | IndependenceTest) -> str:
+    """Return the algorithm that suits data."""
+    if isinstance(data, Table):
+        return automatic(finds, len(data.names), "numbers" if data.continuous else "categorical")
+    kind: Literal["categorical", "unknown"] = "categorical" if isinstance(data, ContingencyTest) else "unknown"
+    return automatic(finds, len(data.variables), kind)
 
 
 def _check_options(algorithm: Algorithm, finds: Finds, options: dict[str, Any]) -> None:

@@ -98,7 +98,22 @@ _ALL = (
 )  # fmt: skip
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
 _NETWORKS = ("pc-stable", "mmhc", "h2pc", "ges", "sca", "tabu")
-AUTOMATIC: dict[Finds, str] = {"blanket": "iamb", "parents-children": "inter-iapc"}
+MANY_COLUMNS = 500
+
+
+def automatic(finds: Finds, columns: int, kind: Literal["categorical", "numbers", "unknown"]) -> str:
+    """Return the algorithm that is nearest to the truth for such data and ends soon (docs/choosing.md).
+
+    `kind` is "unknown" where answers come from a test that somebody else has made: few questions are asked of it.
+    """
+    blanket = finds == "blanket"
+    if kind == "unknown":
+        return "iamb" if blanket else "inter-iapc"
+    if columns > MANY_COLUMNS:
+        return "hiton-mb" if blanket else "hiton-pc"
+    if kind == "categorical":
+        return "hpc"
+    return "iamb" if blanket else "hiton-pc"
 
 
 def find_algorithm(algorithm: str | LocalAlgorithm, finds: Finds) -> Algorithm:
@@ -108,8 +123,6 @@ def find_algorithm(algorithm: str | LocalAlgorithm, finds: Finds) -> Algorithm:
         return Algorithm(name, algorithm, finds, "custom", False, "")
     if not isinstance(algorithm, str):
         raise InputTypeError(f"an algorithm is a name or a callable, not {algorithm!r}")
-    if algorithm == "auto":
-        return ALGORITHMS[AUTOMATIC[finds]]
     known = [name for name, a in ALGORITHMS.items() if a.answers(finds)]
     if algorithm in ALGORITHMS and algorithm not in known:
         other = "parents and children" if finds == "blanket" else "the blanket"
