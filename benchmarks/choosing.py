@@ -2,11 +2,11 @@
 
     python benchmarks/choosing.py [--seeds 1] [--limit 5] [--rows 200 500 …] [--networks child …] [--alphas 0.01 0.05]
 
-Samples networks that come with the package, and finds the blankets, or the parents and children, of all their
-variables with every algorithm, under either rule for degrees of freedom. Distance is that of precision and recall to (1, 1): its
-mean over the variables of a network, then over the networks; less is better. Times are for all variables of a network,
-one thread. A call that takes longer than the limit is ended, and not tried on more rows of the network; means are over
-the networks on which everybody ended with that many rows, and the others are named below the table.
+Samples networks that come with the package, and finds the blankets, or the parents and children, of all variables with
+every algorithm, under either rule for degrees of freedom. Distance is that of precision and recall to (1, 1): its mean
+over the variables of a network, then over the networks; less is better. Times are for all variables, one thread. A call
+that takes longer than the limit is ended, and not tried on more rows of the network; means are over the networks on
+which everybody ended with that many rows, and the others are named below the table.
 
 Results go to the screen and to benchmarks/out/choosing.json.
 """
