@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from pages import DOCS, ROOT, pages, run_page, shown_pictures
+from pages import DOCS, pages, run_page, shown_pictures
 
 PICTURES = DOCS / "pictures"
 
@@ -18,7 +18,7 @@ def make_pictures(folder: Path = PICTURES) -> None:
     """Run the pages that show pictures, and keep what they show; what no page shows is taken away."""
     kept = set()
     for page in pages():
-        shown = shown_pictures(page) if page != ROOT / "README.md" else set()  # it shows those of others
+        shown = shown_pictures(page)
         if shown:
             with tempfile.TemporaryDirectory() as made:
                 run_page(page, Path(made))

@@ -1,7 +1,7 @@
 """Runs what the pages show: README.md, CONTRIBUTING.md and everything in docs.
 
-- Blocks of `python` run from top to bottom, as one program a page. What `# (…` or `# <…` says beside a `print` must be in
-  what the block prints.
+- Blocks of `python` run from top to bottom, as one program a page. What `# (…` or `# <…` says beside a `print` must be
+  in what the block prints.
 - Lines of `sh` that begin with `serape` run too, pipes and `>` included.
 - A block of `text` that directly follows either must be what was printed; only seconds may differ.
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import shlex
 import sys

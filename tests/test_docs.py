@@ -20,6 +20,7 @@ RUN = [page for page in pages.pages() if any(map(pages.is_run, pages.blocks(page
 EXAMPLES = sorted((pages.ROOT / "examples").glob("*.py"))
 GALLERY = (pages.DOCS / "gallery.md").read_text()
 PICTURES = pages.DOCS / "pictures"
+ELSEWHERE = {"sklearn_pipeline.py": "tests/test_sklearn.py runs it; its figures depend on the version of scikit-learn"}
 
 
 def name(path: Path) -> str:
@@ -30,9 +31,7 @@ def name(path: Path) -> str:
 def test_page(page: Path, tmp_path: Path) -> None:
     """Its code and commands run, print what it says they print, and make the pictures it shows."""
     pages.run_page(page, tmp_path)
-    made = {path.name for path in tmp_path.iterdir()}
-    if page.parent != pages.ROOT:  # README shows pictures of other pages
-        assert pages.shown_pictures(page) <= made
+    assert pages.shown_pictures(page) <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_pages_that_show_pictures_make_them() -> None:
@@ -40,9 +39,6 @@ def test_pages_that_show_pictures_make_them() -> None:
     assert {page for page, these in shown.items() if these} <= set(RUN)
     assert set().union(*shown.values()) == {picture.name for picture in PICTURES.iterdir()}
     assert all(picture.stat().st_size < 100_000 for picture in PICTURES.iterdir())
-    assert shown[pages.ROOT / "README.md"] <= set().union(
-        *(these for page, these in shown.items() if page.parent != pages.ROOT)
-    )
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=name)
@@ -59,7 +55,7 @@ def test_blocks_say_what_they_are(page: Path) -> None:
 
 @pytest.mark.parametrize("page", pages.pages(), ids=name)
 def test_scripts_and_make_targets_are_there(page: Path) -> None:
-    """Wherever a page names a script, it is there and has the options; wherever it names `make`, that target is there."""
+    """A script that a page names is there and has the options; what it says to make can be made."""
     text = page.read_text()
     for script, options in re.findall(r"python ((?:benchmarks|examples|docs|tests)/\w+\.py)([^`\n]*)", text):
         code = (pages.ROOT / script).read_text()
@@ -90,7 +86,8 @@ def test_runner_notices_what_is_not_true(tmp_path: Path) -> None:
         with pytest.raises((AssertionError, ZeroDivisionError, UserWarning)):
             pages.run_page(page, tmp_path)
     page.write_text(
-        "```python\nfor time in ('0.25', '30'):\n    print(f'in {time} s')\n```\n\n```text\nin 0.27 s\nin 2,000 s\n```\n"
+        "```python\nfor time in ('0.25', '30'):\n    print(f'in {time} s')\n```\n\n"
+        "```text\nin 0.27 s\nin 2,000 s\n```\n"
         "```sh\nserape sample asia --rows 99 --seed 1 | serape skeleton - --json > a.json  # a comment\n```\n"
     )
     pages.run_page(page, tmp_path)
@@ -109,6 +106,8 @@ def test_example(
     example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It runs, and prints what the gallery says."""
+    if example.name in ELSEWHERE:
+        pytest.skip(ELSEWHERE[example.name])
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example), run_name="__main__")
     shown = re.search(rf"examples/{example.name}\n.*?^```$\s*```text\n(.*?)^```$", GALLERY, re.DOTALL | re.MULTILINE)

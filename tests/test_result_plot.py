@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-import runpy
 import sys
 from io import BytesIO
 from itertools import combinations

@@ -111,8 +111,8 @@ def show_path(found: serape.AlphaPath) -> None:
     print_line(lines[0])
     if len(found.records):
         print_grid(
-            ("variable", "enters at alpha", "found at"),
-            ([row["variable"], f"{row['enters']:.3g}", f"{row['share']:.0%} of them"] for row in found.records),
+            ("variable", "enters at alpha", "share of alphas"),
+            ([row["variable"], f"{row['enters']:.3g}", f"{row['share']:.0%}"] for row in found.records),
         )
     else:
         print_line("nothing was found at any of them")
