@@ -1,34 +1,34 @@
-"""Makes the pictures of docs/pictures.md by running the code on that page.
+"""Makes the pictures in docs/pictures, by running the code on the pages that show them.
 
-python docs/make_pictures.py [FOLDER]
+python docs/make_pictures.py
 """
 
 from __future__ import annotations
 
-import os
-import re
-import sys
+import shutil
+import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).parent
+from pages import DOCS, pages, run_page, shown_pictures
+
+PICTURES = DOCS / "pictures"
 
 
-def make_pictures(folder: Path) -> None:
-    """Run the page's code in a folder, where its pictures are written; those that it does not show are taken away."""
-    page = (HERE / "pictures.md").read_text(encoding="utf-8")
-    folder.mkdir(parents=True, exist_ok=True)
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-            exec(block, {})
-    finally:
-        os.chdir(before)
-    shown = re.findall(r"\]\(pictures/([^)]+)\)", page)
-    for picture in folder.glob("*.png"):
-        if picture.name not in shown:
+def make_pictures(folder: Path = PICTURES) -> None:
+    """Run the pages that show pictures, and keep what they show; what no page shows is taken away."""
+    kept = set()
+    for page in pages():
+        shown = shown_pictures(page)
+        if shown:
+            with tempfile.TemporaryDirectory() as made:
+                run_page(page, Path(made))
+                for name in shown:
+                    shutil.copyfile(Path(made) / name, folder / name)
+            kept |= shown
+    for picture in folder.iterdir():
+        if picture.name not in kept:
             picture.unlink()
 
 
 if __name__ == "__main__":
-    make_pictures(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else HERE / "pictures")
+    make_pictures()

@@ -2,6 +2,8 @@
 
 What z tells is found by nearest neighbours, so it may be curved; the rest is compared as Shah and Peters do (*The
 hardness of conditional independence testing and the generalised covariance measure*, Annals of Statistics 2020).
+
+    python examples/own_test.py
 """
 
 from __future__ import annotations

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import choosing
 import measure
 import peer_local
 import scaling
@@ -137,3 +142,39 @@ def test_points_of_the_scaling_page() -> None:
     assert (stopped.stopped, stopped.seconds) == (True, None)
     fitted = scaling.exponents([first, second], "variables")
     assert [f["seconds"] for f in fitted] == [None, None]  # one point makes no line
+
+
+def test_algorithms_are_chosen_by_networks_on_which_all_ended() -> None:
+    one = choosing.Measured("child", 200, 1, 0.01, "blanket", "iamb", "full", 0.01, 1.0, 0.5, 0.5, 9)
+    better = replace(one, algorithm="hpc", distance=0.25, seconds=0.02)
+    slow = replace(better, network="alarm", distance=None, seconds=None)
+    measured = [one, better, replace(one, network="alarm", distance=0.1), slow]
+    assert choosing.all_ended(measured, 200) == ["child"]
+    table = choosing.table_of(measured, [200])
+    assert [line.split() for line in table.splitlines()[2:4]] == [
+        ["|", "`iamb`", "|", "full", "(auto)", "|", ".500", "|", "10", "|", "10", "|"],
+        ["|", "`hpc`", "|", "full", "|", "**.250**", "|", "20", "|", "20", "|"],
+    ]
+    assert table.endswith("200 rows: without alarm, where these did not end: hpc (full)")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs an interval timer")
+def test_what_is_measured_to_choose_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = serape.load_network("asia")
+    truth = {name: network.markov_blanket(name) for name in network.variables}
+    what = choosing.Measured("asia", 500, 1, 0.01, "blanket", "iamb", "full")
+    got = choosing.ask(network.sample(500, 1), truth, what, 60.0)
+    assert got is not None
+    found = serape.blankets(network.sample(500, 1), alpha=0.01)
+    assert got.distance == pytest.approx(serape.compare(found, truth).distance)
+
+    def late(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGALRM)
+
+    before = signal.signal(signal.SIGALRM, choosing.ring)
+    monkeypatch.setattr(choosing, "accuracy_of_all", late)
+    try:
+        assert choosing.ask(network.sample(500, 1), truth, what, 60.0) is None
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert {a for finds in choosing.QUESTIONS for a in choosing.candidates(finds)} == {*ALGORITHMS} - {"hpc-mb"}

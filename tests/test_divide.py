@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -294,15 +292,6 @@ def test_an_instance_of_ones_own() -> None:
 
     for rules in (GLL(backwards), GLL(backwards, interleaving=at_the_end), GLL(max_min), GLL(by_association)):
         assert serape.check_algorithm(rules.markov_blanket, cases=40, max_nodes=7) is None
-
-
-def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    example = Path(__file__).parent.parent / "examples" / "own_instance.py"
-    one_step = runpy.run_path(str(example))["one_step"]
-    assert serape.check_algorithm(one_step, cases=20, max_nodes=6) is None
-    found = serape.markov_blanket(clinic(5000), "HeartDisease", algorithm=one_step, dof="adjusted")
-    assert len(found.blanket) > 3
-    assert capsys.readouterr().out == ""
 
 
 def test_options_are_checked() -> None:

@@ -1,11 +1,9 @@
 """A function of one's own as a test: every algorithm, every mistake."""
 
 import math
-import runpy
 import threading
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -294,9 +292,3 @@ def test_rows_per_cell_counts_categories_only() -> None:
     test = FunctionTest({"a": [0, 1, 1, 0], "b": [0.5, 1.5, 2.5, 3.5]}, g2)
     assert test.rows_per_cell((0, 1)) == 2.0
     assert test.rows_per_cell((1,)) == 4.0
-
-
-def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    example = Path(__file__).parent.parent / "examples" / "own_test.py"
-    runpy.run_path(str(example), run_name="__main__")
-    assert "Markov blanket of swimmers: warmth, currents, rescues\n" in capsys.readouterr().out

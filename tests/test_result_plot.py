@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-import runpy
 import sys
 from io import BytesIO
 from itertools import combinations
@@ -283,15 +281,6 @@ def test_nothing_global_is_touched() -> None:
     figure_of(result(["a"]).plot()).savefig(BytesIO())
     assert dict(mpl.rcParams) == before
     assert ("matplotlib.pyplot" in sys.modules) == pyplot
-
-
-def test_the_page_makes_its_pictures(tmp_path: Path) -> None:
-    """Every code block of docs/pictures.md runs, and what is shown there is what it makes."""
-    docs = Path(__file__).parent.parent / "docs"
-    runpy.run_path(str(docs / "make_pictures.py"))["make_pictures"](tmp_path)
-    made, shown = ({picture.name for picture in folder.iterdir()} for folder in (tmp_path, docs / "pictures"))
-    assert made == shown == set(re.findall(r"]\(pictures/(.*?)\)", (docs / "pictures.md").read_text()))
-    assert all(picture.stat().st_size < 100_000 for picture in (docs / "pictures").iterdir())
 
 
 def test_what_cannot_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -624,18 +624,6 @@ def test_without_scikit_learn() -> None:
 # --- what is shown ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("default::sklearn.exceptions.FitFailedWarning")
-def test_documentation(capsys: pytest.CaptureFixture[str]) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "sklearn.md").read_text(), re.DOTALL)
-    assert len(blocks) >= 4
-    names: dict[str, Any] = {}
-    for block in blocks:
-        exec(block, names)
-        printed = capsys.readouterr().out
-        for shown in re.findall(r"# ([(<].*)", block):
-            assert shown in printed
-
-
 def test_example() -> None:
     """Naive Bayes does better with a fraction of the columns, everything chosen within the folds."""
     example = runpy.run_path(str(ROOT / "examples" / "sklearn_pipeline.py"))

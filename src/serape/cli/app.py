@@ -1,4 +1,4 @@
-"""`serape blanket`, `neighbours`, `region`, `skeleton`, `network`, `algorithms`, `sample`, `study`, `demo`.
+"""`serape blanket`, `neighbours`, `path`, `stability`, `region`, `skeleton`, `network`, and what comes with serape.
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0 done, 1 bad data, 2 bad use, 130
 interrupted.
@@ -9,6 +9,7 @@ from serape.cli.base import app, main
 # Commands are listed in the order in which they come to be.
 # isort: off
 from serape.cli import local  # noqa: F401
+from serape.cli import repeated  # noqa: F401
 from serape.cli import structure  # noqa: F401
 from serape.cli import library  # noqa: F401
 # isort: on

@@ -128,5 +128,5 @@ def answer(question: Callable[[], Found], tell: Callable[[Found], None]) -> None
     except Interrupted as stop:
         found, interrupted = stop.found, True
     tell(found)
-    if interrupted:
+    if interrupted or not getattr(found, "complete", True):
         raise typer.Exit(INTERRUPTED)

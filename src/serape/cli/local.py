@@ -14,6 +14,7 @@ from serape.cli.options import (
     DataOptions,
     MaxConditioning,
     Output,
+    Picture,
     Report,
     SearchOptions,
     Target,
@@ -26,13 +27,13 @@ from serape.results.result import Result
 @command(
     "neighbours",
     "serape neighbours patients.csv --target HeartDisease --alpha 0.01 --explain Anxiety",
-    "serape neighbours patients.csv --target HeartDisease --algorithm hiton-pc --report report.html",
+    "serape neighbours patients.csv --target HeartDisease --algorithm hiton-pc --picture neighbours.png",
     about="Find the parents and children of a column.",
 )
 @command(
     "blanket",
     "serape blanket patients.csv --target HeartDisease --alpha 0.01 --explain Weight",
-    "serape blanket patients.csv --target HeartDisease --algorithm hiton-mb --report report.html",
+    "serape blanket patients.csv --target HeartDisease --algorithm hiton-mb --picture blanket.png --report report.html",
     "zcat big.csv.gz | serape blanket - --target HeartDisease --json > found.json",
     about="Find the Markov blanket of a column.",
 )
@@ -48,12 +49,13 @@ def ask(
         list[str] | None,
         typer.Option(help="Tell why this column is in or out; repeatable.", rich_help_panel="Output"),
     ] = None,
+    picture: Picture = None,
     output: Output = None,
     report: Report = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask for what the name of the command says."""
-    check_files(output, report)
+    check_files(output, report, picture=picture)
     question = serape.parents_children if context.info_name == "neighbours" else serape.markov_blanket
     table = data.table()
 
@@ -63,6 +65,8 @@ def ask(
             found.save(output)
         if report is not None:
             found.report(report)
+        if picture is not None:
+            found.plot(picture)
 
     answer(
         lambda: question(table, target, algorithm=algorithm, max_conditioning=max_conditioning, **search.arguments()),

@@ -22,13 +22,15 @@ from serape.results import pictures
 from serape.structure.registry import NETWORK_ALGORITHMS
 
 _DATA, _TESTS, _OUTPUT = "Data", "How to search", "Output"
+_EITHER = ("stability", "path")
+"""Commands that ask for blankets, or for what --finds says."""
 
 # --- completion ------------------------------------------------------------------------------------------------------
 
 
 def _complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     asked = context.info_name
-    finds = "blanket" if asked == "blanket" else "parents-children"
+    finds = context.params.get("finds") or ("blanket" if asked in ("blanket", *_EITHER) else "parents-children")
     known = [(a.name, a.paper) for a in ALGORITHMS.values() if a.finds in (finds, "both")]
     if asked == "network":
         known += [(a.name, a.paper) for a in NETWORK_ALGORITHMS.values()]
@@ -91,7 +93,10 @@ Report = Annotated[
     ),
 ]
 Picture = Annotated[
-    Path | None, typer.Option(help="Draw the graph into this .png, .svg or .pdf file.", rich_help_panel=_OUTPUT)
+    Path | None, typer.Option(help="Draw what was found into this .png, .svg or .pdf file.", rich_help_panel=_OUTPUT)
+]
+Finds = Annotated[
+    Literal["blanket", "parents-children"], typer.Option(help="What to look for.", rich_help_panel=_TESTS)
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=_OUTPUT)]
 Truth = Annotated[
@@ -164,8 +169,8 @@ class DataOptions:
 
 
 @dataclass(frozen=True)
-class SearchOptions:
-    """How questions are answered, and by how many threads."""
+class QuestionOptions:
+    """How questions are answered, and by how many threads; all but the significance level."""
 
     test: Annotated[
         str,
@@ -175,7 +180,6 @@ class SearchOptions:
             rich_help_panel=_TESTS,
         ),
     ] = "auto"
-    alpha: Annotated[float, typer.Option(help="Significance level.", rich_help_panel=_TESTS)] = 0.05
     reliability: Annotated[
         Literal["auto", "dof", "cells", "none"],
         typer.Option(
@@ -194,7 +198,10 @@ class SearchOptions:
         ),
     ] = None
     seed: Annotated[
-        int | None, typer.Option(help="Break exact ties at random with this seed.", rich_help_panel=_TESTS)
+        int | None,
+        typer.Option(
+            help="Seed of what is left to chance: rows drawn again, or else exact ties.", rich_help_panel=_TESTS
+        ),
     ] = None
     jobs: Jobs = 1
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.", rich_help_panel=_OUTPUT)] = False
@@ -203,7 +210,6 @@ class SearchOptions:
         """Return them as arguments of the questions in Python."""
         return {
             "test": self.test,
-            "alpha": self.alpha,
             "reliability": None if self.reliability == "none" else self.reliability,
             "dof": self.dof,
             "knowledge": _read_knowledge(self.knowledge),
@@ -211,6 +217,17 @@ class SearchOptions:
             "n_jobs": self.jobs,
             "progress": False if self.quiet else None,
         }
+
+
+@dataclass(frozen=True)
+class SearchOptions(QuestionOptions):
+    """How questions are answered, and by how many threads."""
+
+    alpha: Annotated[float, typer.Option(help="Significance level.", rich_help_panel=_TESTS)] = 0.05
+
+    def arguments(self) -> dict[str, Any]:
+        """Return them as arguments of the questions in Python."""
+        return {**super().arguments(), "alpha": self.alpha}
 
 
 def _kind(entry: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import serape
+from serape.results.charts import MOST_BARS
 from serape.results.explanation import p_text
 from serape.results.result import Result, finite, json_text
 
@@ -102,6 +103,46 @@ def _member_row(why: Any) -> list[str]:
 
 def _given(given: Sequence[str] | None) -> str:
     return "not tested" if given is None else ", ".join(given) or "nothing"
+
+
+def show_path(found: serape.AlphaPath) -> None:
+    """Print at which alpha each variable enters."""
+    lines = str(found).splitlines()
+    print_line(lines[0])
+    if len(found.records):
+        print_grid(
+            ("variable", "enters at alpha", "share of alphas"),
+            ([row["variable"], f"{row['enters']:.3g}", f"{row['share']:.0%}"] for row in found.records),
+        )
+    else:
+        print_line("nothing was found at any of them")
+    for line in lines[1 + len(found.records) :]:
+        print_line(line.strip())
+
+
+def show_stability(found: serape.Stability, threshold: float) -> None:
+    """Print how often variables were found, the most frequent first."""
+    ever = [row for row in found.records if row["draws"]]
+    lines = str(found).splitlines()
+    print_line(lines[0])
+    if ever:
+        print_grid(
+            ("variable", "draws", "share", "stable"),
+            (
+                [
+                    row["variable"],
+                    f"{row['draws']:,}",
+                    f"{row['share']:.0%}",
+                    "yes" if row["share"] >= threshold else "",
+                ]
+                for row in ever[:MOST_BARS]
+            ),
+        )
+    if len(ever) > MOST_BARS:
+        most = ever[MOST_BARS]["share"]
+        print_line(f"and {len(ever) - MOST_BARS:,} others, each in {most:.0%} of the draws at most (--json has all)")
+    for line in lines[1:]:
+        print_line(line.strip())
 
 
 # --- about many variables --------------------------------------------------------------------------------------------
