@@ -1,16 +1,19 @@
 """What `algorithm="auto"` was chosen by: distances to the truth and seconds as columns grow.
 
 python benchmarks/defaults.py
+python benchmarks/defaults.py --confirm FOLDER    "auto" on samples of Alarm: alarm_ROWS.npz, alarm_truth.json
 
-Networks are tiled to about 40, 110, 370 and 1,100 variables (`Network.tile`), sampled with 500, 1,000 and 5,000 rows, and
+Networks are tiled to about 40, 110, 370 and 1,100 variables (`Network.tile`), sampled with 500, 1,000 and 5,000 rows;
 40 variables of each are asked about. Bundled networks of their own size are in `benchmarks/choosing.py`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -30,7 +33,11 @@ def main() -> None:
     parser.add_argument("--alphas", type=float, nargs="+", default=[0.01, 0.05])
     parser.add_argument("--targets", type=int, default=40)
     parser.add_argument("--limit", type=float, default=20.0, help="seconds for all targets of one network")
+    parser.add_argument("--confirm", type=Path, help="folder with samples of Alarm and the truth")
     asked = parser.parse_args()
+    if asked.confirm is not None:
+        confirm(asked.confirm)
+        return
     for alpha in asked.alphas:
         print(f"\nalpha {alpha}: mean distance, seconds a target")
         print("| variables | rows | " + " | ".join(ALGORITHMS) + " |")
@@ -40,6 +47,21 @@ def main() -> None:
             for rows in asked.rows:
                 cells = [cell(networks, rows, name, alpha, asked.targets, asked.limit) for name in ALGORITHMS]
                 print(f"| {size:,} | {rows:,} | " + " | ".join(cells) + " |", flush=True)
+
+
+def confirm(folder: Path) -> None:
+    """Print how near the default comes on samples that it was not chosen on."""
+    truth = json.loads((folder / "alarm_truth.json").read_text())
+    for rows in (500, 5000, 20_000):
+        with np.load(folder / f"alarm_{rows}.npz") as file:
+            codes, names = file["X"], [str(name) for name in file["names"]]
+        columns = {name: codes[:, k] for k, name in enumerate(names)}
+        table = serape.Table(columns, kinds=dict.fromkeys(names, "categorical"))
+        for finds, key in (("blanket", "mb"), ("parents-children", "pc")):
+            task = Task.make(table, finds, "auto", "auto", 0.01, None, "auto", "auto", None, {})  # type: ignore[arg-type]
+            found = ask_of_many(task, table.varying, 1, False)
+            distance = np.mean([serape.compare(one.members, truth[key][name]).distance for name, one in found.items()])
+            print(f"{rows:,} rows, {finds} by {task.algorithm.name}: {distance:.3f}")
 
 
 def tiled(name: str, size: int) -> serape.Network:
