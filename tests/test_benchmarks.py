@@ -165,7 +165,7 @@ def test_what_is_measured_to_choose_by(monkeypatch: pytest.MonkeyPatch) -> None:
     what = choosing.Measured("asia", 500, 1, 0.01, "blanket", "iamb", "full")
     got = choosing.ask(network.sample(500, 1), truth, what, 60.0)
     assert got is not None
-    found = serape.blankets(network.sample(500, 1), alpha=0.01)
+    found = serape.blankets(network.sample(500, 1), algorithm="iamb", alpha=0.01)
     assert got.distance == pytest.approx(serape.compare(found, truth).distance)
 
     def late(*_: object, **__: object) -> None:

@@ -179,7 +179,7 @@ def test_control_c_prints_what_was_found(tmp_path: Path) -> None:
         "registry.ALGORITHMS['iamb'] = registry.Algorithm('iamb', slow, 'blanket', '', True, '')\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # the background ignores it\n"
         "from serape.cli import main\n"
-        "main(['blanket', sys.argv[1], '-t', 'x0', '--reliability', 'none'])\n"
+        "main(['blanket', sys.argv[1], '-t', 'x0', '--algorithm', 'iamb', '--reliability', 'none'])\n"
     )
     data = tmp_path / "d.csv"
     values = np.random.default_rng(0).integers(2, size=(2000, 60))
@@ -271,7 +271,7 @@ class TestRepeated:
         assert (code, err) == (0, "")
         assert "Markov blanket of HeartDisease as alpha grows from 1e-09 to 0.05" in out
         assert re.search(r"Smoking .* 1e-09 .* 100% ", out)
-        assert "by iamb with g2" in out
+        assert "by hpc with g2" in out
         assert "Smoking" in picture.read_text()
         expected = serape.alpha_path(patients, "HeartDisease", [1e-9, 0.05])
         for text in (run(capsys, *asked, "--json")[1], kept.read_text()):

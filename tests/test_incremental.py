@@ -170,7 +170,7 @@ class TestBlankets:
             )
 
     def test_threads_do_not_matter(self) -> None:
-        one, three = (serape.blankets(self.data, n_jobs=n) for n in (1, 3))
+        one, three = (serape.blankets(self.data, algorithm="iamb", n_jobs=n) for n in (1, 3))
         assert {k: (v.blanket, v.tests, v.skipped) for k, v in one.items()} == {
             k: (v.blanket, v.tests, v.skipped) for k, v in three.items()
         }
@@ -187,7 +187,7 @@ class TestBlankets:
             serape.blankets({**self.data, "Same": np.zeros(2000, int)}, ["Same"])
 
     def test_shared_tests_are_told(self) -> None:
-        note = serape.blankets(self.data)["Age"].notes[-1]
+        note = serape.blankets(self.data, algorithm="iamb")["Age"].notes[-1]
         assert "91 tests given nothing were shared" in note  # 14 · 13 / 2
 
     def test_interrupted_it_returns_what_is_done(self) -> None:

@@ -242,3 +242,27 @@ def test_columns_called_by_numbers(algorithm: str) -> None:
         {call[name]: values for name, values in data.items()}, call["HeartDisease"], algorithm
     )
     assert found.blanket == tuple(call[name] for name in plain.blanket)
+
+
+@pytest.mark.parametrize(
+    ("columns", "continuous", "finds", "algorithm"),
+    [
+        (40, False, "blanket", "hpc"),
+        (40, False, "parents-children", "hpc"),
+        (40, True, "blanket", "iamb"),
+        (40, True, "parents-children", "hiton-pc"),
+        (501, False, "blanket", "hiton-mb"),
+        (501, True, "parents-children", "hiton-pc"),
+    ],
+)
+def test_what_auto_is(columns: int, continuous: bool, finds: str, algorithm: str) -> None:
+    random = np.random.default_rng(0)
+    data = random.normal(size=(30, columns)) if continuous else random.integers(2, size=(30, columns))
+    ask = serape.markov_blanket if finds == "blanket" else serape.parents_children
+    assert ask(data, 0).algorithm == algorithm
+
+
+def test_auto_asks_little_of_somebody_elses_test() -> None:
+    graph = nx.DiGraph([("a", "b"), ("b", "c")])
+    assert serape.markov_blanket(serape.DSeparation(graph), "a").algorithm == "iamb"
+    assert serape.parents_children(serape.DSeparation(graph), "a").algorithm == "inter-iapc"

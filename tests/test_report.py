@@ -132,7 +132,7 @@ class TestBlanket:
         assert bars == pytest.approx([100 * c / max(counts) for c in counts], abs=0.01)
 
     def test_an_algorithm_that_does_not_tell_spouses(self) -> None:
-        page = blanket_page(serape.markov_blanket(clinic(5000), "HeartDisease", alpha=0.01))
+        page = blanket_page(serape.markov_blanket(clinic(5000), "HeartDisease", "iamb", alpha=0.01))
         assert {v.get("role") for v in page.graph["variables"]} == {"target", "member", "left out"}
         assert not any(e["arrow"] for e in page.graph["edges"])
 

@@ -18,7 +18,7 @@ from serape.results.result import json_text
 
 @pytest.fixture(scope="module")
 def found() -> serape.Result:
-    return serape.markov_blanket(clinic(5000), "HeartDisease", alpha=0.01)
+    return serape.markov_blanket(clinic(5000), "HeartDisease", "iamb", alpha=0.01)
 
 
 def test_fields(found: serape.Result) -> None:
@@ -76,7 +76,7 @@ def test_explain_what_came_and_went() -> None:
 
 
 def test_explain_what_the_bound_kept_out() -> None:
-    found = serape.markov_blanket(clinic(5000), "HeartDisease", max_conditioning=2)
+    found = serape.markov_blanket(clinic(5000), "HeartDisease", "iamb", max_conditioning=2)
     outside = next(name for name in ("Age", "Smoking", "BloodPressure") if name not in found.blanket)
     assert "conditioning sets were to have at most 2 members" in str(found.explain(outside))
     assert "conditioned on too much" in str(found)
