@@ -258,3 +258,5 @@ class TestPairs:
     def test_bad_tolerance(self) -> None:
         with pytest.raises(serape.OptionError, match="tolerance is a share"):
             degenerate({"a": [1, 2], "b": [1, 2]}, tolerance=1)
+        with pytest.raises(serape.OptionError, match="tolerance is a share"):
+            degenerate({"a": [1, 2], "b": [1, 2]}, tolerance="x")  # type: ignore[arg-type]

@@ -453,3 +453,10 @@ class TestFingerprint:
         kept = serape.load_structure(tmp_path / "n.json").data
         assert kept is not None
         assert kept.fingerprint == fingerprint(table)
+
+
+def test_a_report_is_an_html_file(tmp_path: Path) -> None:
+    found = serape.markov_blanket(clinic(500), "HeartDisease")
+    with pytest.raises(serape.OptionError, match="ends in .html"):
+        found.report(tmp_path / "report.pdf")
+    assert not list(tmp_path.iterdir())

@@ -303,6 +303,8 @@ class Task:
         if table is None or self.random_state is not None or not table.copies:
             return frozenset()
         kept = {*self.known, *(() if self.knowledge is None else self.knowledge.must(target))}
+        if target not in table.copies and not any(x in table.copies for x in kept):
+            return table.later_copies
         found: set[int] = set()
         for first, group in table.copies.items():
             if first == group[0]:

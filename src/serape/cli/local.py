@@ -55,7 +55,7 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Ask for what the name of the command says."""
-    check_files(output, report, picture=picture)
+    check_files(output, picture=picture, report=report)
     question = serape.parents_children if context.info_name == "neighbours" else serape.markov_blanket
     table = data.table()
 

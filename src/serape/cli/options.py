@@ -19,6 +19,7 @@ from serape.independence import TESTS
 from serape.local.registry import ALGORITHMS
 from serape.networks import bundled_networks
 from serape.results import pictures
+from serape.results.report import check_name
 from serape.structure.registry import NETWORK_ALGORITHMS
 
 _DATA, _TESTS, _OUTPUT = "Data", "How to search", "Output"
@@ -263,11 +264,13 @@ def read_network(name: str) -> serape.Network:
     return serape.read_bif(name) if Path(name).suffix in (".bif", ".gz") else serape.load_network(name)
 
 
-def check_files(*paths: Path | None, picture: Path | None = None) -> None:
+def check_files(*paths: Path | None, picture: Path | None = None, report: Path | None = None) -> None:
     """Refuse files that cannot be written, and pictures that cannot be drawn, before the search, not after it."""
+    if report is not None:
+        check_name(report)
     if picture is not None:
         pictures.picture_format(picture)
         pictures.check_matplotlib()
-    for path in (*paths, picture):
+    for path in (*paths, picture, report):
         if path is not None and not path.parent.is_dir():
             raise DataError(f"{path} cannot be written: there is no folder {path.parent}")

@@ -115,7 +115,7 @@ def skeleton(
     as_json: AsJson = False,
 ) -> None:
     """Find which columns are joined by an arc, without the arcs' directions."""
-    check_files(output, report, picture=picture)
+    check_files(output, picture=picture, report=report)
     table = data.table()
     answer(
         lambda: serape.skeleton(
@@ -158,7 +158,7 @@ def network(
     as_json: AsJson = False,
 ) -> None:
     """Find the network behind a table: which columns are joined by an arc, and which way."""
-    check_files(output, report, bif, picture=picture)
+    check_files(output, bif, picture=picture, report=report)
     table = data.table()
     true = None if truth is None else read_network(truth)
     if true is not None and set(true.variables) != set(table.names):

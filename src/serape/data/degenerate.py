@@ -196,8 +196,8 @@ def determined_by(
 
 
 def _check_tolerance(tolerance: float) -> None:
-    if not 0 <= tolerance < 1:
-        raise OptionError(f"tolerance is a share of the rows, from 0 to less than 1, not {tolerance!r}")
+    if not isinstance(tolerance, int | float | np.number) or not 0 <= tolerance < 1:
+        raise OptionError(f"tolerance is a share, from 0 to less than 1, not {tolerance!r}")
 
 
 def _determinations(

@@ -243,6 +243,11 @@ class Table:
         alike = [tuple(group) for group in groups.values() if len(group) > 1]
         return {k: group for group in alike for k in group}
 
+    @cached_property
+    def later_copies(self) -> frozenset[int]:
+        """Columns that are copies of columns before them."""
+        return frozenset(k for k, group in self.copies.items() if k != group[0])
+
     def position(self, variable: str | int) -> int:
         """Return where a variable, given by name or position, stands."""
         try:

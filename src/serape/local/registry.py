@@ -131,7 +131,9 @@ def find_algorithm(algorithm: str | LocalAlgorithm, finds: Finds) -> Algorithm:
             f"algorithm {algorithm!r} finds {other} only; for {wanted} there are {', '.join(map(repr, known))}."
         )
     if algorithm in _NETWORKS:
-        raise OptionError(f"algorithm {algorithm!r} finds a whole network; ask serape.network, or choose another name")
+        raise OptionError(
+            f"algorithm {algorithm!r} finds a whole network; ask serape.network (`serape network` on the command line), or choose another name"
+        )
     if algorithm not in known:
         choices = ", ".join(map(repr, known))
         raise OptionError(

@@ -320,7 +320,7 @@ def _in_words(
         hindrance = (
             f"conditioning sets were to have at most {bound} members"
             if bound is not None and len(given) > bound
-            else "the data are too few, or do not vary enough, for a reliable answer"
+            else "the data are too few, or leave nothing to test, for a reliable answer"
         )
         return f"{verdict}. Its last test, {condition}, was skipped: {hindrance}.{entered}"
     plural = "" if outcome.dof == 1 else "s"
@@ -332,7 +332,7 @@ def _in_words(
         finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
         if separating is not None:
             alone = f"given {_listed(separating)}" if separating else "given nothing"
-            finding = f"it is associated with {result.target}, of which it tells nothing {alone}"
+            finding = f"it is associated with {result.target}, though {alone} it is not"
             through = (result.spouses or {}).get(variable)
             entered = f" It is a spouse{', through ' + _listed(through) if through else ''}."
     return f"{verdict}: {condition}, {finding} ({numbers}, {compared} alpha = {result.alpha:g}).{entered}"

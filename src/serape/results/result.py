@@ -191,8 +191,9 @@ class Result:
         The file stands alone: it opens from disk, in any browser, without a network. Of very many variables only those
         near the target are in it.
         """
-        from serape.results.report import blanket_page, page_text
+        from serape.results.report import blanket_page, check_name, page_text
 
+        check_name(Path(path))
         write_whole(Path(path), page_text(blanket_page(self)))
 
     def __str__(self) -> str:

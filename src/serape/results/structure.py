@@ -184,8 +184,9 @@ class Structure:
         The file stands alone: it opens from disk, in any browser, without a network. Of very many variables only those
         with the most edges are in it.
         """
-        from serape.results.report import network_page, page_text
+        from serape.results.report import check_name, network_page, page_text
 
+        check_name(Path(path))
         write_whole(Path(path), page_text(network_page(self)))
 
     @property

@@ -85,7 +85,8 @@ class Search:
         self.max_conditioning = max_conditioning
         self.variables = range(len(test.variables))
         self._all = np.arange(len(test.variables), dtype=np.uint32)
-        self._left_out = frozenset(left_out)
+        if left_out:
+            self._all = np.delete(self._all, np.fromiter(left_out, np.intp, len(left_out)))
         self.tally = Tally()
         self.notes: list[str] = []
         try:
@@ -290,13 +291,23 @@ class Search:
     def others(self, target: int, *excluded: int) -> Positions:
         """Return all variables that may be joined to the target, but the excluded ones, in the table's order."""
         apart = () if self._knowledge is None else self._knowledge.apart(target)
-        if len(self._all) <= _FEW or len(self._left_out) > _MANY:
+        places = sorted({target, *excluded, *apart})
+        if len(self._all) < len(self.variables):
+            places = self._places(places)
+        if len(self._all) <= _FEW or len(places) > _MANY:
             inside = np.ones(len(self._all), bool)
-            inside[[target, *excluded, *apart, *self._left_out]] = False
+            inside[places] = False
             return self._all[inside]
-        cuts = sorted({target, *excluded, *apart, *self._left_out})
-        pieces = [self._all[begin + 1 : end] for begin, end in pairwise([-1, *cuts, len(self._all)])]
+        pieces = [self._all[begin + 1 : end] for begin, end in pairwise([-1, *places, len(self._all)])]
         return np.concatenate(pieces)
+
+    def _places(self, variables: list[int]) -> list[int]:
+        """Return where variables stand among those that take part; some may not."""
+        wanted = np.array(variables, np.uint32)
+        places = np.searchsorted(self._all, wanted)
+        there = places < len(self._all)
+        there[there] = self._all[places[there]] == wanted[there]
+        return [int(k) for k in places[there]]
 
     def joinable(self, target: int, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are not the target and may be joined to it."""

@@ -7,6 +7,6 @@ embedded, so that the file stays small however many variables there are.
 
 from serape.results.report.blanket import blanket_page
 from serape.results.report.network import network_page
-from serape.results.report.page import Page, page_text
+from serape.results.report.page import Page, check_name, page_text
 
-__all__ = ["Page", "blanket_page", "network_page", "page_text"]
+__all__ = ["Page", "blanket_page", "check_name", "network_page", "page_text"]

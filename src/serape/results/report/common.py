@@ -56,9 +56,15 @@ def skipped_about(tests: int, skipped: int, bound: int | None) -> str:
     """Say how many questions had no verdict, why, and what that means; of unbounded searches, also how large a part."""
     if bound is None:
         part = 100 * skipped / (tests + skipped)
-        told = f"{skipped:,} of {tests + skipped:,} questions ({part:.2g} %) had no verdict: too few rows for them."
+        told = (
+            f"{skipped:,} of {tests + skipped:,} questions ({part:.2g} %) had no verdict: too few rows for them, or "
+            f"nothing to test."
+        )
     else:
-        told = f"{skipped:,} questions had no verdict: too few rows for them, or more than {bound} to condition on."
+        told = (
+            f"{skipped:,} questions had no verdict: too few rows for them, nothing to test, or more than {bound} to "
+            f"condition on."
+        )
     return f"{told} They count neither for nor against a variable."
 
 

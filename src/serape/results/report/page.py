@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+from serape.errors import OptionError
 from serape.results.result import finite
 
 MOST_LETTERS = 120
@@ -240,3 +242,9 @@ def _budget(budget: Mapping[int, int], about: str) -> str:
         f'<th scope="col"><span class="unseen">Bar</span></th></tr></thead><tbody>{rows}</tbody></table>'
     )
     return _section("budget", "Test budget", f'<p class="about">{_escaped(about)}</p>{table if rows else ""}')
+
+
+def check_name(path: Path) -> None:
+    """Refuse a name that would not open as a page."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"{path} is not the name of a report; use one that ends in .html")
