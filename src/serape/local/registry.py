@@ -132,7 +132,8 @@ def find_algorithm(algorithm: str | LocalAlgorithm, finds: Finds) -> Algorithm:
         )
     if algorithm in _NETWORKS:
         raise OptionError(
-            f"algorithm {algorithm!r} finds a whole network; ask serape.network (`serape network` on the command line), or choose another name"
+            f"algorithm {algorithm!r} finds a whole network; ask serape.network (`serape network` on the command "
+            f"line), or choose another name"
         )
     if algorithm not in known:
         choices = ", ".join(map(repr, known))
