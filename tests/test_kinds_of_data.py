@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import recovery
 import serape
 from plain import random_dag, true_blanket
 from recovery import draw_gaussian, draw_mixed
@@ -30,19 +31,7 @@ def samples(kind: str, rows: int) -> list[tuple[nx.DiGraph[str], serape.Table]]:
 
 
 def accuracy(kind: str, rows: int, algorithm: str, finds: str) -> tuple[float, float]:
-    found = []
-    for graph, table in samples(kind, rows):
-        for name in table.names:
-            if finds == "blanket":
-                members, truth = (
-                    serape.markov_blanket(table, name, algorithm, alpha=0.01).blanket,
-                    true_blanket(graph, name),
-                )
-            else:
-                near = serape.parents_children(table, name, algorithm, alpha=0.01).parents_children
-                members, truth = near or (), set(nx.all_neighbors(graph, name))
-            found.append(serape.compare(members, truth))
-    return float(np.mean([c.precision for c in found])), float(np.mean([c.recall for c in found]))
+    return recovery.accuracy(samples(kind, rows), algorithm, finds)
 
 
 @pytest.mark.parametrize("algorithm", BLANKET)

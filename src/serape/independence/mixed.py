@@ -42,7 +42,6 @@ from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.table import Table
@@ -58,10 +57,6 @@ from serape.independence.base import (
     as_positions,
 )
 
-Ints = NDArray[np.intp]
-
-SINGULAR = 1e-10
-"""A variable is determined by others if they leave a smaller part of its variance."""
 MOST_BYTES = 1 << 26
 """Taken by what is remembered between questions."""
 _BYTES_A_VALUE = 128
@@ -151,18 +146,6 @@ class ConditionalGaussian(IndependenceTest):
                 self._native.set_values(v, np.ascontiguousarray(standard, np.float64))
                 self._there.add(v)
         return bool(numbers)
-
-
-def numbered(keys: Ints, bound: int) -> tuple[Ints, int]:
-    """Number the keys that occur; keys are below the bound."""
-    if bound > 4 * len(keys) + 1024:
-        distinct, numbers = np.unique(keys, return_inverse=True)
-        return numbers, len(distinct)
-    seen = np.bincount(keys, minlength=bound) > 0
-    count = int(np.count_nonzero(seen))
-    if count == bound:
-        return keys, count
-    return (np.cumsum(seen) - 1)[keys], count
 
 
 def scale(values: Floats) -> tuple[float, float]:

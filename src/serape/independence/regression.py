@@ -32,10 +32,12 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.base import Candidates, Floats, IndependenceTest, Outcome, Poll, Screen, as_positions
-from serape.independence.mixed import SINGULAR, check_complete, numbered, scale
+from serape.independence.mixed import check_complete, scale
 
 Ints = NDArray[np.intp]
 
+SINGULAR = 1e-10
+"""A variable is determined by others if they leave a smaller part of its variance."""
 MOST_PARAMETERS = 2000
 _CONSTANT = 1e-24  # a variance, by that of the whole column, that is nothing but rounding
 _RIDGES = (1e-12, 1e-8, 1e-4)  # by the greatest curvature; a larger one where a smaller one does not help
@@ -150,7 +152,7 @@ class RegressionTest(IndependenceTest):
     def divided(self, cells: tuple[Ints, int], v: int) -> tuple[Ints, int]:
         """Divide cells by the levels of a categorical variable; only cells that occur are numbered."""
         levels = self.table.levels(v)
-        return numbered(cells[0] * levels + self.codes(v), cells[1] * levels)
+        return _numbered(cells[0] * levels + self.codes(v), cells[1] * levels)
 
     def codes(self, v: int) -> Ints:
         """Return the codes of a categorical column."""
@@ -252,7 +254,7 @@ class _Side:
     @cached_property
     def labels(self) -> tuple[Ints, int]:
         """The levels of a categorical variable that occur, numbered, and their number."""
-        return numbered(self.test.codes(self.v), self.test.table.levels(self.v))
+        return _numbered(self.test.codes(self.v), self.test.table.levels(self.v))
 
     @cached_property
     def alone(self) -> _Fit:
@@ -481,3 +483,15 @@ def _stirling(a: float) -> float:
     """Return what ln Γ(a) has more than Stirling's formula, for a of at least 15."""
     q = 1.0 / (a * a)
     return (1 / 12 - q * (1 / 360 - q * (1 / 1260 - q * (1 / 1680 - q * (1 / 1188 - q * (691 / 360360)))))) / a
+
+
+def _numbered(keys: Ints, bound: int) -> tuple[Ints, int]:
+    """Number the keys that occur; keys are below the bound."""
+    if bound > 4 * len(keys) + 1024:
+        distinct, numbers = np.unique(keys, return_inverse=True)
+        return numbers, len(distinct)
+    seen = np.bincount(keys, minlength=bound) > 0
+    count = int(np.count_nonzero(seen))
+    if count == bound:
+        return keys, count
+    return (np.cumsum(seen) - 1)[keys], count
