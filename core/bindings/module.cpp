@@ -2,17 +2,18 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "conversions.hpp"
 #include "serape/all_pairs.hpp"
 #include "serape/chi_square.hpp"
 #include "serape/contingency_test.hpp"
@@ -31,33 +32,8 @@ using namespace serape;
 
 namespace {
 
-template <class T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using NumPy = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 using Positions = Array<std::uint32_t>;
 constexpr std::size_t most_threads = 512;
-
-template <class T>
-std::span<const T> span(const Array<T>& array) {
-    return {array.data(), array.size()};
-}
-
-// A NumPy array that owns a vector's memory.
-template <class T>
-NumPy<T> to_numpy(std::vector<T>&& values) {
-    auto* owned = new std::vector<T>(std::move(values));
-    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return NumPy<T>(owned->data(), {owned->size()}, owner);
-}
-
-// A NumPy array of uninitialised memory.
-template <class T>
-NumPy<T> empty_numpy(std::size_t size) {
-    T* memory = new T[size == 0 ? 1 : size];
-    const nb::capsule owner(memory, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return NumPy<T>(memory, {size}, owner);
-}
 
 // Asks Python, every so often, whether Ctrl-C was pressed, and calls `poll` if there is one.
 Control control_for(const nb::object& poll) {
@@ -222,15 +198,15 @@ struct Batch {
     NumPy<bool> reliable;
 };
 
-SubsetQuestion asked_for(const Positions& xs, std::uint32_t target, const Positions& pool,
+SubsetQuestion asked_for(const Columns& xs, std::uint32_t target, const Columns& pool,
                          const std::vector<std::uint32_t>& fixed, std::size_t smallest, std::size_t largest,
                          std::optional<std::size_t> most, const std::vector<std::int64_t>& tried,
                          std::optional<double> stop_above, bool shrinking, bool until_survivor) {
-    check_distinct(span(pool));
+    check_distinct(pool.all());
     if (tried.size() > 1 && tried.size() != xs.size()) {
         throw nb::value_error("tried must have one number, or one for every x");
     }
-    SubsetQuestion question{.target = target, .pool = span(pool), .fixed = fixed};
+    SubsetQuestion question{.target = target, .pool = pool.all(), .fixed = fixed};
     question.smallest = smallest;
     question.largest = largest;
     question.most = most.value_or(question.most);
@@ -241,27 +217,91 @@ SubsetQuestion asked_for(const Positions& xs, std::uint32_t target, const Positi
     return question;
 }
 
-// Statistics, degrees of freedom and log p, one after another; verdicts and places in the list of sets; that list;
-// tests and skips by size.
-auto to_python(SubsetAnswers&& found) {
-    const std::size_t asked = found.answers.size();
-    auto numbers = empty_numpy<double>(3 * asked);       // statistics, degrees of freedom, log p
-    auto places = empty_numpy<std::int32_t>(2 * asked);  // verdicts, conditioning sets
-    std::map<std::vector<std::uint32_t>, std::int32_t> known;
-    std::vector<std::vector<std::uint32_t>> sets;
-    for (std::size_t k = 0; k < asked; ++k) {
-        SubsetAnswer& answer = found.answers[k];
-        numbers.data()[k] = answer.outcome.statistic;
-        numbers.data()[asked + k] = answer.outcome.dof;
-        numbers.data()[2 * asked + k] = answer.outcome.log_p;
-        const auto [at, fresh] = known.emplace(answer.given, static_cast<std::int32_t>(sets.size()));
-        if (fresh) {
-            sets.push_back(std::move(answer.given));
-        }
-        places.data()[k] = answer.separated ? 2 : answer.outcome.reliable ? 1 : 0;
-        places.data()[asked + k] = at->second;
-    }
-    return std::make_tuple(numbers, places, std::move(sets), found.tally.tests, found.tally.skipped);
+void bind_answers(nb::module_& m) {
+    nb::class_<ScreenAnswers>(m, "ScreenAnswers", "The answers of a screen of contingency tables.")
+        .def("__len__", &ScreenAnswers::size)
+        .def_prop_ro(
+            "performed",
+            [](const ScreenAnswers& answers) {
+                const auto reliable = answers.reliable();
+                return std::count(reliable.begin(), reliable.end(), 1);
+            },
+            "How many are reliable: the others were not performed.")
+        .def(
+            "arrays",
+            [](const nb::handle self) {
+                const auto& answers = nb::cast<const ScreenAnswers&>(self);
+                return std::make_tuple(
+                    NumPy<double>(answers.statistic().data(), {answers.size()}, self),
+                    NumPy<double>(answers.dof().data(), {answers.size()}, self),
+                    NumPy<bool>(reinterpret_cast<bool*>(answers.reliable().data()), {answers.size()}, self));
+            },
+            "Statistics, degrees of freedom, and which are reliable.")
+        .def(
+            "strongest",
+            [](const ScreenAnswers& answers) {
+                Strongest found = strongest(answers.statistic(), answers.dof(), answers.reliable());
+                return std::make_pair(std::move(found.ties), found.log_p);
+            },
+            "Places of the strongest reliable answers (several if they tie exactly) and their log p.")
+        .def(
+            "outcome",
+            [](const ScreenAnswers& answers, std::size_t place) {
+                if (place >= answers.size()) {
+                    throw nb::index_error("no such answer");
+                }
+                const double statistic = answers.statistic()[place];
+                const double dof = answers.dof()[place];
+                const bool reliable = answers.reliable()[place] != 0;
+                const double log_p = reliable ? chi_square_log_sf(statistic, dof) : std::nan("");
+                return std::make_tuple(statistic, dof, log_p, reliable);
+            },
+            nb::arg("place"), "Statistic, dof, log p and reliability of one answer.");
+    nb::class_<FoundSubsets>(m, "FoundSubsets", "The answers of a search through conditioning sets.")
+        .def("__len__", [](const FoundSubsets& found) { return found.answers().size(); })
+        .def("arrays", &FoundSubsets::arrays,
+             "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
+             "places in the list of conditioning sets; that list.")
+        .def("xs", [](const FoundSubsets& found) { return to_numpy(std::vector(found.xs)); })
+        .def_prop_ro(
+            "tests", [](const FoundSubsets& found) { return found.found.tally.tests; }, "By size.")
+        .def_prop_ro(
+            "skipped", [](const FoundSubsets& found) { return found.found.tally.skipped; }, "By size.")
+        .def(
+            "those",
+            [](const FoundSubsets& found, bool separated) {
+                std::vector<std::uint32_t> those;
+                for (std::size_t k = 0; k < found.answers().size(); ++k) {
+                    if (found.answers()[k].separated == separated) {
+                        those.push_back(found.xs[k]);
+                    }
+                }
+                return those;
+            },
+            nb::arg("separated"), "The x that some set separates, or those that none does.")
+        .def(
+            "last_survives",
+            [](const FoundSubsets& found) { return !found.answers().empty() && !found.answers().back().separated; },
+            "Whether there is a last x and nothing separates it.")
+        .def(
+            "apart",
+            [](const FoundSubsets& found, double log_alpha) {
+                using Given = nb::typed<nb::tuple, std::uint32_t, nb::ellipsis>;
+                std::vector<std::pair<std::uint32_t, Given>> apart;
+                for (std::size_t k = 0; k < found.answers().size(); ++k) {
+                    const SubsetAnswer& answer = found.answers()[k];
+                    if (answer.outcome.reliable && answer.outcome.log_p > log_alpha) {
+                        apart.emplace_back(found.xs[k], Given(nb::tuple(nb::cast(answer.given))));
+                    }
+                }
+                return apart;
+            },
+            nb::arg("log_alpha"), "The x whose log p is above a value, each with its conditioning set.");
+}
+
+FoundSubsets found_for(const Columns& xs, SubsetAnswers&& found) {
+    const auto asked = xs.all().first(found.answers.size());
+    return {{asked.begin(), asked.end()}, std::move(found)};
 }
 
 void bind_test(nb::module_& m) {
@@ -298,66 +338,84 @@ void bind_test(nb::module_& m) {
             nb::arg("x"), nb::arg("y"), nb::arg("given"))
         .def(
             "screen",
-            [](const ContingencyTest& test, std::uint32_t target, const Positions& candidates,
+            [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,
                const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll,
                const std::string& way) {
                 check(test.table(), target);
-                check(test.table(), span(candidates));
+                check(test.table(), candidates.all());
                 check(test.table(), given);
-                Batch batch(candidates.size());
+                ScreenAnswers answers(candidates.size());
                 Control control = control_for(poll);
                 in_touch(control, [&] {
-                    test.screen(target, span(candidates), given, std::min(threads, most_threads), control,
-                                batch.answers(), parse_way(way), way == "panels");
+                    test.screen(target, candidates.all(), given, std::min(threads, most_threads), control,
+                                answers.out(), parse_way(way), way == "panels");
                 });
-                return std::make_tuple(batch.statistic, batch.dof, batch.reliable);
+                return answers;
             },
             nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
             "Statistic, dof and reliability of many candidates given one set.")
         .def(
             "first_dependent",
-            [](const ContingencyTest& test, std::uint32_t target, const Positions& candidates,
+            [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,
                const std::vector<std::uint32_t>& given, double log_alpha, const nb::object& poll) {
                 check(test.table(), target);
-                check(test.table(), span(candidates));
+                check(test.table(), candidates.all());
                 check(test.table(), given);
-                Batch batch(candidates.size());
+                ScreenAnswers answers(candidates.size());
                 Control control = control_for(poll);
                 std::size_t asked = 0;
                 in_touch(control, [&] {
-                    asked = test.first_dependent(target, span(candidates), given, log_alpha, control, batch.answers());
+                    asked = test.first_dependent(target, candidates.all(), given, log_alpha, control, answers.out());
                 });
-                return std::make_tuple(asked, batch.statistic, batch.dof, batch.reliable);
+                answers.keep_first(asked);
+                return answers;
             },
             nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("log_alpha"),
             nb::arg("poll") = nb::none())
         .def(
             "search_subsets",
-            [](const ContingencyTest& test, const Positions& xs, std::uint32_t target, const Positions& pool,
+            [](const ContingencyTest& test, const Columns& xs, std::uint32_t target, const Columns& pool,
                const std::vector<std::uint32_t>& fixed, std::size_t smallest, std::size_t largest,
                std::optional<std::size_t> most, const std::vector<std::int64_t>& tried,
                std::optional<double> stop_above, bool shrinking, bool until_survivor, std::size_t threads,
                const nb::object& poll) {
-                check(test.table(), span(xs));
+                check(test.table(), xs.all());
                 check(test.table(), target);
-                check(test.table(), span(pool));
+                check(test.table(), pool.all());
                 check(test.table(), fixed);
                 const SubsetQuestion question = asked_for(xs, target, pool, fixed, smallest, largest, most, tried,
                                                           stop_above, shrinking, until_survivor);
                 SubsetAnswers found;
                 Control control = control_for(poll);
                 in_touch(control, [&] {
-                    found = test.search_subsets(span(xs), question, std::min(threads, most_threads), control);
+                    found = test.search_subsets(xs.all(), question, std::min(threads, most_threads), control);
                 });
-                return to_python(std::move(found));
+                return found_for(xs, std::move(found));
             },
             nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
             nb::arg("largest"), nb::arg("most"), nb::arg("tried"), nb::arg("stop_above"), nb::arg("shrinking"),
             nb::arg("until_survivor"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
-            "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
-            "places "
-            "in the list of conditioning sets; that list; tests and skips by size.");
+            "For each x the first separation, or else the weakest association, over subsets of the pool.")
+        .def(
+            "sweep",
+            [](const ContingencyTest& test, const Columns& xs, std::uint32_t target, const Columns& pool,
+               std::optional<std::size_t> most, double stop_above, const nb::object& poll) {
+                check(test.table(), xs.all());
+                check(test.table(), target);
+                check(test.table(), pool.all());
+                check_distinct(pool.all());
+                SubsetQuestion question{.target = target, .pool = pool.all(), .fixed = {}};
+                question.most = most.value_or(question.most);
+                question.stop_above = stop_above;
+                SubsetAnswers found;
+                Control control = control_for(poll);
+                in_touch(control, [&] { found = test.sweep(xs.all(), question, control); });
+                return found_for(xs, std::move(found));
+            },
+            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("most"), nb::arg("stop_above"),
+            nb::arg("poll") = nb::none(),
+            "Each x given the rest of the pool; who is separated leaves it for those after.");
 }
 
 void bind_pairs(nb::module_& m) {
@@ -513,23 +571,23 @@ void bind_gaussian(nb::module_& m) {
             nb::arg("poll") = nb::none())
         .def(
             "search_subsets",
-            [](const GaussianTest& test, const Positions& xs, std::uint32_t target, const Positions& pool,
+            [](const GaussianTest& test, const Columns& xs, std::uint32_t target, const Columns& pool,
                const std::vector<std::uint32_t>& fixed, std::size_t smallest, std::size_t largest,
                std::optional<std::size_t> most, const std::vector<std::int64_t>& tried,
                std::optional<double> stop_above, bool shrinking, bool until_survivor, std::size_t threads,
                const nb::object& poll) {
-                check(test, span(xs));
+                check(test, xs.all());
                 check(test, target);
-                check(test, span(pool));
+                check(test, pool.all());
                 check(test, fixed);
                 SubsetAnswers found;
                 const SubsetQuestion question = asked_for(xs, target, pool, fixed, smallest, largest, most, tried,
                                                           stop_above, shrinking, until_survivor);
                 Control control = control_for(poll);
                 in_touch(control, [&] {
-                    found = test.search_subsets(span(xs), question, std::min(threads, most_threads), control);
+                    found = test.search_subsets(xs.all(), question, std::min(threads, most_threads), control);
                 });
-                return to_python(std::move(found));
+                return found_for(xs, std::move(found));
             },
             nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
             nb::arg("largest"), nb::arg("most"), nb::arg("tried"), nb::arg("stop_above"), nb::arg("shrinking"),
@@ -642,6 +700,7 @@ NB_MODULE(_core, m) {
     m.attr("MAX_LEVELS") = max_levels;
     m.attr("MAX_ROWS") = max_rows;
     bind_table(m);
+    bind_answers(m);
     bind_test(m);
     bind_gaussian(m);
     bind_mixed(m);
@@ -695,6 +754,13 @@ NB_MODULE(_core, m) {
         },
         nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"), nb::arg("log_alpha"),
         "Which answers are reliable and have log p <= log_alpha.");
+    m.def(
+        "without",
+        [](const Array<std::uint32_t>& columns, const std::vector<std::uint32_t>& excluded, bool ascending) {
+            return to_numpy(without(span(columns), excluded, ascending));
+        },
+        nb::arg("columns"), nb::arg("excluded"), nb::arg("ascending") = false,
+        "The columns that are not excluded, in their order; quicker if that is known to be ascending.");
     m.def(
         "instruction_sets",
         [] {

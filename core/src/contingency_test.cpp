@@ -163,4 +163,37 @@ SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs,
     return all;
 }
 
+SubsetAnswers ContingencyTest::sweep(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
+                                     Control& control) const {
+    SubsetAnswers all{std::vector<SubsetAnswer>(xs.size()), {}};
+    std::vector<std::uint32_t> live(question.pool.begin(), question.pool.end());
+    std::erase(live, question.target);
+    for (std::size_t k = 0; k < xs.size(); ++k) {
+        control.check();
+        SubsetAnswer& answer = all.answers[k];
+        answer.outcome = {nan, nan, nan, false};
+        if (xs[k] == question.target) {
+            continue;
+        }
+        answer.given = live;
+        std::erase(answer.given, xs[k]);
+        const std::size_t size = answer.given.size();
+        if (size <= question.most &&
+            enough_rows(table_.levels(xs[k]), table_.levels(question.target), strata_product(answer.given))) {
+            answer.outcome = test(xs[k], question.target, answer.given);
+        }
+        if (!answer.outcome.reliable) {
+            all.tally.add_skip(size);
+            answer = {{nan, nan, nan, false}, {}, false};
+            continue;
+        }
+        all.tally.add_test(size);
+        answer.separated = answer.outcome.log_p > *question.stop_above;
+        if (answer.separated) {
+            std::erase(live, xs[k]);
+        }
+    }
+    return all;
+}
+
 }  // namespace serape

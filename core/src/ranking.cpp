@@ -1,5 +1,6 @@
 #include "serape/ranking.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "serape/chi_square.hpp"
@@ -14,14 +15,18 @@ Strongest strongest(std::span<const double> statistic, std::span<const double> d
     };
     // Degrees of freedom are mostly small whole numbers: those have a place of their own.
     constexpr std::size_t few = 512;
-    std::vector<Group> small(few);
+    std::vector<Group> small;
     std::unordered_map<double, Group> large;
     for (std::size_t k = 0; k < statistic.size(); ++k) {
         if (reliable[k] == 0) {
             continue;
         }
         const auto whole = dof[k] < few ? static_cast<std::size_t>(dof[k]) : few;
-        Group& group = whole < few && static_cast<double>(whole) == dof[k] ? small[whole] : large[dof[k]];
+        const bool is_small = whole < few && static_cast<double>(whole) == dof[k];
+        if (is_small && whole >= small.size()) {
+            small.resize(whole + 1);
+        }
+        Group& group = is_small ? small[whole] : large[dof[k]];
         if (statistic[k] > group.statistic) {
             group.statistic = statistic[k];
             group.ties.assign(1, k);
@@ -41,13 +46,34 @@ Strongest strongest(std::span<const double> statistic, std::span<const double> d
             best_statistic = candidate.statistic;
         }
     };
-    for (std::size_t freedom = 0; freedom < few; ++freedom) {
+    for (std::size_t freedom = 0; freedom < small.size(); ++freedom) {
         consider(static_cast<double>(freedom), small[freedom]);
     }
     for (auto& [freedom, group] : large) {
         consider(freedom, group);
     }
     return best;
+}
+
+std::vector<std::uint32_t> without(std::span<const std::uint32_t> columns, std::vector<std::uint32_t> excluded,
+                                   bool ascending) {
+    std::sort(excluded.begin(), excluded.end());
+    std::vector<std::uint32_t> kept;
+    kept.reserve(columns.size());
+    if (ascending) {
+        auto from = columns.begin();
+        for (const std::uint32_t column : excluded) {
+            const auto at = std::lower_bound(from, columns.end(), column);
+            kept.insert(kept.end(), from, at);
+            from = at != columns.end() && *at == column ? at + 1 : at;
+        }
+        kept.insert(kept.end(), from, columns.end());
+    } else {
+        std::copy_if(columns.begin(), columns.end(), std::back_inserter(kept), [&](std::uint32_t column) {
+            return !std::binary_search(excluded.begin(), excluded.end(), column);
+        });
+    }
+    return kept;
 }
 
 }  // namespace serape

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, overload
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
@@ -45,6 +46,55 @@ class PackedTable:
 
     def codes(self, column: int) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]: ...
 
+class ScreenAnswers:
+    """The answers of a screen of contingency tables."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def performed(self) -> int:
+        """How many are reliable: the others were not performed."""
+
+    def arrays(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
+        """Statistics, degrees of freedom, and which are reliable."""
+
+    def strongest(self) -> tuple[list[int], float]:
+        """
+        Places of the strongest reliable answers (several if they tie exactly) and their log p.
+        """
+
+    def outcome(self, place: int) -> tuple[float, float, float, bool]:
+        """Statistic, dof, log p and reliability of one answer."""
+
+class FoundSubsets:
+    """The answers of a search through conditioning sets."""
+
+    def __len__(self) -> int: ...
+
+    def arrays(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[list[int]]]:
+        """
+        Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and places in the list of conditioning sets; that list.
+        """
+
+    def xs(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    @property
+    def tests(self) -> list[int]:
+        """By size."""
+
+    @property
+    def skipped(self) -> list[int]:
+        """By size."""
+
+    def those(self, separated: bool) -> list[int]:
+        """The x that some set separates, or those that none does."""
+
+    def last_survives(self) -> bool:
+        """Whether there is a last x and nothing separates it."""
+
+    def apart(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
+        """The x whose log p is above a value, each with its conditioning set."""
+
 class ContingencyTest:
     """G² and X² tests on a packed table."""
 
@@ -52,14 +102,19 @@ class ContingencyTest:
 
     def test(self, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float, bool]: ...
 
-    def screen(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
+    def screen(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> ScreenAnswers:
         """Statistic, dof and reliability of many candidates given one set."""
 
-    def first_dependent(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], log_alpha: float, poll: object | None = None) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]: ...
+    def first_dependent(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], log_alpha: float, poll: object | None = None) -> ScreenAnswers: ...
 
-    def search_subsets(self, xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: int, pool: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], fixed: Sequence[int], smallest: int, largest: int, most: int | None, tried: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[list[int]], list[int], list[int]]:
+    def search_subsets(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], fixed: Sequence[int], smallest: int, largest: int, most: int | None, tried: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool, threads: int = 1, poll: object | None = None) -> FoundSubsets:
         """
-        Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and places in the list of conditioning sets; that list; tests and skips by size.
+        For each x the first separation, or else the weakest association, over subsets of the pool.
+        """
+
+    def sweep(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], most: int | None, stop_above: float, poll: object | None = None) -> FoundSubsets:
+        """
+        Each x given the rest of the pool; who is separated leaves it for those after.
         """
 
 class GaussianTest:
@@ -83,7 +138,7 @@ class GaussianTest:
 
     def first_dependent(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], log_alpha: float, poll: object | None = None) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]: ...
 
-    def search_subsets(self, xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: int, pool: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], fixed: Sequence[int], smallest: int, largest: int, most: int | None, tried: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[list[int]], list[int], list[int]]:
+    def search_subsets(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], fixed: Sequence[int], smallest: int, largest: int, most: int | None, tried: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool, threads: int = 1, poll: object | None = None) -> FoundSubsets:
         """As ContingencyTest.search_subsets."""
 
     def log_p(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
@@ -138,6 +193,11 @@ def strongest(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), o
 
 def dependent(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
     """Which answers are reliable and have log p <= log_alpha."""
+
+def without(columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], excluded: Sequence[int], ascending: bool = False) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """
+    The columns that are not excluded, in their order; quicker if that is known to be ascending.
+    """
 
 def instruction_sets() -> list[str]:
     """Sets of kernels this processor can run, the plainest first."""

@@ -158,9 +158,10 @@ def given_nothing(
         done.append(target)
     assert fresh is not None
     tail = fresh.tail
-    if tail is None:
-        return {t: Screen(everyone, (), statistic[k], dof[k], reliable[k], log_p[k]) for k, t in enumerate(targets)}
-    return {t: type(fresh)(everyone, (), statistic[k], dof[k], reliable[k], tail) for k, t in enumerate(targets)}
+    return {
+        t: fresh.like(everyone, statistic[k], dof[k], reliable[k], log_p[k] if tail is None else tail)
+        for k, t in enumerate(targets)
+    }
 
 
 def shared_tests(known: Mapping[int, Screen]) -> int:

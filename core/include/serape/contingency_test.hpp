@@ -96,6 +96,9 @@ class ContingencyTest {
     SubsetAnswers search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question, std::size_t threads,
                                  Control& control) const;
 
+    // Each x given the rest of the question's pool; who is separated leaves the pool for those after it.
+    SubsetAnswers sweep(std::span<const std::uint32_t> xs, const SubsetQuestion& question, Control& control) const;
+
   private:
     friend class SubsetSearch;
     class Screen;

@@ -1,4 +1,4 @@
-// Ranking of a batch of answers.
+// Ranking of a batch of answers, and lists of candidates.
 #pragma once
 
 #include <cstddef>
@@ -17,5 +17,9 @@ struct Strongest {
 // among answers of the same dof the larger statistic is the stronger.
 Strongest strongest(std::span<const double> statistic, std::span<const double> dof,
                     std::span<const std::uint8_t> reliable);
+
+// The columns that are not excluded, in their order; `ascending` says that they are in ascending order.
+std::vector<std::uint32_t> without(std::span<const std::uint32_t> columns, std::vector<std::uint32_t> excluded,
+                                   bool ascending);
 
 }  // namespace serape

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from serape import _core
 from serape.errors import OptionError
 
 Floats = NDArray[np.float64]
@@ -76,6 +76,11 @@ class Screen:
         return len(self.xs)
 
     @property
+    def performed(self) -> int:
+        """How many tests are reliable."""
+        return int(np.count_nonzero(self.reliable))
+
+    @property
     def tail(self) -> Callable[[Floats, Floats], Floats] | None:
         """What makes log p of statistics and degrees of freedom, if they are not known already."""
         return self._log_p if callable(self._log_p) else None
@@ -100,9 +105,18 @@ class Screen:
     def at(self, places: NDArray[np.intp]) -> Screen:
         """Return the answers at some places."""
         log_p = self._log_p if callable(self._log_p) else self._log_p[places]
-        return type(self)(
-            self.xs[places], self.given, self.statistic[places], self.dof[places], self.reliable[places], log_p
-        )
+        return self.like(self.xs[places], self.statistic[places], self.dof[places], self.reliable[places], log_p)
+
+    def like(
+        self,
+        xs: NDArray[np.uint32],
+        statistic: Floats,
+        dof: Floats,
+        reliable: NDArray[np.bool_],
+        log_p: Floats | Callable[[Floats, Floats], Floats],
+    ) -> Screen:
+        """Return other answers of the same test given the same set."""
+        return type(self)(xs, self.given, statistic, dof, reliable, log_p)
 
     def part(self, candidates: NDArray[np.uint32]) -> Screen:
         """Return the answers for some of the candidates; those of this screen must be in ascending order."""
@@ -168,19 +182,6 @@ class Associations(Sequence[Association]):
         """Conditioning sets, each once."""
         self._rows = rows
 
-    @classmethod
-    def of_native(
-        cls,
-        xs: NDArray[np.uint32],
-        numbers: Floats,
-        places: NDArray[np.int32],
-        sets: Sequence[Sequence[int]],
-        rows: int | None,
-    ) -> Associations:
-        """Return what the core found: numbers and places are arrays one after another, of those x asked about."""
-        n = len(places) // 2
-        return cls(xs[:n], numbers[:n], numbers[n : 2 * n], numbers[2 * n :], places[:n], places[n:], sets, rows)
-
     def __len__(self) -> int:
         return len(self.xs)
 
@@ -213,13 +214,86 @@ class Associations(Sequence[Association]):
         """The x that nothing separates."""
         return [int(x) for x in self.xs[~self.separated]]
 
+    @property
+    def put_apart(self) -> list[int]:
+        """The x that some set separates."""
+        return [int(x) for x in self.xs[self.separated]]
+
+    @property
+    def last_survives(self) -> bool:
+        """Whether there is a last x and nothing separates it."""
+        return len(self) > 0 and not self.separated[-1]
+
+    def apart(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
+        """Return the x whose log p is above a value, each with its conditioning set."""
+        places = np.flatnonzero(self.reliable & (self.log_p > log_alpha)).tolist()
+        return [(int(self.xs[k]), self.given_of(k)) for k in places]
+
+
+class NativeAssociations(Associations):
+    """What the core found. It stays there until somebody looks at it."""
+
+    def __init__(self, found: _core.FoundSubsets, rows: int | None, names: NDArray[np.uint32] | None = None) -> None:
+        self._found = found
+        self._rows = rows
+        self._names = names  # what the core's numbers stand for, if not for themselves
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("xs", "statistic", "dof", "log_p", "reliable", "separated", "which", "sets"):
+            raise AttributeError(name)
+        n = len(self)
+        numbers, places, sets = self._found.arrays()
+        xs = self._found.xs()
+        if self._names is not None:
+            xs, sets = self._names[xs], [self._names[given].tolist() for given in sets]
+        super().__init__(
+            xs, numbers[:n], numbers[n : 2 * n], numbers[2 * n :], places[:n], places[n:], sets, self._rows
+        )
+        return self.__dict__[name]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def survivors(self) -> list[int]:
+        """The x that nothing separates."""
+        return self._named(self._found.those(separated=False))
+
+    @property
+    def put_apart(self) -> list[int]:
+        """The x that some set separates."""
+        return self._named(self._found.those(separated=True))
+
+    @property
+    def last_survives(self) -> bool:
+        """Whether there is a last x and nothing separates it."""
+        return self._found.last_survives()
+
+    def apart(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
+        """Return the x whose log p is above a value, each with its conditioning set."""
+        return self._found.apart(log_alpha) if self._names is None else super().apart(log_alpha)
+
+    def _named(self, numbers: list[int]) -> list[int]:
+        return numbers if self._names is None else [int(x) for x in self._names[numbers]]
+
+
+class Counts(dict[int, int]):
+    """Numbers by size of the conditioning set."""
+
+    def __missing__(self, size: int) -> int:
+        return 0
+
+    def total(self) -> int:
+        """Return their sum."""
+        return sum(self.values())
+
 
 @dataclass(slots=True)
 class Tally:
     """How many tests gave a verdict, and how many were passed over as unreliable, by size of the conditioning set."""
 
-    tests: Counter[int] = field(default_factory=Counter)
-    skipped: Counter[int] = field(default_factory=Counter)
+    tests: Counts = field(default_factory=Counts)
+    skipped: Counts = field(default_factory=Counts)
 
     def add(self, size: int, tests: int, skipped: int) -> None:
         """Count questions with a conditioning set of one size."""
@@ -366,6 +440,32 @@ class IndependenceTest(ABC):
                 break
         return _as_associations(xs, found, self.rows), tally
 
+    def sweep(
+        self,
+        xs: Candidates,
+        target: int,
+        pool: Candidates,
+        stop_above: float,
+        *,
+        most: int | None = None,
+        poll: Poll | None = None,
+    ) -> tuple[Associations, Tally]:
+        """Test each x in turn given the rest of the pool; a separated x leaves the pool for those after it.
+
+        A reliable test whose log p is above `stop_above` separates. Sets of more than `most` members are passed over.
+        """
+        tally = Tally()
+        check_distinct(pool)
+        live = {int(z): place for place, z in enumerate(pool)}
+        found: list[Association] = []
+        for x in map(int, xs):
+            rest = len(live.keys() - {x, target})
+            all_of_them = range(rest, rest + 1)
+            found.append(self._search_one(x, target, live, all_of_them, (), most, -1, stop_above, tally, poll))
+            if found[-1].separated:
+                live.pop(x, None)
+        return _as_associations(xs, found, self.rows), tally
+
     def _search_one(
         self,
         x: int,
@@ -489,3 +589,8 @@ def _as_screen(candidates: Candidates, given: Sequence[int], outcomes: list[Outc
 def as_positions(variables: Candidates) -> NDArray[np.uint32]:
     """Return variables as the array of positions that the core takes."""
     return np.ascontiguousarray(variables, np.uint32)
+
+
+def for_core(variables: Candidates) -> list[int] | tuple[int, ...] | NDArray[np.uint32]:
+    """Return variables as the core takes them; a list or tuple as it is."""
+    return variables if isinstance(variables, list | tuple) else as_positions(variables)

@@ -11,7 +11,7 @@ the mean cell of the table, `None` for nothing. A test of 0 degrees of freedom s
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,12 +23,15 @@ from serape.errors import OptionError
 from serape.independence.base import (
     Associations,
     Candidates,
+    Floats,
     IndependenceTest,
+    NativeAssociations,
     Outcome,
     Poll,
     Screen,
     Tally,
     as_positions,
+    for_core,
 )
 
 DofRule = Literal["auto", "full", "adjusted"]
@@ -72,8 +75,7 @@ class ContingencyTest(IndependenceTest):
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given; performed even where it is not reliable."""
-        statistic, dof, log_p, reliable = self._native.test(x, y, list(given))
-        return Outcome(statistic, dof, log_p, reliable, self.rows)
+        return Outcome(*self._native.test(x, y, given), self.rows)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows in a cell of the table of these variables."""
@@ -98,24 +100,15 @@ class ContingencyTest(IndependenceTest):
         `way` forces a way of counting ("panels", "planes", "scatter", "sparse", "ones"); all give the same bits.
         """
         positions = as_positions(candidates)
-        statistic, dof, reliable = self._native.screen(target, positions, list(given), threads, poll, way)
-        return _NativeScreen(positions, tuple(given), statistic, dof, reliable, _core.chi_square_log_sf)
+        return _Fresh(positions, tuple(given), self._native.screen(target, positions, given, threads, poll, way))
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
     ) -> Screen:
         """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
         positions = as_positions(candidates)
-        asked, statistic, dof, reliable = self._native.first_dependent(target, positions, list(given), log_alpha, poll)
-        tested = slice(asked)
-        return _NativeScreen(
-            positions[tested],
-            tuple(given),
-            statistic[tested],
-            dof[tested],
-            reliable[tested],
-            _core.chi_square_log_sf,
-        )
+        answers = self._native.first_dependent(target, positions, given, log_alpha, poll)
+        return _Fresh(positions[: len(answers)], tuple(given), answers)
 
     def search_subsets(
         self,
@@ -134,16 +127,29 @@ class ContingencyTest(IndependenceTest):
         poll: Poll | None = None,
     ) -> tuple[Associations, Tally]:
         """Search conditioning sets; sizes that cannot be reliable are counted as skipped without being gone through."""
-        positions = as_positions(xs)
         if sizes.step != 1:
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
         if len(sizes) == 0:
             sizes = range(len(pool) + 1, len(pool) + 2)  # none
-        numbers, places, sets, tests, skipped = self._native.search_subsets(
-            positions, target, as_positions(pool), list(fixed), sizes.start, sizes.stop - 1, most,
-            [tried] if isinstance(tried, int) else list(tried), stop_above, shrinking, until_survivor, threads, poll,
+        found = self._native.search_subsets(
+            for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop - 1, most,
+            (tried,) if isinstance(tried, int) else tried, stop_above, shrinking, until_survivor, threads, poll,
         )  # fmt: skip
-        return Associations.of_native(positions, numbers, places, sets, self.rows), Tally.by_size(tests, skipped)
+        return NativeAssociations(found, self.rows), Tally.by_size(found.tests, found.skipped)
+
+    def sweep(
+        self,
+        xs: Candidates,
+        target: int,
+        pool: Candidates,
+        stop_above: float,
+        *,
+        most: int | None = None,
+        poll: Poll | None = None,
+    ) -> tuple[Associations, Tally]:
+        """Test each x in turn given the rest of the pool, in one native call."""
+        found = self._native.sweep(for_core(xs), target, for_core(pool), most, stop_above, poll)
+        return NativeAssociations(found, self.rows), Tally.by_size(found.tests, found.skipped)
 
 
 class _NativeScreen(Screen):
@@ -156,3 +162,43 @@ class _NativeScreen(Screen):
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
         return _core.strongest(self.statistic, self.dof, self.reliable)
+
+
+class _Fresh(_NativeScreen):
+    """A screen whose answers stay in the core until somebody looks at them."""
+
+    def __init__(self, candidates: NDArray[np.uint32], given: tuple[int, ...], answers: _core.ScreenAnswers) -> None:
+        self.xs = candidates
+        self.given = given
+        self._answers = answers
+        self._log_p = _core.chi_square_log_sf
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("statistic", "dof", "reliable"):
+            raise AttributeError(name)
+        self.statistic, self.dof, self.reliable = self._answers.arrays()
+        return self.__dict__[name]
+
+    @property
+    def performed(self) -> int:
+        """How many tests are reliable."""
+        return self._answers.performed
+
+    def like(
+        self,
+        xs: NDArray[np.uint32],
+        statistic: Floats,
+        dof: Floats,
+        reliable: NDArray[np.bool_],
+        log_p: Floats | Callable[[Floats, Floats], Floats],
+    ) -> Screen:
+        """Return other answers of the same test given the same set."""
+        return _NativeScreen(xs, self.given, statistic, dof, reliable, log_p)
+
+    def strongest(self) -> tuple[list[int], float]:
+        """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
+        return self._answers.strongest()
+
+    def outcome(self, place: int) -> Outcome:
+        """Return one answer."""
+        return Outcome(*self._answers.outcome(place))

@@ -126,7 +126,7 @@ class ConditionalGaussian(IndependenceTest):
         counted = np.array([not self._ready(x, target, named) for x in positions.tolist()], bool)
         if counted.any():
             answers = self._categorical.screen(target, positions[counted], named, threads, poll, "automatic")
-            statistic[counted], dof[counted], reliable[counted] = answers
+            statistic[counted], dof[counted], reliable[counted] = answers.arrays()
         for k in np.flatnonzero(~counted).tolist():
             found = self._native.test(int(positions[k]), target, named, thorough=False, remember=False)
             statistic[k], dof[k], _, reliable[k] = found

@@ -47,6 +47,7 @@ from serape.independence.base import (
     Candidates,
     Floats,
     IndependenceTest,
+    NativeAssociations,
     Outcome,
     Poll,
     Screen,
@@ -163,19 +164,17 @@ class CorrelationTest(IndependenceTest):
         poll: Poll | None = None,
     ) -> tuple[Associations, Tally]:
         """Search conditioning sets; sizes that cannot be reliable are counted as skipped without being gone through."""
-        positions = as_positions(xs)
         if sizes.step != 1:
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
         if len(sizes) == 0:
             sizes = range(len(pool) + 1, len(pool) + 2)  # none
-        numbers, places, sets, tests, skipped = self._native.search_subsets(
-            self._find(positions), self._find_one(target), self._find(pool), self._find_set(fixed)[0],
+        found = self._native.search_subsets(
+            self._find(as_positions(xs)), self._find_one(target), self._find(pool), self._find_set(fixed)[0],
             sizes.start, sizes.stop - 1, most, [tried] if isinstance(tried, int) else list(tried),
             stop_above, shrinking, until_survivor, threads, poll,
         )  # fmt: skip
-        if self._at is not None:
-            sets = [self._positions[given].tolist() for given in sets]
-        return Associations.of_native(positions, numbers, places, sets, self.rows), Tally.by_size(tests, skipped)
+        names = None if self._at is None else self._positions
+        return NativeAssociations(found, self.rows, names), Tally.by_size(found.tests, found.skipped)
 
     # --- inside --------------------------------------------------------------------------------------------------
 

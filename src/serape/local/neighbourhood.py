@@ -7,6 +7,7 @@ answers are the same.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -50,10 +51,14 @@ class Neighbourhood:
 
     def first_survivor(self, xs: Sequence[int] | Positions) -> int | None:
         """Go through the x in their order and return the place of the first that no subset of the members separates."""
-        found = self.search.separate(xs, self.target, list(self.members), tried=self._marginal, until_survivor=True)
-        last = len(found) - 1
-        if last < 0 or found.separated[last]:
-            return None
+        if len(xs) and self._marginal == 0 and len(self.members) == 0:  # there is nothing to try
+            last = 0
+        else:
+            pool = list(self.members)
+            found = self.search.separate(xs, self.target, pool, tried=self._marginal, until_survivor=True)
+            if not found.last_survives:
+                return None
+            last = len(found) - 1
         self.tried(int(xs[last]))
         return last
 
@@ -63,17 +68,18 @@ class Neighbourhood:
         They are examined one after another, and who is dropped is not conditioned on by those after it; with `at_once`
         all are examined first.
         """
+        examined = [
+            x for x in examined if self._tried.get(x, -1) < self._entries - (self._entry[x] == self._entries - 1)
+        ]
         if not examined:
             return
         pool = list(self.members)
         entered = [self._entry[z] for z in pool]  # ascending
-        tried = [
-            int(np.searchsorted(entered, self._tried[x])) if x in self._tried else self._marginal for x in examined
-        ]
+        tried = [bisect_left(entered, self._tried[x]) if x in self._tried else self._marginal for x in examined]
         found = self.search.separate(examined, self.target, pool, tried=tried, shrinking=not at_once)
         self._tried.update(dict.fromkeys(examined, self._entries))
-        for x in found.xs[found.separated]:
-            self.members.remove(int(x))
+        for x in found.put_apart:
+            self.members.remove(x)
 
 
 class Weakest:

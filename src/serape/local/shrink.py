@@ -15,9 +15,7 @@ def shrink(search: Search, target: int, blanket: Members) -> bool:
 
 def shrink_once(search: Search, target: int, blanket: Members) -> bool:
     """Go through the blanket once, dropping X where X ⊥ T | B \\ X; return whether anything was dropped."""
-    dropped = False
-    for x in blanket:
-        if search.independent(x, target, blanket.without(x)):
-            blanket.remove(x)
-            dropped = True
-    return dropped
+    dropped = search.sweep(target, blanket)
+    for x in dropped:
+        blanket.remove(x)
+    return bool(dropped)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from serape.independence.base import Associations, Floats, Outcome, Screen
 
-_MOST_BATCHES = 8
-_SMALL = 32  # batches up to this size are kept one by one
+_MOST_HELD = 8  # answers for each variable that are kept as they came
+_FEW_VARIABLES = 1000  # for fewer, as many as for these
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,6 @@ class Event:
 
     variable: int
     what: Literal["entered", "left"]
-    decision: Decision | None
 
 
 class Trail:
@@ -49,6 +48,7 @@ class Trail:
         self._batches: list[tuple[int, Screen | Associations]] = []
         self._given: list[tuple[int, ...]] = []
         self._given_place: dict[tuple[int, ...], int] = {}
+        self._held = 0
         self._serial = 0
         # Folded from screens, by variable; empty until the first folding.
         self._statistic = self._dof = self._log_p = np.empty(0)
@@ -62,19 +62,15 @@ class Trail:
 
     def note_batch(self, batch: Screen | Associations) -> None:
         """Remember a batch; of a search through subsets, what was reliable."""
-        if isinstance(batch, Associations) and len(batch) <= _SMALL:
-            for x, association in zip(batch.xs.tolist(), batch, strict=True):
-                if association.outcome.reliable:
-                    self.note(x, association.outcome, association.given)
-            return
         self._serial += 1
         self._batches.append((self._serial, batch))
-        if len(self._batches) > _MOST_BATCHES:
+        self._held += len(batch)
+        if self._held > _MOST_HELD * max(self._variables, _FEW_VARIABLES):
             self._fold()
 
     def note_event(self, x: int, what: Literal["entered", "left"]) -> None:
-        """Remember that a variable entered or left, by its latest test."""
-        self.events.append(Event(x, what, self.latest(x)))
+        """Remember that a variable entered or left."""
+        self.events.append(Event(x, what))
 
     def latest(self, x: int) -> Decision | None:
         """Return the latest test of a variable, if it was ever tested."""
@@ -145,6 +141,7 @@ class Trail:
                 place_of = np.array([self._place_of(tuple(given)) for given in batch.sets], np.int64)
                 self._which[at] = place_of[batch.which[places]]
         self._batches = []
+        self._held = 0
 
 
 def _counts(batch: Screen | Associations) -> NDArray[np.bool_]:

@@ -44,6 +44,9 @@ class Memory:
 
     def recall(self, key: Any, compute: Callable[[], Step[Value]]) -> Step[Value]:
         """Return the step of a key, computing it if nobody has; a thread that is computing it is waited for."""
+        done = self._steps.get(key)
+        if done is not None:
+            return done
         while True:
             with self._lock:
                 known = self._steps.get(key)

@@ -10,16 +10,15 @@ unreliable test shows neither: it is skipped and counted as such. A question who
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from serape import _core
 from serape.errors import OptionError, is_whole
 from serape.independence.base import (
     NO_OUTCOME,
@@ -43,8 +42,6 @@ Candidates = Sequence[int] | Positions
 
 Value = TypeVar("Value")
 
-_MANY = 64
-_FEW = 4096
 _TICK = 0.1  # seconds between two reports of progress
 
 
@@ -212,9 +209,10 @@ class Search:
             target, self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._tick)
         )
         last = len(screen) - 1
-        if last >= 0 and screen.reliable[last] and screen.outcome(last).log_p <= self.log_alpha:
-            return last
-        return None
+        if last < 0:
+            return None
+        outcome = screen.outcome(last)
+        return last if outcome.reliable and outcome.log_p <= self.log_alpha else None
 
     def ranking(self, screen: Screen) -> NDArray[np.intp]:
         """Return the places from the strongest to the weakest; exact ties by place, or at random if asked."""
@@ -259,30 +257,46 @@ class Search:
         **options: Any,
     ) -> Associations:
         sizes = range(len(pool) + 1) if sizes is None else sizes
-        ask = functools.partial(
-            self.test.search_subsets,
-            target=target,
-            pool=pool,
-            sizes=sizes,
-            most=self.max_conditioning,
-            stop_above=stop_above,
-            threads=self._threads,
-            poll=self._tick,
-        )
+        options |= {
+            "target": target,
+            "pool": pool,
+            "sizes": sizes,
+            "most": self.max_conditioning,
+            "stop_above": stop_above,
+            "threads": self._threads,
+            "poll": self._tick,
+        }
         must = self._must(target)
         if must and any(int(x) in must for x in xs):
-            found, tally = _without(must, xs, ask, options)
+            found, tally = _without(must, xs, self.test.search_subsets, options)
         else:
-            found, tally = ask(xs, **options)
+            found, tally = self.test.search_subsets(xs, **options)
+        return self._found(target, found, tally)
+
+    def sweep(self, target: int, members: Collection[int]) -> list[int]:
+        """Test each member in turn given the others, and return those that are put apart.
+
+        Who is put apart is not conditioned on by those after it. Members that are known are not tested.
+        """
+        kept = self._must(target)
+        if target == self.subject and self._known_members:
+            kept = kept.union(self._known_members)
+        pool = list(members)
+        xs = [x for x in pool if x not in kept] if kept else pool
+        if not xs:
+            return []
+        found, tally = self.test.sweep(xs, target, pool, self.log_alpha, most=self.max_conditioning, poll=self._tick)
+        return self._found(target, found, tally).put_apart
+
+    def _found(self, target: int, found: Associations, tally: Tally) -> Associations:
+        """Count and remember what a search through conditioning sets found."""
         self.tally.merge(tally)
         if self._remembers(target):
             self.trail(target).note_batch(found)
-        elif self.subject is not None:
+        elif self.subject is not None and self._evidence:
             for k in np.flatnonzero((found.xs == self.subject) & found.reliable).tolist():
                 self.settle(self.subject, target, found.outcome(k), found.given_of(k))
-        apart = np.flatnonzero(found.reliable & (found.log_p > self.log_alpha))
-        if len(apart):
-            self._separations.add_batch(found.xs[apart], target, found.which[apart], found.sets)
+        self._separations.add_found(found, target, self.log_alpha)
         self._tick()
         return found
 
@@ -291,23 +305,7 @@ class Search:
     def others(self, target: int, *excluded: int) -> Positions:
         """Return all variables that may be joined to the target, but the excluded ones, in the table's order."""
         apart = () if self._knowledge is None else self._knowledge.apart(target)
-        places = sorted({target, *excluded, *apart})
-        if len(self._all) < len(self.variables):
-            places = self._places(places)
-        if len(self._all) <= _FEW or len(places) > _MANY:
-            inside = np.ones(len(self._all), bool)
-            inside[places] = False
-            return self._all[inside]
-        pieces = [self._all[begin + 1 : end] for begin, end in pairwise([-1, *places, len(self._all)])]
-        return np.concatenate(pieces)
-
-    def _places(self, variables: list[int]) -> list[int]:
-        """Return where variables stand among those that take part; some may not."""
-        wanted = np.array(variables, np.uint32)
-        places = np.searchsorted(self._all, wanted)
-        there = places < len(self._all)
-        there[there] = self._all[places[there]] == wanted[there]
-        return [int(k) for k in places[there]]
+        return _core.without(self._all, (target, *excluded, *apart), ascending=True)
 
     def joinable(self, target: int, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are not the target and may be joined to it."""
@@ -316,8 +314,7 @@ class Search:
 
     def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:
         """Return the candidates that are not members, in their order."""
-        positions = as_positions(candidates)
-        return positions[~np.isin(positions, tuple(members))]
+        return _core.without(as_positions(candidates), tuple(members))
 
     def rows_per_cell(self, *variables: int) -> float:
         """Return the mean number of rows in a cell of the table of these variables."""
@@ -371,7 +368,7 @@ class Search:
         Algorithms that look from both sides put out by one what the other would keep, or let in by one what the other
         would not.
         """
-        if self.subject is None:
+        if self.subject is None or not self._evidence:
             return
         for (x, dependent), (outcome, given) in self._from_outside.items():
             latest = self.trail(self.subject).latest(x)
@@ -431,7 +428,7 @@ class Search:
         return self._counted(target, screen, settles)
 
     def _counted(self, target: int, screen: Screen, settles: bool = True) -> Screen:
-        performed = int(np.count_nonzero(screen.reliable))
+        performed = screen.performed
         self.tally.add(len(screen.given), performed, len(screen) - performed)
         if settles and self._remembers(target):
             self.trail(target).note_batch(screen)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.independence.base import Associations
+
 _SMALL = 32  # batches up to this size are kept pair by pair …
 _FEW = 4  # … if one set separates them all, up to this
 
@@ -81,6 +83,15 @@ class Separations:
         else:
             batch = _Batch(self._serial, xs, which, sets)
         self._batches.setdefault(target, []).append(batch)
+
+    def add_found(self, found: Associations, target: int, log_alpha: float) -> None:
+        """Remember what a search through conditioning sets found to separate x from the target."""
+        if len(found) <= _SMALL:
+            for x, given in found.apart(log_alpha):
+                self.add(x, target, given)
+            return
+        apart = np.flatnonzero(found.reliable & (found.log_p > log_alpha))
+        self.add_batch(found.xs[apart], target, found.which[apart], found.sets)
 
     def get(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set that separates two variables, or None if none was found."""
