@@ -217,6 +217,34 @@ SubsetQuestion asked_for(const Columns& xs, std::uint32_t target, const Columns&
     return question;
 }
 
+using BySize = nb::typed<nb::dict, int, int>;
+
+// Counts by size, but for those of 0.
+BySize by_size(const std::vector<std::uint64_t>& counts) {
+    nb::dict found;
+    for (std::size_t size = 0; size < counts.size(); ++size) {
+        if (counts[size] != 0) {
+            found[nb::int_(size)] = counts[size];
+        }
+    }
+    return BySize(std::move(found));
+}
+
+// The places of answers that show dependence, and of those that show independence.
+std::pair<NumPy<std::int64_t>, NumPy<std::int64_t>> divided(std::span<const double> statistic,
+                                                            std::span<const double> dof,
+                                                            std::span<const std::uint8_t> reliable, double log_alpha) {
+    std::vector<std::int64_t> dependent;
+    std::vector<std::int64_t> apart;
+    CriticalValues critical(log_alpha);
+    for (std::size_t k = 0; k < statistic.size(); ++k) {
+        if (reliable[k] != 0) {
+            (critical.log_p_above(statistic[k], dof[k]) ? apart : dependent).push_back(static_cast<std::int64_t>(k));
+        }
+    }
+    return {to_numpy(std::move(dependent)), to_numpy(std::move(apart))};
+}
+
 void bind_answers(nb::module_& m) {
     nb::class_<ScreenAnswers>(m, "ScreenAnswers", "The answers of a screen of contingency tables.")
         .def("__len__", &ScreenAnswers::size)
@@ -245,6 +273,13 @@ void bind_answers(nb::module_& m) {
             },
             "Places of the strongest reliable answers (several if they tie exactly) and their log p.")
         .def(
+            "divide",
+            [](const ScreenAnswers& answers, double log_alpha) {
+                return divided(answers.statistic(), answers.dof(), answers.reliable(), log_alpha);
+            },
+            nb::arg("log_alpha"),
+            "Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.")
+        .def(
             "outcome",
             [](const ScreenAnswers& answers, std::size_t place) {
                 if (place >= answers.size()) {
@@ -264,9 +299,9 @@ void bind_answers(nb::module_& m) {
              "places in the list of conditioning sets; that list.")
         .def("xs", [](const FoundSubsets& found) { return to_numpy(std::vector(found.xs)); })
         .def_prop_ro(
-            "tests", [](const FoundSubsets& found) { return found.found.tally.tests; }, "By size.")
+            "tests", [](const FoundSubsets& found) { return by_size(found.found.tally.tests); }, "By size.")
         .def_prop_ro(
-            "skipped", [](const FoundSubsets& found) { return found.found.tally.skipped; }, "By size.")
+            "skipped", [](const FoundSubsets& found) { return by_size(found.found.tally.skipped); }, "By size.")
         .def(
             "those",
             [](const FoundSubsets& found, bool separated) {
@@ -355,6 +390,38 @@ void bind_test(nb::module_& m) {
             nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
             "Statistic, dof and reliability of many candidates given one set.")
+        .def(
+            "screens",
+            [](const ContingencyTest& test, std::uint32_t target,
+               const std::vector<std::pair<Columns, std::vector<std::uint32_t>>>& groups, std::size_t threads,
+               const nb::object& poll) {
+                check(test.table(), target);
+                std::size_t size = 0;
+                for (const auto& [candidates, given] : groups) {
+                    check(test.table(), candidates.all());
+                    check(test.table(), given);
+                    size += candidates.size();
+                }
+                ScreenAnswers answers(size);
+                Tally tally;
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    Answers out = answers.out();
+                    for (const auto& [candidates, given] : groups) {
+                        test.screen(target, candidates.all(), given, std::min(threads, most_threads), control, out);
+                        const auto performed =
+                            static_cast<std::size_t>(std::count(out.reliable, out.reliable + candidates.size(), 1));
+                        tally.add_test(given.size(), performed);
+                        tally.add_skip(given.size(), candidates.size() - performed);
+                        out = {out.statistic + candidates.size(), out.dof + candidates.size(),
+                               out.reliable + candidates.size()};
+                    }
+                });
+                return std::make_tuple(std::move(answers), by_size(tally.tests), by_size(tally.skipped));
+            },
+            nb::arg("target"), nb::arg("groups"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "The screens of several groups of candidates, each given its own set, one after another; tests and skips "
+            "by size.")
         .def(
             "first_dependent",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,
@@ -754,6 +821,17 @@ NB_MODULE(_core, m) {
         },
         nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"), nb::arg("log_alpha"),
         "Which answers are reliable and have log p <= log_alpha.");
+    m.def(
+        "divide",
+        [](const Array<double>& statistic, const Array<double>& dof, const Array<bool>& reliable, double log_alpha) {
+            if (statistic.size() != dof.size() || statistic.size() != reliable.size()) {
+                throw nb::value_error("statistic, dof and reliable must be of one length");
+            }
+            return divided(span(statistic), span(dof),
+                           {reinterpret_cast<const std::uint8_t*>(reliable.data()), reliable.size()}, log_alpha);
+        },
+        nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"), nb::arg("log_alpha"),
+        "Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.");
     m.def(
         "without",
         [](const Array<std::uint32_t>& columns, const std::vector<std::uint32_t>& excluded, bool ascending) {

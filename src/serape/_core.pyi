@@ -63,6 +63,11 @@ class ScreenAnswers:
         Places of the strongest reliable answers (several if they tie exactly) and their log p.
         """
 
+    def divide(self, log_alpha: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.
+        """
+
     def outcome(self, place: int) -> tuple[float, float, float, bool]:
         """Statistic, dof, log p and reliability of one answer."""
 
@@ -79,11 +84,11 @@ class FoundSubsets:
     def xs(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
     @property
-    def tests(self) -> list[int]:
+    def tests(self) -> dict[int, int]:
         """By size."""
 
     @property
-    def skipped(self) -> list[int]:
+    def skipped(self) -> dict[int, int]:
         """By size."""
 
     def those(self, separated: bool) -> list[int]:
@@ -104,6 +109,11 @@ class ContingencyTest:
 
     def screen(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> ScreenAnswers:
         """Statistic, dof and reliability of many candidates given one set."""
+
+    def screens(self, target: int, groups: Sequence[tuple[Sequence[int] | numpy.typing.NDArray[numpy.uint32], Sequence[int]]], threads: int = 1, poll: object | None = None) -> tuple[ScreenAnswers, dict[int, int], dict[int, int]]:
+        """
+        The screens of several groups of candidates, each given its own set, one after another; tests and skips by size.
+        """
 
     def first_dependent(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], log_alpha: float, poll: object | None = None) -> ScreenAnswers: ...
 
@@ -193,6 +203,11 @@ def strongest(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), o
 
 def dependent(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
     """Which answers are reliable and have log p <= log_alpha."""
+
+def divide(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.
+    """
 
 def without(columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], excluded: Sequence[int], ascending: bool = False) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
     """

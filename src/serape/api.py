@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -243,11 +243,13 @@ class Task:
         watch: Watcher | None = None,
         marginals: Mapping[int, Screen] | None = None,
         memory: Memory | None = None,
+        notes: Sequence[str] = (),
     ) -> Result:
         """Ask the question of a target.
 
         `marginals` are tests given nothing that are known already, by target, and `memory` holds steps that searches
         for other targets have made. With it evidence is not kept: it is gathered by a search of its own when asked for.
+        `notes` are told by the result.
         """
         search = self.search(target, threads, watch, marginals, memory)
         started = time.perf_counter()
@@ -256,11 +258,12 @@ class Task:
         except KeyboardInterrupt:
             members = search.so_far(target)
             partial = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
-            raise Interrupted(self._result(search, target, partial, time.perf_counter() - started, memory)) from None
+            seconds = time.perf_counter() - started
+            raise Interrupted(self._result(search, target, partial, seconds, memory, notes)) from None
         finally:
             if isinstance(watch, Watch):
                 watch.close()
-        return self._result(search, target, answer, time.perf_counter() - started, memory, complete=True)
+        return self._result(search, target, answer, time.perf_counter() - started, memory, notes, complete=True)
 
     def search(
         self,
@@ -392,6 +395,7 @@ class Task:
         answer: Answer,
         seconds: float,
         memory: Memory | None,
+        notes: Sequence[str] = (),
         *,
         complete: bool = False,
     ) -> Result:
@@ -399,15 +403,23 @@ class Task:
         table = getattr(self.source, "table", None)
 
         def named(positions: Collection[int | str] | None) -> tuple[str, ...] | None:
-            return None if positions is None else tuple(names[int(v)] for v in sorted(int(v) for v in positions))
+            return None if positions is None else tuple([names[v] for v in sorted(map(int, positions))])
 
         spouses = answer.spouses
         near = named(answer.parents_children)
-        copies = {} if table is None else table.copies
-        inside = {int(v) for v in (*(answer.blanket or ()), *(answer.parents_children or ()))}
-        alike = {k: [x for x in copies[k] if x not in (k, target)] for k in sorted(inside) if k in copies}
-        interchangeable = {names[k]: named(others) or () for k, others in alike.items() if others}
         asked_for = answer.blanket if self.finds == "blanket" else answer.parents_children
+        copies = {} if table is None else table.copies
+        interchangeable: dict[str, tuple[str, ...]] = {}
+        alike: list[str] = []
+        if copies:
+            inside = {int(v) for v in (*(answer.blanket or ()), *(answer.parents_children or ()))}
+            for k in sorted(inside.intersection(copies)):
+                if others := named([x for x in copies[k] if x not in (k, target)]):
+                    interchangeable[names[k]] = others
+                    alike.append(f"{some(others)} can stand for {names[k]!r}: the same rows in each level")
+            if target in copies:
+                others = named([x for x in copies[target] if x != target]) or ()
+                alike.insert(0, f"a copy of the target: {some(others)}")
         search.reconcile({int(v) for v in asked_for or ()})
         return Result(
             target=names[target],
@@ -422,30 +434,10 @@ class Task:
             tests_by_size=dict(sorted(search.tally.tests.items())),
             skipped=search.tally.skipped.total(),
             seconds=seconds,
-            options={
-                "max_conditioning": None if self.max_conditioning is None else int(self.max_conditioning),
-                "random_state": self.random_state if is_whole(self.random_state) else None,
-                "reliability": getattr(self.source, "reliability", None),
-                "dof": getattr(self.source, "dof", None),
-                **self.options,
-                **self.said,
-            },
+            options=dict(self._settings),
             interchangeable=interchangeable,
             data=None if table is None else table.provenance,
-            notes=(
-                *(table.notes if table is not None else ()),
-                *self.source.notes,
-                *search.notes,
-                *(
-                    [f"a copy of the target: {some(named([x for x in copies[target] if x != target]) or ())}"]
-                    if target in copies
-                    else ()
-                ),
-                *(
-                    f"{some(others)} can stand for {name!r}: the same rows in each level"
-                    for name, others in interchangeable.items()
-                ),
-            ),
+            notes=(*(table.notes if table is not None else ()), *self.source.notes, *search.notes, *alike, *notes),
             complete=complete,
             trace=Evidence.of(
                 search,
@@ -454,6 +446,17 @@ class Task:
                 None if memory is None else lambda: self.run(target).trace,
             ),
         )
+
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "max_conditioning": None if self.max_conditioning is None else int(self.max_conditioning),
+            "random_state": self.random_state if is_whole(self.random_state) else None,
+            "reliability": getattr(self.source, "reliability", None),
+            "dof": getattr(self.source, "dof", None),
+            **self.options,
+            **self.said,
+        }
 
 
 def _automatic(finds: Finds, data: Table | IndependenceTest) -> str:

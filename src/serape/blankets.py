@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from serape.ahead import take_ahead
@@ -74,11 +73,12 @@ def ask_of_many(
     def one(target: int, watch: Watcher) -> Result:
         # A copy of an earlier column is searched for by itself: for the others the first one stands in its place.
         shared = memory if task.left_out(target) == common else None
-        found = task.run(target, watch=watch, marginals=task.marginals_for(target, known, shared), memory=shared)
-        return found if target not in ahead else found.having_taken(ahead[target])
+        marginals = task.marginals_for(target, known, shared)
+        result = task.run(target, watch=watch, marginals=marginals, memory=shared, notes=notes)
+        return result if target not in ahead else result.having_taken(ahead[target])
 
     def done(target: int, result: Result) -> None:
-        found[target] = replace(task.whole(target, result), notes=(*result.notes, *notes))
+        found[target] = task.whole(target, result)
         show.advance(result.target, result.blanket, result.tests, result.skipped)
 
     try:

@@ -12,6 +12,7 @@
 
 #include "serape/aligned.hpp"
 #include "serape/packed_table.hpp"
+#include "serape/scratch.hpp"
 
 namespace serape {
 
@@ -56,7 +57,7 @@ class Cells {
     std::size_t target_;
     std::vector<std::uint32_t> given_;
     std::size_t words_;
-    LineVector<std::uint64_t> masks_;
+    ScratchVector<std::uint64_t> masks_;
     std::vector<std::uint32_t> mask_slot_;
 };
 

@@ -1,10 +1,11 @@
 """What every independence test offers.
 
-A test answers "is X ⊥ Y | Z?". Algorithms ask in batches, of which there are three:
+A test answers "is X ⊥ Y | Z?". Algorithms ask in batches, of which there are four kinds:
 
-- `screen`: one conditioning set, many candidates;
+- `screen`: one conditioning set, many candidates (`screens`: several of these);
 - `first_dependent`: the same, in order, until a candidate is dependent;
-- `search_subsets`: many conditioning sets, drawn from a pool (`weakest` and `separate` are its two everyday forms).
+- `search_subsets`: many conditioning sets, drawn from a pool (`weakest` and `separate` are its two everyday forms);
+- `sweep`: each of some variables given the others.
 
 A new test has to supply `test` alone; the batch questions are built on it here. Tests that can do better override
 them, and must give the same answers. Variables are positions in `variables` throughout.
@@ -29,6 +30,9 @@ from serape.errors import OptionError
 Floats = NDArray[np.float64]
 Candidates = Sequence[int] | NDArray[np.uint32]
 Poll = Callable[[], object]
+Group = tuple[Candidates, Sequence[int]]
+"""Candidates and the conditioning set they are tested with."""
+NOBODY = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,11 @@ class Screen:
     def dependent(self, log_alpha: float) -> NDArray[np.bool_]:
         """Return which answers are reliable and show dependence."""
         return self.reliable & (self.log_p <= log_alpha)
+
+    def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the places of the answers that show dependence, and of those that show independence."""
+        dependent = self.dependent(log_alpha)
+        return np.flatnonzero(dependent), np.flatnonzero(self.reliable & ~dependent)
 
     def at(self, places: NDArray[np.intp]) -> Screen:
         """Return the answers at some places."""
@@ -309,18 +318,6 @@ class Tally:
         for size, count in other.skipped.items():
             self.skipped[size] += count
 
-    @classmethod
-    def by_size(cls, tests: Sequence[int], skipped: Sequence[int]) -> Tally:
-        """Return a tally of counts for the sizes 0, 1, 2, …."""
-        tally = cls()
-        for size, count in enumerate(tests):
-            if count:
-                tally.tests[size] = count
-        for size, count in enumerate(skipped):
-            if count:
-                tally.skipped[size] = count
-        return tally
-
 
 class IndependenceTest(ABC):
     """A source of answers about conditional independence."""
@@ -375,6 +372,23 @@ class IndependenceTest(ABC):
             if poll is not None:
                 poll()
         return _as_screen(candidates, given, outcomes)
+
+    def screens(
+        self, target: int, groups: Sequence[Group], *, threads: int = 1, poll: Poll | None = None
+    ) -> tuple[Screen, Tally]:
+        """Test the candidates of each group against the target given the group's set; answers one after another."""
+        parts = [self.screen(target, xs, given, threads=threads, poll=poll) for xs, given in groups]
+        tally = Tally()
+        for part in parts:
+            tally.add(len(part.given), part.performed, len(part) - part.performed)
+        if not parts:
+            return Screen(NOBODY, (), np.empty(0), np.empty(0), np.empty(0, bool), np.empty(0)), tally
+        joined = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("xs", "statistic", "dof", "reliable", "log_p")
+        )
+        xs, statistic, dof, reliable, log_p = joined
+        return Screen(xs, (), statistic, dof, reliable, log_p), tally
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
@@ -593,4 +607,4 @@ def as_positions(variables: Candidates) -> NDArray[np.uint32]:
 
 def for_core(variables: Candidates) -> list[int] | tuple[int, ...] | NDArray[np.uint32]:
     """Return variables as the core takes them; a list or tuple as it is."""
-    return variables if isinstance(variables, list | tuple) else as_positions(variables)
+    return variables if isinstance(variables, (list, tuple)) else as_positions(variables)

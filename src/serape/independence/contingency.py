@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,9 +22,12 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.base import (
+    NOBODY,
     Associations,
     Candidates,
+    Counts,
     Floats,
+    Group,
     IndependenceTest,
     NativeAssociations,
     Outcome,
@@ -110,6 +114,14 @@ class ContingencyTest(IndependenceTest):
         answers = self._native.first_dependent(target, positions, given, log_alpha, poll)
         return _Fresh(positions[: len(answers)], tuple(given), answers)
 
+    def screens(
+        self, target: int, groups: Sequence[Group], *, threads: int = 1, poll: Poll | None = None
+    ) -> tuple[Screen, Tally]:
+        """Test the candidates of each group against the target given the group's set, in one native call."""
+        answers, tests, skipped = self._native.screens(target, groups, threads, poll)
+        xs = np.concatenate([as_positions(candidates) for candidates, _ in groups]) if groups else NOBODY
+        return _Fresh(xs, (), answers), Tally(Counts(tests), Counts(skipped))
+
     def search_subsets(
         self,
         xs: Candidates,
@@ -135,7 +147,7 @@ class ContingencyTest(IndependenceTest):
             for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop - 1, most,
             (tried,) if isinstance(tried, int) else tried, stop_above, shrinking, until_survivor, threads, poll,
         )  # fmt: skip
-        return NativeAssociations(found, self.rows), Tally.by_size(found.tests, found.skipped)
+        return NativeAssociations(found, self.rows), Tally(Counts(found.tests), Counts(found.skipped))
 
     def sweep(
         self,
@@ -149,15 +161,28 @@ class ContingencyTest(IndependenceTest):
     ) -> tuple[Associations, Tally]:
         """Test each x in turn given the rest of the pool, in one native call."""
         found = self._native.sweep(for_core(xs), target, for_core(pool), most, stop_above, poll)
-        return NativeAssociations(found, self.rows), Tally.by_size(found.tests, found.skipped)
+        return NativeAssociations(found, self.rows), Tally(Counts(found.tests), Counts(found.skipped))
 
 
 class _NativeScreen(Screen):
     """A screen whose ranking and verdicts need p-values only where degrees of freedom differ, or close to alpha."""
 
+    def log_p_of(self, places: NDArray[np.intp]) -> Floats:
+        """Return the logarithms of the p-values at some places only."""
+        return _core.chi_square_log_sf(self.statistic[places], self.dof[places])
+
+    @cached_property
+    def log_p(self) -> Floats:
+        """The logarithms of the p-values, computed when first asked for."""
+        return _core.chi_square_log_sf(self.statistic, self.dof)
+
     def dependent(self, log_alpha: float) -> NDArray[np.bool_]:
         """Return which answers are reliable and show dependence."""
         return _core.dependent(self.statistic, self.dof, self.reliable, log_alpha)
+
+    def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the places of the answers that show dependence, and of those that show independence."""
+        return _core.divide(self.statistic, self.dof, self.reliable, log_alpha)
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
@@ -194,6 +219,10 @@ class _Fresh(_NativeScreen):
     ) -> Screen:
         """Return other answers of the same test given the same set."""
         return _NativeScreen(xs, self.given, statistic, dof, reliable, log_p)
+
+    def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the places of the answers that show dependence, and of those that show independence."""
+        return self._answers.divide(log_alpha)
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""

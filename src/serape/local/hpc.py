@@ -15,14 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from serape.local.answer import Answer
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.spouses import blanket_around
 from serape.search import Positions, Search, once
 
-Separated = Mapping[tuple[int, ...], Positions]
+Separated = Mapping[tuple[int, ...], Positions | list[int]]
 """dSep the other way round: a separating set to the variables it separates from the target."""
 
 
@@ -45,12 +43,12 @@ def de_pcs(search: Search, target: int) -> tuple[list[int], Separated]:
     """Algorithm 3: a superset of the parents and children, by tests given nothing and given one variable."""
     dependent, apart = search.divide(target, search.others(target))
     pcs = [int(x) for x in dependent.xs[search.ranking(dependent)]]
-    d_sep: dict[tuple[int, ...], Positions] = {(): apart}
     found = search.separate(pcs[::-1], target, pcs, range(1, 2), shrinking=True)
-    for k, given in enumerate(found.sets):
-        separated = np.sort(found.xs[found.separated & (found.which == k)])
-        if len(separated):
-            d_sep[tuple(given)] = separated
+    parted: dict[tuple[int, ...], list[int]] = {}
+    for x, given in found.apart(search.log_alpha):
+        parted.setdefault(given, []).append(x)
+    d_sep: dict[tuple[int, ...], Positions | list[int]] = {(): apart}
+    d_sep.update((given, sorted(xs)) for given, xs in parted.items())
     survivors = set(found.survivors)
     return [x for x in pcs if x in survivors], d_sep
 
@@ -59,14 +57,8 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> lis
     """Algorithm 4: a superset of the spouses, by tests given at most two variables."""
     sps: dict[int, None] = {}
     for x in pcs:
-        strength: dict[int, tuple[float, float]] = {}
-        for given, ys in d_sep.items():
-            if x not in given:
-                screen = search.screen(target, ys, (*given, x), settles=False)
-                joined = screen.at(np.flatnonzero(screen.dependent(search.log_alpha)))
-                numbers = zip(joined.log_p.tolist(), (-joined.statistic).tolist(), strict=True)
-                strength.update(zip(joined.xs.tolist(), numbers, strict=True))
-        sps_x = sorted(strength, key=lambda y: (*strength[y], y))
+        groups = [(ys, (*given, x)) for given, ys in d_sep.items() if x not in given]
+        sps_x = search.joined(target, groups).tolist()
         found = search.separate(sps_x[::-1], target, sps_x, range(1, 2), fixed=(x,), shrinking=True)
         sps.update(dict.fromkeys(found.survivors))
     return list(sps)

@@ -24,6 +24,5 @@ def inter_iapc(search: Search, target: int) -> Answer:
 def inter_iapc_among(search: Search, target: int, candidates: Sequence[int] | Positions) -> Answer:
     """Find the parents and children of the target among some candidates."""
     blanket = inter_iamb_among(search, target, candidates)
-    found = search.separate(list(blanket), target, list(blanket))
-    near = [x for x, association in zip(blanket, found, strict=True) if not association.separated]
-    return Answer(blanket=list(blanket), parents_children=near)
+    members = list(blanket)
+    return Answer(blanket=members, parents_children=search.separate(members, target, members).survivors)

@@ -93,9 +93,9 @@ class Weakest:
         found = near.associated()
         self._near = near
         self._xs = found.xs
-        self._numbers = np.stack([found.statistic, found.dof, found.log_p])
+        self._statistic, self._dof, self._log_p = found.statistic, found.dof, found.log_p
         self._which = np.zeros(len(found), np.intp)  # places in _sets
-        self._sets: list[frozenset[int]] = [frozenset()]
+        self._sets: list[Sequence[int]] = [()]
         self._members: list[int] = []  # those that the associations are over
 
     def take_strongest(self) -> int | None:
@@ -103,49 +103,65 @@ class Weakest:
         self._update()
         if len(self._xs) == 0:
             return None
-        statistic, _, log_p = self._numbers
-        lowest = log_p == log_p.min()
-        ties = np.flatnonzero(lowest & (statistic == statistic[lowest].max()))
-        place = self._near.search.one_of(ties.tolist())
+        lowest = (self._log_p == self._log_p.min()).nonzero()[0]
+        if len(lowest) > 1:
+            statistic = self._statistic[lowest]
+            lowest = lowest[statistic == statistic.max()]
+        place = self._near.search.one_of(lowest.tolist())
         x = int(self._xs[place])
-        self._keep(np.arange(len(self._xs)) != place)
+        kept = np.ones(len(self._xs), bool)
+        kept[place] = False
+        self._keep(kept)
         return x
 
     def _update(self) -> None:
         near = self._near
-        members = list(near.members)
-        if members == self._members or len(self._xs) == 0:
+        members, before = list(near.members), self._members
+        if members == before or len(self._xs) == 0:
             return
-        old = set(self._members) & set(members)
+        self._members = members
+        everyone = np.arange(len(self._xs))
+        if members[: len(before)] == before:  # nobody has left
+            self._keep(self._survivors(everyone, members, len(before)))
+            return
+        old = set(before) & set(members)
         pool = [z for z in members if z in old] + [z for z in members if z not in old]
         lost = self._lost(old)
-        apart = np.zeros(len(self._xs), bool)
-        for places, tried in ((np.flatnonzero(~lost), len(old)), (np.flatnonzero(lost), -1)):
-            if len(places) == 0:
-                continue
-            found = near.search.separate(self._xs[places], near.target, pool, tried=tried)
-            apart[places] = found.separated
-            fresh = np.stack([found.statistic, found.dof, found.log_p])
-            better = found.reliable & (_weaker(fresh, self._numbers[:, places]) | (tried < 0))
-            self._numbers[:, places[better]] = fresh[:, better]
-            self._which[places[better]] = len(self._sets) + found.which[better]
-            self._sets += [frozenset(given) for given in found.sets]
-        self._keep(~apart)
-        self._members = members
+        kept = self._survivors(everyone[~lost], pool, len(old)), self._survivors(everyone[lost], pool, -1)
+        self._keep(np.sort(np.concatenate(kept)))
+
+    def _survivors(self, places: NDArray[np.intp], pool: list[int], tried: int) -> NDArray[np.intp]:
+        """Try subsets of the pool on those at some places, note where the weakest is weaker, return who survives."""
+        if len(places) == 0:
+            return places
+        found = self._near.search.separate(self._xs[places], self._near.target, pool, tried=tried)
+        left = (~found.separated).nonzero()[0]
+        kept: NDArray[np.intp] = places[left]
+        if len(kept) == 0:
+            return kept
+        fresh = found.statistic[left], found.dof[left], found.log_p[left]
+        known = self._statistic[kept], self._dof[kept], self._log_p[kept]
+        better = found.reliable[left] if tried < 0 else found.reliable[left] & _weaker(fresh, known)
+        at = kept[better]
+        self._statistic[at], self._dof[at], self._log_p[at] = (numbers[better] for numbers in fresh)
+        self._which[at] = len(self._sets) + found.which[left[better]]
+        self._sets += found.sets
+        return kept
 
     def _lost(self, members: set[int]) -> NDArray[np.bool_]:
         """Return whose remembered subset has lost a member, and forget the subsets that are nobody's."""
         used, self._which = np.unique(self._which, return_inverse=True)
         self._sets = [self._sets[k] for k in used.tolist()]
-        return np.array([not given <= members for given in self._sets], bool)[self._which]
+        return np.array([not members.issuperset(given) for given in self._sets], bool)[self._which]
 
-    def _keep(self, kept: NDArray[np.bool_]) -> None:
-        self._xs, self._numbers, self._which = self._xs[kept], self._numbers[:, kept], self._which[kept]
+    def _keep(self, kept: NDArray[np.intp] | NDArray[np.bool_]) -> None:
+        self._xs, self._which = self._xs[kept], self._which[kept]
+        self._statistic, self._dof, self._log_p = self._statistic[kept], self._dof[kept], self._log_p[kept]
 
 
-def _weaker(numbers: Floats, than: Floats) -> NDArray[np.bool_]:
+def _weaker(numbers: tuple[Floats, Floats, Floats], than: tuple[Floats, Floats, Floats]) -> NDArray[np.bool_]:
     (statistic, dof, log_p), (statistic_2, dof_2, log_p_2) = numbers, than
-    by_log_p = (log_p > log_p_2) | ((log_p == log_p_2) & (statistic < statistic_2))
-    same = dof == dof_2
-    weaker: NDArray[np.bool_] = (same & (statistic < statistic_2)) | (~same & by_log_p)
-    return weaker
+    weaker: NDArray[np.bool_] = log_p > log_p_2
+    smaller = statistic < statistic_2
+    weaker |= (log_p == log_p_2) & smaller
+    return np.where(dof == dof_2, smaller, weaker)

@@ -10,6 +10,7 @@ unreliable test shows neither: it is skipped and counted as such. A question who
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from serape.errors import OptionError, is_whole
 from serape.independence.base import (
     NO_OUTCOME,
     Associations,
+    Group,
     IndependenceTest,
     Outcome,
     Screen,
@@ -43,6 +45,13 @@ Candidates = Sequence[int] | Positions
 Value = TypeVar("Value")
 
 _TICK = 0.1  # seconds between two reports of progress
+
+
+@functools.lru_cache(maxsize=4)
+def _everyone(count: int) -> Positions:
+    everyone = np.arange(count, dtype=np.uint32)
+    everyone.flags.writeable = False
+    return everyone
 
 
 class Search:
@@ -81,7 +90,7 @@ class Search:
         self.log_alpha = math.log(alpha)
         self.max_conditioning = max_conditioning
         self.variables = range(len(test.variables))
-        self._all = np.arange(len(test.variables), dtype=np.uint32)
+        self._all = _everyone(len(test.variables))
         if left_out:
             self._all = np.delete(self._all, np.fromiter(left_out, np.intp, len(left_out)))
         self.tally = Tally()
@@ -178,6 +187,21 @@ class Search:
         """Return the first of what ties exactly, or one at random if a `random_state` was given."""
         return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
 
+    def joined(self, target: int, groups: Sequence[Group]) -> Positions:
+        """Return those that depend on the target given their group's set, most strongly associated first.
+
+        Ties go by position. The tests lead on but settle nobody: they are counted, and not kept as evidence.
+        """
+        within = [group for group in groups if not self._too_large(group[1])]
+        for candidates, given in groups if len(within) < len(groups) else ():
+            if self._too_large(given):
+                self.tally.add(len(given), 0, len(candidates))
+        screen, tally = self.test.screens(target, within, threads=self._threads, poll=self._tick)
+        self.tally.merge(tally)
+        self._tick()
+        found = screen.at(screen.divide(self.log_alpha)[0])
+        return found.xs[np.lexsort((found.xs, -found.statistic, found.log_p))] if len(found) > 1 else found.xs
+
     def by_strength(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Positions:
         """Return the candidates that could be tested, most strongly associated first."""
         screen = self.screen(target, candidates, given)
@@ -187,12 +211,14 @@ class Search:
     def divide(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> tuple[Screen, Positions]:
         """Return the answers for the dependent candidates, and the independent ones, both in the candidates' order."""
         screen = self.screen(target, candidates, given)
-        dependent = screen.dependent(self.log_alpha)
+        dependent, independent = screen.divide(self.log_alpha)
         if must := self._must(target):
-            dependent = dependent | (screen.reliable & np.isin(screen.xs, list(must)))
-        apart = screen.xs[screen.reliable & ~dependent]
-        self._separations.add_batch(apart, target, None, [screen.given])
-        return screen.at(np.flatnonzero(dependent)), apart
+            joined = np.isin(screen.xs[independent], list(must))
+            dependent = np.sort(np.concatenate([dependent, independent[joined]]))
+            independent = independent[~joined]
+        apart = screen.xs[independent]
+        self._separations.add_batch(apart, target, None, (screen.given,))
+        return screen.at(dependent), apart
 
     def dependents(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> list[int]:
         """Return the dependent candidates, most strongly associated first."""
@@ -242,10 +268,7 @@ class Search:
         Where none does, the answer is x's weakest association. Smaller subsets come first, those of one size in the
         pool's order. The options are those of `IndependenceTest.search_subsets`.
         """
-        return self._subsets(
-            xs, target, pool, sizes, self.log_alpha,
-            fixed=fixed, tried=tried, shrinking=shrinking, until_survivor=until_survivor,
-        )  # fmt: skip
+        return self._subsets(xs, target, pool, sizes, self.log_alpha, fixed, tried, shrinking, until_survivor)
 
     def _subsets(
         self,
@@ -254,24 +277,22 @@ class Search:
         pool: Candidates,
         sizes: range | None,
         stop_above: float | None,
-        **options: Any,
+        fixed: Sequence[int] = (),
+        tried: int | Sequence[int] = -1,
+        shrinking: bool = False,
+        until_survivor: bool = False,
     ) -> Associations:
-        sizes = range(len(pool) + 1) if sizes is None else sizes
-        options |= {
-            "target": target,
-            "pool": pool,
-            "sizes": sizes,
-            "most": self.max_conditioning,
-            "stop_above": stop_above,
-            "threads": self._threads,
-            "poll": self._tick,
-        }
+        def ask(xs: Candidates, tried: int | Sequence[int]) -> tuple[Associations, Tally]:
+            return self.test.search_subsets(
+                xs, target, pool, range(len(pool) + 1) if sizes is None else sizes,
+                fixed=fixed, most=self.max_conditioning, tried=tried, stop_above=stop_above, shrinking=shrinking,
+                until_survivor=until_survivor, threads=self._threads, poll=self._tick,
+            )  # fmt: skip
+
         must = self._must(target)
         if must and any(int(x) in must for x in xs):
-            found, tally = _without(must, xs, self.test.search_subsets, options)
-        else:
-            found, tally = self.test.search_subsets(xs, **options)
-        return self._found(target, found, tally)
+            return self._found(target, *_without(must, xs, tried, until_survivor, ask))
+        return self._found(target, *ask(xs, tried))
 
     def sweep(self, target: int, members: Collection[int]) -> list[int]:
         """Test each member in turn given the others, and return those that are put apart.
@@ -418,7 +439,7 @@ class Search:
             and (self._step_of is None or self._step_of == target)
         )
 
-    def _too_large(self, given: tuple[int, ...]) -> bool:
+    def _too_large(self, given: Sequence[int]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
 
     def _passed_over(self, target: int, candidates: Candidates, given: tuple[int, ...], settles: bool = True) -> Screen:
@@ -456,18 +477,19 @@ class Search:
 
 
 def _without(
-    must: frozenset[int], xs: Candidates, ask: Callable[..., tuple[Associations, Tally]], options: dict[str, Any]
+    must: frozenset[int],
+    xs: Candidates,
+    tried: int | Sequence[int],
+    until_survivor: bool,
+    ask: Callable[[Candidates, int | Sequence[int]], tuple[Associations, Tally]],
 ) -> tuple[Associations, Tally]:
     """Search conditioning sets for those x that need not be joined to the target; the others survive, untested."""
     every = [int(x) for x in xs]
-    if options.get("until_survivor"):
+    if until_survivor:
         every = every[: next(k for k, x in enumerate(every) if x in must) + 1]
     asked = [k for k, x in enumerate(every) if x not in must]
-    tried = options.get("tried", -1)
-    if not isinstance(tried, int):
-        options = {**options, "tried": [tried[k] for k in asked]}
-    part, tally = ask([every[k] for k in asked], **options)
-    if options.get("until_survivor") and len(part) and not part.separated[-1]:
+    part, tally = ask([every[k] for k in asked], tried if isinstance(tried, int) else [tried[k] for k in asked])
+    if until_survivor and part.last_survives:
         return part, tally  # somebody before survives
     numbers = np.full((3, len(every)), math.nan)
     verdict, which = np.zeros((2, len(every)), np.int32)
@@ -482,30 +504,34 @@ class Members:
     """The set an algorithm builds: ordered by entry, and remembered."""
 
     def __init__(self, trail: Trail | None) -> None:
-        self._order: dict[int, None] = {}
+        self._order: tuple[int, ...] = ()
+        self._inside: set[int] = set()
         self._trail = trail
 
     def add(self, x: int) -> None:
         """Let a variable in."""
-        self._order[x] = None
+        if x not in self._inside:
+            self._order += (x,)
+            self._inside.add(x)
         if self._trail is not None:
             self._trail.note_event(x, "entered")
 
     def remove(self, x: int) -> None:
         """Put a variable out."""
-        del self._order[x]
+        self._inside.remove(x)
+        self._order = self.without(x)
         if self._trail is not None:
             self._trail.note_event(x, "left")
 
     def without(self, x: int) -> tuple[int, ...]:
         """Return the members but one."""
-        return tuple(v for v in self._order if v != x)
+        return tuple([v for v in self._order if v != x])
 
     def __contains__(self, x: object) -> bool:
-        return x in self._order
+        return x in self._inside
 
     def __iter__(self) -> Iterator[int]:
-        return iter(tuple(self._order))
+        return iter(self._order)
 
     def __len__(self) -> int:
         return len(self._order)

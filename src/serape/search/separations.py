@@ -15,23 +15,26 @@ from numpy.typing import NDArray
 from serape.independence.base import Associations
 
 _SMALL = 32  # batches up to this size are kept pair by pair …
-_FEW = 4  # … if one set separates them all, up to this
+_FEW = 4  # … if one set separates them all, up to this, …
+_MANY = 256  # … and more than these as bits
 
 Positions = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Many x, and which of some sets separates each."""
+    """Many x, and which of some sets separates each; the first if there is no `which`."""
 
     serial: int
     xs: Positions
-    which: NDArray[np.int32]
+    which: NDArray[np.int32] | None
     sets: Sequence[Sequence[int]]
 
     def get(self, x: int) -> tuple[int, ...] | None:
         places = np.flatnonzero(self.xs == x)
-        return tuple(self.sets[self.which[places[0]]]) if len(places) else None
+        if len(places) == 0:
+            return None
+        return tuple(self.sets[0 if self.which is None else self.which[places[0]]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class Separations:
             return
         self._serial += 1
         batch: _Batch | _OneSet
-        if which is None:
+        if which is None and len(xs) > _MANY:
             inside = np.zeros(int(xs.max()) + 1, bool)
             inside[xs] = True
             batch = _OneSet(self._serial, np.packbits(inside), tuple(sets[0]))
