@@ -33,6 +33,8 @@ using namespace serape;
 namespace {
 
 using Positions = Array<std::uint32_t>;
+using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  // to be written to
+using Places = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 constexpr std::size_t most_threads = 512;
 
 // Asks Python, every so often, whether Ctrl-C was pressed, and calls `poll` if there is one.
@@ -331,7 +333,61 @@ void bind_answers(nb::module_& m) {
                 }
                 return apart;
             },
-            nb::arg("log_alpha"), "The x whose log p is above a value, each with its conditioning set.");
+            nb::arg("log_alpha"), "The x whose log p is above a value, each with its conditioning set.")
+        .def(
+            "each",
+            [](const FoundSubsets& found) {
+                std::vector<std::tuple<std::size_t, std::uint32_t, double, double>> performed;
+                for (std::size_t k = 0; k < found.answers().size(); ++k) {
+                    const Outcome& outcome = found.answers()[k].outcome;
+                    if (outcome.reliable) {
+                        performed.emplace_back(k, found.xs[k], outcome.log_p, outcome.statistic);
+                    }
+                }
+                return performed;
+            },
+            "Place, x, log p and statistic of the reliable answers.")
+        .def(
+            "outcome",
+            [](const FoundSubsets& found, std::size_t place) {
+                if (place >= found.answers().size()) {
+                    throw nb::index_error("no such answer");
+                }
+                const Outcome& out = found.answers()[place].outcome;
+                return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
+            },
+            nb::arg("place"), "Statistic, dof, log p and reliability of one answer.")
+        .def(
+            "weaken",
+            [](const FoundSubsets& found, const Numbers& statistic, const Numbers& dof, const Numbers& log_p,
+               const Places& batch, const Places& place, std::int64_t number) {
+                const std::size_t n = found.answers().size();
+                if (statistic.size() != n || dof.size() != n || log_p.size() != n || batch.size() != n ||
+                    place.size() != n) {
+                    throw nb::value_error("one number for every x");
+                }
+                std::vector<std::int64_t> kept;
+                for (std::size_t k = 0; k < n; ++k) {
+                    const SubsetAnswer& answer = found.answers()[k];
+                    if (answer.separated) {
+                        continue;
+                    }
+                    kept.push_back(static_cast<std::int64_t>(k));
+                    const Outcome known{statistic.data()[k], dof.data()[k], log_p.data()[k], true};
+                    if (answer.outcome.reliable && weaker(answer.outcome, known)) {
+                        statistic.data()[k] = answer.outcome.statistic;
+                        dof.data()[k] = answer.outcome.dof;
+                        log_p.data()[k] = answer.outcome.log_p;
+                        batch.data()[k] = number;
+                        place.data()[k] = static_cast<std::int64_t>(k);
+                    }
+                }
+                return to_numpy(std::move(kept));
+            },
+            nb::arg("statistic"), nb::arg("dof"), nb::arg("log_p"), nb::arg("batch"), nb::arg("place"),
+            nb::arg("number"),
+            "Takes the place of known associations where an answer is weaker; returns the places of the x that are not "
+            "separated.");
 }
 
 FoundSubsets found_for(const Columns& xs, SubsetAnswers&& found) {
@@ -390,6 +446,17 @@ void bind_test(nb::module_& m) {
             nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
             "Statistic, dof and reliability of many candidates given one set.")
+        .def(
+            "marginals",
+            [](const ContingencyTest& test, const Columns& targets) {
+                check(test.table(), targets.all());
+                check_distinct(targets.all());
+                ScreenAnswers answers(targets.size() * test.table().columns());
+                Control control = control_for(nb::none());
+                in_touch(control, [&] { test.marginals(targets.all(), control, answers.out()); });
+                return answers;
+            },
+            nb::arg("targets"), "Each target against all columns given nothing, row by row.")
         .def(
             "screens",
             [](const ContingencyTest& test, std::uint32_t target,
@@ -832,6 +899,31 @@ NB_MODULE(_core, m) {
         },
         nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"), nb::arg("log_alpha"),
         "Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.");
+    m.def(
+        "ranked",
+        [](const Array<double>& statistic, const Array<double>& dof, const Array<std::int64_t>& places) {
+            if (statistic.size() != dof.size()) {
+                throw nb::value_error("statistic and dof must be of one length");
+            }
+            for (const std::int64_t place : span(places)) {
+                if (place < 0 || static_cast<std::size_t>(place) >= dof.size()) {
+                    throw nb::index_error("no such answer");
+                }
+            }
+            return to_numpy(ranked(span(statistic), span(dof), span(places)));
+        },
+        nb::arg("statistic"), nb::arg("dof"), nb::arg("places"),
+        "Places of reliable answers, from the strongest to the weakest.");
+    m.def(
+        "lowest",
+        [](const Array<double>& log_p, const Array<double>& statistic) {
+            if (statistic.size() != log_p.size()) {
+                throw nb::value_error("log_p and statistic must be of one length");
+            }
+            return lowest(span(log_p), span(statistic));
+        },
+        nb::arg("log_p"), nb::arg("statistic"),
+        "Places of the lowest log p, and of several those of the largest statistic.");
     m.def(
         "without",
         [](const Array<std::uint32_t>& columns, const std::vector<std::uint32_t>& excluded, bool ascending) {

@@ -70,7 +70,7 @@ std::size_t Cells::bytes() const {
     return sizeof(*this) + masks_.size() * sizeof(std::uint64_t) + (cell_of_row.size() + rows.size()) * 4 + size() * 16;
 }
 
-void Cells::set_cells(const std::vector<std::uint32_t>& stratum_of_cell) {
+void Cells::set_cells(std::span<const std::uint32_t> stratum_of_cell) {
     for (std::size_t c = 0; c < count.size(); ++c) {
         if (c == 0 || stratum_of_cell[c] != stratum_of_cell[c - 1]) {
             stratum_begin.push_back(static_cast<std::uint32_t>(c));
@@ -102,11 +102,12 @@ bool Cells::divide_by_masks(std::size_t target, std::span<const std::uint32_t> g
     }
     // Split every mask by each variable in turn; the target comes last, so that cells of a stratum are neighbours.
     std::size_t made = 1;
+    ScratchVector<std::uint32_t> in_mask(combinations);
     const auto split = [&](std::size_t column) {
         const std::uint32_t levels = table_.levels(column);
         for (std::size_t m = made; m-- > 0;) {  // from the back: a mask's parts land at or behind its own place
             kernels().split_mask(masks_.data() + m * words_, levels, levels > 1 ? table_.plane(column, 1) : nullptr,
-                                 words_, masks_.data() + m * levels * words_);
+                                 words_, masks_.data() + m * levels * words_, in_mask.data() + m * levels);
         }
         made *= levels;
     };
@@ -116,11 +117,13 @@ bool Cells::divide_by_masks(std::size_t target, std::span<const std::uint32_t> g
     split(target);
 
     const std::uint32_t t_levels = table_.levels(target);
-    std::vector<std::uint32_t> stratum_of_cell;
+    ScratchVector<std::uint32_t> stratum_of_cell;
+    stratum_of_cell.reserve(made);
+    count.reserve(made);
+    mask_slot_.reserve(made);
     for (std::size_t m = 0; m < made; ++m) {
-        const auto rows_in_cell = static_cast<std::uint32_t>(kernels().popcount(masks_.data() + m * words_, words_));
-        if (rows_in_cell != 0) {
-            count.push_back(rows_in_cell);
+        if (in_mask[m] != 0) {
+            count.push_back(in_mask[m]);
             mask_slot_.push_back(static_cast<std::uint32_t>(m));
             stratum_of_cell.push_back(static_cast<std::uint32_t>(m / t_levels));
         }
@@ -144,6 +147,7 @@ void Cells::split_masks(const Cells& parent, std::size_t column, bool thrifty) {
     mask_slot_.reserve(varying * levels);
     stratum_begin.reserve(varying * levels + 1);
     stratum_count.reserve(varying * levels);
+    ScratchVector<std::uint32_t> in_mask(varying * levels);
     std::size_t slot = 0;
     for (std::size_t z = 0; z < parent.strata(); ++z) {
         const std::size_t begin = parent.stratum_begin[z];
@@ -154,19 +158,17 @@ void Cells::split_masks(const Cells& parent, std::size_t column, bool thrifty) {
         }
         for (std::size_t c = 0; c < cells; ++c) {
             kernels().split_mask(parent.mask(begin + c), levels, planes, words_,
-                                 masks_.data() + (slot + c * levels) * words_);
+                                 masks_.data() + (slot + c * levels) * words_, in_mask.data() + slot + c * levels);
         }
         for (std::uint32_t level = 0; level < levels; ++level) {
             std::uint32_t in_stratum = 0;
             const std::size_t first = count.size();
             for (std::size_t c = 0; c < cells; ++c) {
                 const std::size_t part = slot + c * levels + level;
-                const auto in_cell =
-                    static_cast<std::uint32_t>(kernels().popcount(masks_.data() + part * words_, words_));
-                if (in_cell != 0) {
-                    count.push_back(in_cell);
+                if (in_mask[part] != 0) {
+                    count.push_back(in_mask[part]);
                     mask_slot_.push_back(static_cast<std::uint32_t>(part));
-                    in_stratum += in_cell;
+                    in_stratum += in_mask[part];
                 }
             }
             if (in_stratum != 0) {

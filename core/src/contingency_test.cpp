@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "serape/chi_square.hpp"
 #include "serape/subset_search.hpp"
@@ -64,6 +65,34 @@ Outcome ContingencyTest::test(std::size_t x, std::size_t y, std::span<const std:
     const auto candidate = static_cast<std::uint32_t>(x);
     const CountingPlan plan(table_, statistic_, cells, table_.levels(y), CandidateKinds(table_, {&candidate, 1}));
     return outcome(x, y, strata_product(given), CandidateCounter(plan)(x));
+}
+
+void ContingencyTest::marginals(std::span<const std::uint32_t> targets, Control& control, Answers out) const {
+    const std::size_t columns = table_.columns();
+    std::vector<std::uint32_t> candidates(columns);
+    std::iota(candidates.begin(), candidates.end(), 0);
+    std::vector<double> statistic(columns);
+    std::vector<double> dof(columns);
+    std::vector<std::uint8_t> reliable(columns);
+    for (std::size_t row = 0; row < targets.size(); ++row) {
+        const std::uint32_t target = targets[row];
+        std::erase(candidates, target);
+        screen(target, candidates, {}, 1, control, {statistic.data(), dof.data(), reliable.data()});
+        const auto set = [&](std::size_t column, double s, double d, std::uint8_t r) {
+            const std::size_t place = row * columns + column;
+            out.statistic[place] = s;
+            out.dof[place] = d;
+            out.reliable[place] = r;
+        };
+        set(target, nan, nan, 0);
+        for (std::size_t k = 0; k < candidates.size(); ++k) {
+            set(candidates[k], statistic[k], dof[k], reliable[k]);
+        }
+        for (std::size_t before = 0; before < row; ++before) {  // the same tests, seen from the other side
+            const std::size_t from = before * columns + target;
+            set(targets[before], out.statistic[from], out.dof[from], out.reliable[from]);
+        }
+    }
 }
 
 std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,

@@ -55,6 +55,42 @@ Strongest strongest(std::span<const double> statistic, std::span<const double> d
     return best;
 }
 
+std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<const double> dof,
+                                 std::span<const std::int64_t> places) {
+    struct Ranked {
+        double log_p;
+        double statistic;
+        std::size_t at;
+        bool operator<(const Ranked& other) const {
+            return log_p != other.log_p           ? log_p < other.log_p
+                   : statistic != other.statistic ? statistic > other.statistic
+                                                  : at < other.at;
+        }
+    };
+    std::vector<Ranked> all(places.size());
+    for (std::size_t k = 0; k < places.size(); ++k) {
+        const auto place = static_cast<std::size_t>(places[k]);
+        all[k] = {chi_square_log_sf(statistic[place], dof[place]), statistic[place], k};
+    }
+    std::sort(all.begin(), all.end());
+    std::vector<std::int64_t> order(places.size());
+    std::transform(all.begin(), all.end(), order.begin(), [&](const Ranked& one) { return places[one.at]; });
+    return order;
+}
+
+std::vector<std::size_t> lowest(std::span<const double> log_p, std::span<const double> statistic) {
+    std::vector<std::size_t> best;
+    for (std::size_t k = 0; k < log_p.size(); ++k) {
+        if (best.empty() || log_p[k] < log_p[best[0]] ||
+            (log_p[k] == log_p[best[0]] && statistic[k] > statistic[best[0]])) {
+            best.assign(1, k);
+        } else if (log_p[k] == log_p[best[0]] && statistic[k] == statistic[best[0]]) {
+            best.push_back(k);
+        }
+    }
+    return best;
+}
+
 std::vector<std::uint32_t> without(std::span<const std::uint32_t> columns, std::vector<std::uint32_t> excluded,
                                    bool ascending) {
     std::sort(excluded.begin(), excluded.end());

@@ -100,6 +100,17 @@ class FoundSubsets:
     def apart(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
         """The x whose log p is above a value, each with its conditioning set."""
 
+    def each(self) -> list[tuple[int, int, float, float]]:
+        """Place, x, log p and statistic of the reliable answers."""
+
+    def outcome(self, place: int) -> tuple[float, float, float, bool]:
+        """Statistic, dof, log p and reliability of one answer."""
+
+    def weaken(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], batch: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], place: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], number: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Takes the place of known associations where an answer is weaker; returns the places of the x that are not separated.
+        """
+
 class ContingencyTest:
     """G² and X² tests on a packed table."""
 
@@ -109,6 +120,9 @@ class ContingencyTest:
 
     def screen(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> ScreenAnswers:
         """Statistic, dof and reliability of many candidates given one set."""
+
+    def marginals(self, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32]) -> ScreenAnswers:
+        """Each target against all columns given nothing, row by row."""
 
     def screens(self, target: int, groups: Sequence[tuple[Sequence[int] | numpy.typing.NDArray[numpy.uint32], Sequence[int]]], threads: int = 1, poll: object | None = None) -> tuple[ScreenAnswers, dict[int, int], dict[int, int]]:
         """
@@ -207,6 +221,14 @@ def dependent(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), o
 def divide(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
     Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.
+    """
+
+def ranked(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """Places of reliable answers, from the strongest to the weakest."""
+
+def lowest(log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[int]:
+    """
+    Places of the lowest log p, and of several those of the largest statistic.
     """
 
 def without(columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], excluded: Sequence[int], ascending: bool = False) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:

@@ -134,34 +134,9 @@ def given_nothing(
 
     Pairs that knowledge keeps apart are not tested.
     """
-    count = len(test.variables)
-    if len(targets) < 2 or len(targets) * count > MOST_SHARED:
+    if len(targets) < 2 or len(targets) * len(test.variables) > MOST_SHARED:
         return {}
-    everyone = np.arange(count, dtype=np.uint32)
-    statistic, dof, log_p = (np.full((len(targets), count), np.nan) for _ in range(3))
-    reliable = np.zeros((len(targets), count), bool)
-    asked = np.ones(count, bool)
-    done: list[int] = []
-    fresh: Screen | None = None
-    for row, target in enumerate(targets):
-        asked[target] = False
-        candidates = everyone[asked]
-        if knowledge is not None:
-            candidates = candidates[~np.isin(candidates, list(knowledge.apart(target)))]
-        fresh = test.screen(target, candidates, ())
-        answers = [(statistic, fresh.statistic), (dof, fresh.dof), (reliable, fresh.reliable)]
-        if fresh.tail is None:
-            answers.append((log_p, fresh.log_p))
-        for matrix, values in answers:
-            matrix[row, candidates] = values
-            matrix[row, done] = matrix[:row, target]  # the same tests, seen from the other side
-        done.append(target)
-    assert fresh is not None
-    tail = fresh.tail
-    return {
-        t: fresh.like(everyone, statistic[k], dof[k], reliable[k], log_p[k] if tail is None else tail)
-        for k, t in enumerate(targets)
-    }
+    return test.marginals(targets, None if knowledge is None else knowledge.apart)
 
 
 def shared_tests(known: Mapping[int, Screen]) -> int:

@@ -54,8 +54,8 @@ class CountingPlan {
     bool by_rest_ = false;       // whether the largest cell is what the others leave
     std::int64_t constant_ = 0;  // what all strata add to every candidate's sum
     Choice by_levels_[plane_levels + 1] = {};
-    std::vector<const std::uint64_t*> masks_;     // of the cells that are counted
-    std::vector<std::uint32_t> mask_cell_;        // their numbers
+    ScratchVector<const std::uint64_t*> masks_;   // of the cells that are counted
+    ScratchVector<std::uint32_t> mask_cell_;      // their numbers
     std::vector<std::uint32_t> stratum_of_cell_;  // for `ones`
     const Ones* ones_ = nullptr;
 };

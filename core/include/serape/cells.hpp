@@ -28,11 +28,11 @@ class Cells {
     std::size_t strata() const { return stratum_count.size(); }
     std::size_t bytes() const;  // roughly
 
-    std::vector<std::uint32_t> count;          // rows by cell
-    std::vector<std::uint32_t> stratum_count;  // rows by stratum
-    std::vector<std::uint32_t> stratum_begin;  // first cell by stratum, one more than strata
-    std::size_t largest = 0;                   // the cell of most rows
-    bool complete = true;                      // whether every row is in a cell
+    ScratchVector<std::uint32_t> count;          // rows by cell
+    ScratchVector<std::uint32_t> stratum_count;  // rows by stratum
+    ScratchVector<std::uint32_t> stratum_begin;  // first cell by stratum, one more than strata
+    std::size_t largest = 0;                     // the cell of most rows
+    bool complete = true;                        // whether every row is in a cell
 
     // Each of the following is made on first call; make them before sharing the object between threads.
     void need_masks();        // masks(): by cell a bitset of its rows
@@ -50,15 +50,15 @@ class Cells {
     void divide_by_codes(std::size_t target, std::span<const std::uint32_t> given);
     void split_masks(const Cells& parent, std::size_t column, bool thrifty);
     bool split_codes(Cells& parent, std::size_t column);
-    void set_cells(const std::vector<std::uint32_t>& stratum_of_cell);
+    void set_cells(std::span<const std::uint32_t> stratum_of_cell);
     void set_largest();
 
     const PackedTable& table_;
     std::size_t target_;
-    std::vector<std::uint32_t> given_;
+    ScratchVector<std::uint32_t> given_;
     std::size_t words_;
     ScratchVector<std::uint64_t> masks_;
-    std::vector<std::uint32_t> mask_slot_;
+    ScratchVector<std::uint32_t> mask_slot_;
 };
 
 // The most cells for which bitsets are kept.

@@ -33,6 +33,14 @@ struct Outcome {
     bool reliable;
 };
 
+// Whether an association is weaker than another: by log p, then by statistic.
+inline bool weaker(const Outcome& outcome, const Outcome& than) {
+    if (outcome.dof == than.dof) {
+        return outcome.statistic < than.statistic;
+    }
+    return outcome.log_p > than.log_p || (outcome.log_p == than.log_p && outcome.statistic < than.statistic);
+}
+
 // Where a batch of answers goes; all arrays as long as the batch. An unreliable test is not performed: its statistic
 // is NaN.
 struct Answers {
@@ -86,6 +94,10 @@ class ContingencyTest {
     void screen(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                 std::size_t threads, Control& control, Answers out, Way way = Way::automatic,
                 bool force_panels = false) const;
+
+    // Each target against all columns given nothing, row by row; a pair of targets is tested once. What is not tested
+    // (a target against itself) is not reliable.
+    void marginals(std::span<const std::uint32_t> targets, Control& control, Answers out) const;
 
     // Tests the candidates in order until one is dependent (log p <= log_alpha); returns how many were asked.
     std::size_t first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,

@@ -30,9 +30,9 @@ struct Kernels {
                           std::size_t words, std::uint32_t* out);
 
     // Divides a mask by the levels of a column: out[0] gets what no plane has, out[l] = mask & plane[l−1].
-    // out[0] may be the mask itself.
+    // out[0] may be the mask itself. counts[l] = popcount(out[l]).
     void (*split_mask)(const std::uint64_t* mask, std::uint32_t levels, const std::uint64_t* planes, std::size_t words,
-                       std::uint64_t* out);
+                       std::uint64_t* out, std::uint32_t* counts);
 
     // Positional popcount: out[b] = number of the listed lines whose bit b is set, for the 512 bits b. `count` is a
     // multiple of 8 and at most 65,528. Lines of `ahead` (the next panel) are fetched meanwhile; if null, lines to

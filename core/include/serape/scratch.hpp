@@ -1,6 +1,7 @@
 // Memory for what is made and thrown away many thousand times a second: freed blocks are kept for the next.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace serape {
 
-// Blocks of one thread, by size: powers of two from 4 KiB to 1 MiB, a few of each.
+// Blocks of one thread, by size: powers of two from 64 bytes to 1 MiB; of each at most 1 MiB, and no more than 64.
 class ScratchPool {
   public:
     ScratchPool() = default;
@@ -41,7 +42,7 @@ class ScratchPool {
 
     void give_back(void* block, std::size_t bytes) {
         const std::size_t at = place(bytes);
-        if (at < sizes && kept_[at].size() < most_kept >> (at / 2)) {
+        if (at < sizes && kept_[at].size() < std::min(most_kept, std::size_t{1} << (sizes - 1 - at))) {
             kept_[at].push_back(block);
         } else {
             release(block);
@@ -54,9 +55,9 @@ class ScratchPool {
     }
 
   private:
-    static constexpr std::size_t smallest = 12;
-    static constexpr std::size_t sizes = 9;
-    static constexpr std::size_t most_kept = 32;
+    static constexpr std::size_t smallest = 6;
+    static constexpr std::size_t sizes = 15;
+    static constexpr std::size_t most_kept = 64;
 
     static std::size_t place(std::size_t bytes) {
         const auto width = static_cast<std::size_t>(std::bit_width(bytes > 0 ? bytes - 1 : 0));

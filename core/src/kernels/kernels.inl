@@ -33,9 +33,36 @@ std::uint64_t popcount(const std::uint64_t* a, std::size_t words) {
     return total;
 }
 
+#if defined(__AVX512VPOPCNTDQ__)
+// The sums of eight vectors, in their order.
+inline __m512i sums_of_eight(const __m512i* a) {
+    const auto pairs = [](__m512i x, __m512i y) {
+        return _mm512_add_epi64(_mm512_unpacklo_epi64(x, y), _mm512_unpackhi_epi64(x, y));
+    };
+    const auto lanes = [](__m512i x, __m512i y) {
+        return _mm512_add_epi64(_mm512_shuffle_i64x2(x, y, 0x88), _mm512_shuffle_i64x2(x, y, 0xdd));
+    };
+    return lanes(lanes(pairs(a[0], a[1]), pairs(a[2], a[3])), lanes(pairs(a[4], a[5]), pairs(a[6], a[7])));
+}
+#endif
+
 void and_popcounts(const std::uint64_t* plane, const std::uint64_t* const* masks, std::size_t count, std::size_t words,
                    std::uint32_t* out) {
-    for (std::size_t c = 0; c < count; ++c) {
+    std::size_t c = 0;
+#if defined(__AVX512VPOPCNTDQ__)
+    for (; c + 8 <= count; c += 8) {
+        __m512i sums[8] = {};
+        for (std::size_t i = 0; i < words; i += line_words) {
+            const __m512i line = _mm512_load_si512(plane + i);
+            for (std::size_t k = 0; k < 8; ++k) {
+                const __m512i both = _mm512_and_si512(line, _mm512_load_si512(masks[c + k] + i));
+                sums[k] = _mm512_add_epi64(sums[k], _mm512_popcnt_epi64(both));
+            }
+        }
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + c), _mm512_cvtepi64_epi32(sums_of_eight(sums)));
+    }
+#endif
+    for (; c < count; ++c) {
         const std::uint64_t* mask = masks[c];
         std::uint64_t total = 0;
 #if defined(__AVX512VPOPCNTDQ__)
@@ -54,8 +81,56 @@ void and_popcounts(const std::uint64_t* plane, const std::uint64_t* const* masks
     }
 }
 
+// Bits of a line, kept apart until the end where the machine can.
+struct BitSum {
+#if defined(__AVX512VPOPCNTDQ__)
+    __m512i sum = _mm512_setzero_si512();
+    void add(const Line& line) {
+        sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(reinterpret_cast<const __m512i&>(line)));
+    }
+    std::uint32_t total() const { return static_cast<std::uint32_t>(_mm512_reduce_add_epi64(sum)); }
+#else
+    std::uint64_t sum = 0;
+    void add(const Line& line) {
+        for (std::size_t k = 0; k < line_words; ++k) {
+            sum += static_cast<std::uint64_t>(__builtin_popcountll(line[k]));
+        }
+    }
+    std::uint32_t total() const { return static_cast<std::uint32_t>(sum); }
+#endif
+};
+
+template <std::uint32_t levels>
+void split_by(const std::uint64_t* mask, const std::uint64_t* planes, std::size_t words, std::uint64_t* out,
+              std::uint32_t* counts) {
+    BitSum sums[levels];
+    for (std::size_t i = 0; i < words; i += line_words) {
+        const Line whole = *reinterpret_cast<const Line*>(mask + i);
+        Line taken = {};
+        for (std::uint32_t level = 1; level < levels; ++level) {
+            const Line part = *reinterpret_cast<const Line*>(planes + (level - 1) * words + i);
+            const Line both = whole & part;
+            *reinterpret_cast<Line*>(out + level * words + i) = both;
+            sums[level].add(both);
+            taken |= part;
+        }
+        const Line rest = whole & ~taken;
+        *reinterpret_cast<Line*>(out + i) = rest;
+        sums[0].add(rest);
+    }
+    for (std::uint32_t level = 0; level < levels; ++level) {
+        counts[level] = sums[level].total();
+    }
+}
+
 void split_mask(const std::uint64_t* mask, std::uint32_t levels, const std::uint64_t* planes, std::size_t words,
-                std::uint64_t* out) {
+                std::uint64_t* out, std::uint32_t* counts) {
+    switch (levels) {
+        case 2: split_by<2>(mask, planes, words, out, counts); return;
+        case 3: split_by<3>(mask, planes, words, out, counts); return;
+        case 4: split_by<4>(mask, planes, words, out, counts); return;
+        default: break;
+    }
     for (std::size_t i = 0; i < words; i += line_words) {
         const Line whole = *reinterpret_cast<const Line*>(mask + i);
         Line taken = {};
@@ -65,6 +140,9 @@ void split_mask(const std::uint64_t* mask, std::uint32_t levels, const std::uint
             taken |= part;
         }
         *reinterpret_cast<Line*>(out + i) = whole & ~taken;
+    }
+    for (std::uint32_t level = 0; level < levels; ++level) {
+        counts[level] = static_cast<std::uint32_t>(popcount(out + level * words, words));
     }
 }
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -111,6 +111,14 @@ class Screen:
         dependent = self.dependent(log_alpha)
         return np.flatnonzero(dependent), np.flatnonzero(self.reliable & ~dependent)
 
+    def ranked(self, places: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """Return the places of some reliable answers from the strongest to the weakest.
+
+        Exact ties go by the numbers in `ties`, or in the order of the places.
+        """
+        ties = np.arange(len(places)) if ties is None else ties
+        return places[np.lexsort((ties, -self.statistic[places], self.log_p_of(places)))]
+
     def at(self, places: NDArray[np.intp]) -> Screen:
         """Return the answers at some places."""
         log_p = self._log_p if callable(self._log_p) else self._log_p[places]
@@ -130,6 +138,12 @@ class Screen:
     def part(self, candidates: NDArray[np.uint32]) -> Screen:
         """Return the answers for some of the candidates; those of this screen must be in ascending order."""
         return self.at(np.searchsorted(self.xs, candidates))
+
+    def each(self) -> list[tuple[int, int, float, float]]:
+        """Return place, x, log p and statistic of the reliable answers."""
+        places = np.flatnonzero(self.reliable)
+        columns = (places, self.xs[places], self.log_p_of(places), self.statistic[places])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
@@ -233,10 +247,37 @@ class Associations(Sequence[Association]):
         """Whether there is a last x and nothing separates it."""
         return len(self) > 0 and not self.separated[-1]
 
+    def weaken(
+        self,
+        statistic: Floats,
+        dof: Floats,
+        log_p: Floats,
+        batch: NDArray[np.intp],
+        place: NDArray[np.intp],
+        number: int,
+    ) -> NDArray[np.intp]:
+        """Take the place of known associations where an answer is weaker; return the places of those not separated.
+
+        Where it is, `batch` is set to the number, and `place` to the answer's place.
+        """
+        kept = np.flatnonzero(~self.separated)
+        by_log_p = (self.log_p > log_p) | ((self.log_p == log_p) & (self.statistic < statistic))
+        weaker = np.where(self.dof == dof, self.statistic < statistic, by_log_p)
+        at = kept[(self.reliable & weaker)[kept]]
+        statistic[at], dof[at], log_p[at] = self.statistic[at], self.dof[at], self.log_p[at]
+        batch[at], place[at] = number, at
+        return kept
+
     def apart(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
         """Return the x whose log p is above a value, each with its conditioning set."""
         places = np.flatnonzero(self.reliable & (self.log_p > log_alpha)).tolist()
         return [(int(self.xs[k]), self.given_of(k)) for k in places]
+
+    def each(self) -> list[tuple[int, int, float, float]]:
+        """Return place, x, log p and statistic of the reliable answers."""
+        places = self.reliable.nonzero()[0]
+        columns = (places, self.xs[places], self.log_p[places], self.statistic[places])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 class NativeAssociations(Associations):
@@ -277,6 +318,26 @@ class NativeAssociations(Associations):
     def last_survives(self) -> bool:
         """Whether there is a last x and nothing separates it."""
         return self._found.last_survives()
+
+    def each(self) -> list[tuple[int, int, float, float]]:
+        """Return place, x, log p and statistic of the reliable answers."""
+        return self._found.each() if self._names is None else super().each()
+
+    def outcome(self, place: int) -> Outcome:
+        """Return one answer."""
+        return Outcome(*self._found.outcome(place), self._rows)
+
+    def weaken(
+        self,
+        statistic: Floats,
+        dof: Floats,
+        log_p: Floats,
+        batch: NDArray[np.intp],
+        place: NDArray[np.intp],
+        number: int,
+    ) -> NDArray[np.intp]:
+        """Take the place of known associations where an answer is weaker; return the places of those not separated."""
+        return self._found.weaken(statistic, dof, log_p, batch, place, number)
 
     def apart(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
         """Return the x whose log p is above a value, each with its conditioning set."""
@@ -389,6 +450,38 @@ class IndependenceTest(ABC):
         )
         xs, statistic, dof, reliable, log_p = joined
         return Screen(xs, (), statistic, dof, reliable, log_p), tally
+
+    def marginals(
+        self, targets: Sequence[int], apart: Callable[[int], Collection[int]] | None = None
+    ) -> dict[int, Screen]:
+        """Test each target against all variables given nothing, each pair once; not those that are kept `apart`.
+
+        A screen is over all variables; what was not tested is not reliable.
+        """
+        count = len(self.variables)
+        everyone = np.arange(count, dtype=np.uint32)
+        statistic, dof, log_p = (np.full((len(targets), count), np.nan) for _ in range(3))
+        reliable = np.zeros((len(targets), count), bool)
+        asked = np.ones(count, bool)
+        done: list[int] = []
+        found: dict[int, Screen] = {}
+        for row, target in enumerate(targets):
+            asked[target] = False
+            candidates = everyone[asked]
+            if apart is not None:
+                candidates = candidates[~np.isin(candidates, list(apart(target)))]
+            fresh = self.screen(target, candidates, ())
+            answers = [(statistic, fresh.statistic), (dof, fresh.dof), (reliable, fresh.reliable)]
+            if fresh.tail is None:
+                answers.append((log_p, fresh.log_p))
+            for matrix, values in answers:
+                matrix[row, candidates] = values
+                matrix[row, done] = matrix[:row, target]  # the same tests, seen from the other side
+            done.append(target)
+            found[target] = fresh.like(
+                everyone, statistic[row], dof[row], reliable[row], log_p[row] if fresh.tail is None else fresh.tail
+            )
+        return found
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None

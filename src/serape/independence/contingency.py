@@ -11,7 +11,7 @@ the mean cell of the table, `None` for nothing. A test of 0 degrees of freedom s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -114,6 +114,21 @@ class ContingencyTest(IndependenceTest):
         answers = self._native.first_dependent(target, positions, given, log_alpha, poll)
         return _Fresh(positions[: len(answers)], tuple(given), answers)
 
+    def marginals(
+        self, targets: Sequence[int], apart: Callable[[int], Collection[int]] | None = None
+    ) -> dict[int, Screen]:
+        """Test each target against all variables given nothing, each pair once; not those that are kept `apart`."""
+        if apart is not None:
+            return super().marginals(targets, apart)
+        count = len(self.variables)
+        everyone = np.arange(count, dtype=np.uint32)
+        statistic, dof, reliable = (part.reshape(-1, count) for part in self._native.marginals(targets).arrays())
+        tail = _core.chi_square_log_sf
+        return {
+            target: _NativeScreen(everyone, (), statistic[k], dof[k], reliable[k], tail)
+            for k, target in enumerate(targets)
+        }
+
     def screens(
         self, target: int, groups: Sequence[Group], *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[Screen, Tally]:
@@ -183,6 +198,10 @@ class _NativeScreen(Screen):
     def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of the answers that show dependence, and of those that show independence."""
         return _core.divide(self.statistic, self.dof, self.reliable, log_alpha)
+
+    def ranked(self, places: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """Return the places of some reliable answers from the strongest to the weakest."""
+        return _core.ranked(self.statistic, self.dof, places) if ties is None else super().ranked(places, ties)
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""

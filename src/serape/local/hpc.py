@@ -59,8 +59,9 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> lis
     for x in pcs:
         groups = [(ys, (*given, x)) for given, ys in d_sep.items() if x not in given]
         sps_x = search.joined(target, groups).tolist()
-        found = search.separate(sps_x[::-1], target, sps_x, range(1, 2), fixed=(x,), shrinking=True)
-        sps.update(dict.fromkeys(found.survivors))
+        if len(sps_x) > 1:
+            sps_x = search.separate(sps_x[::-1], target, sps_x, range(1, 2), fixed=(x,), shrinking=True).survivors
+        sps.update(dict.fromkeys(sps_x))
     return list(sps)
 
 

@@ -35,21 +35,28 @@ def inter_iamb_npc(search: Search, target: int) -> Members:
     """Find the Markov blanket of the target by Inter-IAMBnPC: the shrink phase runs after every addition."""
     blanket = search.blanket(target)
     guard = CycleGuard(search, "inter-iamb-npc")
-    changed = True
+    changed, settled = True, False
     while changed and not guard.repeats(blanket):
         before = frozenset(blanket)
         if (x := search.strongest(target, search.others(target, *blanket), tuple(blanket))) is not None:
             blanket.add(x)
-        shrink_by_pc(search, target, blanket)
+        if x is not None or not settled:  # PC over the same variables would say the same
+            settled = not shrink_by_pc(search, target, blanket)
         changed = frozenset(blanket) != before
     return blanket
 
 
-def shrink_by_pc(search: Search, target: int, blanket: Members) -> None:
-    """Keep what the PC algorithm over B ∪ {T} joins to T, or makes a parent of one of T's children."""
+def shrink_by_pc(search: Search, target: int, blanket: Members) -> bool:
+    """Keep what the PC algorithm over B ∪ {T} joins to T, or makes a parent of one of T's children.
+
+    Returns whether anything was dropped.
+    """
+    dropped = False
     skeleton = pc_skeleton(search, [target, *blanket])
     neighbours = skeleton.neighbours[target]
     for x in blanket:
         spouse = any(skeleton.is_collider(x, y, target) for y in neighbours)
         if x not in neighbours and not spouse:
             blanket.remove(x)
+            dropped = True
+    return dropped

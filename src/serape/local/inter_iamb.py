@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from serape.independence.base import as_positions
 from serape.local.guard import CycleGuard
 from serape.local.shrink import shrink
 from serape.search import Members, Positions, Search
@@ -24,6 +25,7 @@ def inter_iamb(search: Search, target: int) -> Members:
 def inter_iamb_among(search: Search, target: int, candidates: Sequence[int] | Positions) -> Members:
     """Find the Markov blanket of the target among some candidates."""
     blanket = search.blanket(target)
+    candidates = as_positions(candidates)
     guard = CycleGuard(search, "inter-iamb")
     changed = True
     while changed and not guard.repeats(blanket):
@@ -31,6 +33,6 @@ def inter_iamb_among(search: Search, target: int, candidates: Sequence[int] | Po
         outside = search.outside(candidates, blanket)
         if (x := search.strongest(target, outside, tuple(blanket))) is not None:
             blanket.add(x)
-        shrink(search, target, blanket)
+            shrink(search, target, blanket, newest=x)
         changed = frozenset(blanket) != before
     return blanket

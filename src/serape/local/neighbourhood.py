@@ -7,13 +7,15 @@ answers are the same.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.independence.base import Floats, Screen
+from serape import _core
+from serape.independence.base import Associations, Screen, as_positions
 from serape.search import Positions, Search
 
 
@@ -36,8 +38,8 @@ class Neighbourhood:
 
     def dependents(self) -> Positions:
         """Return the variables that depend on the target given nothing, most strongly associated first."""
-        found = self.associated()
-        return found.xs[self.search.ranking(found)]
+        self._marginal = 0
+        return as_positions(self.search.dependents(self.target, self.search.others(self.target)))
 
     def tried(self, x: int) -> None:
         """Remember that all subsets of the members have been tried on x, and none separates it."""
@@ -93,9 +95,10 @@ class Weakest:
         found = near.associated()
         self._near = near
         self._xs = found.xs
-        self._statistic, self._dof, self._log_p = found.statistic, found.dof, found.log_p
-        self._which = np.zeros(len(found), np.intp)  # places in _sets
-        self._sets: list[Sequence[int]] = [()]
+        self._statistic, self._dof, self._log_p = found.statistic.copy(), found.dof.copy(), found.log_p.copy()
+        self._batch = np.zeros(len(found), np.intp)  # in which batch of answers the weakest is …
+        self._place = np.zeros(len(found), np.intp)  # … and where
+        self._batches: list[Associations | Screen] = [found]
         self._members: list[int] = []  # those that the associations are over
 
     def take_strongest(self) -> int | None:
@@ -103,11 +106,7 @@ class Weakest:
         self._update()
         if len(self._xs) == 0:
             return None
-        lowest = (self._log_p == self._log_p.min()).nonzero()[0]
-        if len(lowest) > 1:
-            statistic = self._statistic[lowest]
-            lowest = lowest[statistic == statistic.max()]
-        place = self._near.search.one_of(lowest.tolist())
+        place = self._near.search.one_of(_core.lowest(self._log_p, self._statistic))
         x = int(self._xs[place])
         kept = np.ones(len(self._xs), bool)
         kept[place] = False
@@ -115,53 +114,31 @@ class Weakest:
         return x
 
     def _update(self) -> None:
-        near = self._near
-        members, before = list(near.members), self._members
+        members, before = list(self._near.members), self._members
         if members == before or len(self._xs) == 0:
             return
         self._members = members
-        everyone = np.arange(len(self._xs))
         if members[: len(before)] == before:  # nobody has left
-            self._keep(self._survivors(everyone, members, len(before)))
+            self._keep(self._try(members, len(before)))
             return
         old = set(before) & set(members)
         pool = [z for z in members if z in old] + [z for z in members if z not in old]
         lost = self._lost(old)
-        kept = self._survivors(everyone[~lost], pool, len(old)), self._survivors(everyone[lost], pool, -1)
-        self._keep(np.sort(np.concatenate(kept)))
+        self._log_p[lost], self._dof[lost] = -math.inf, math.nan
+        self._keep(self._try(pool, np.where(lost, -1, len(old)).tolist()))
 
-    def _survivors(self, places: NDArray[np.intp], pool: list[int], tried: int) -> NDArray[np.intp]:
-        """Try subsets of the pool on those at some places, note where the weakest is weaker, return who survives."""
-        if len(places) == 0:
-            return places
-        found = self._near.search.separate(self._xs[places], self._near.target, pool, tried=tried)
-        left = (~found.separated).nonzero()[0]
-        kept: NDArray[np.intp] = places[left]
-        if len(kept) == 0:
-            return kept
-        fresh = found.statistic[left], found.dof[left], found.log_p[left]
-        known = self._statistic[kept], self._dof[kept], self._log_p[kept]
-        better = found.reliable[left] if tried < 0 else found.reliable[left] & _weaker(fresh, known)
-        at = kept[better]
-        self._statistic[at], self._dof[at], self._log_p[at] = (numbers[better] for numbers in fresh)
-        self._which[at] = len(self._sets) + found.which[left[better]]
-        self._sets += found.sets
-        return kept
+    def _try(self, pool: list[int], tried: int | list[int]) -> NDArray[np.intp]:
+        """Try subsets of the pool, note where an association is weaker, return who survives."""
+        found = self._near.search.separate(self._xs, self._near.target, pool, tried=tried)
+        number = len(self._batches)
+        self._batches.append(found)
+        return found.weaken(self._statistic, self._dof, self._log_p, self._batch, self._place, number)
 
     def _lost(self, members: set[int]) -> NDArray[np.bool_]:
-        """Return whose remembered subset has lost a member, and forget the subsets that are nobody's."""
-        used, self._which = np.unique(self._which, return_inverse=True)
-        self._sets = [self._sets[k] for k in used.tolist()]
-        return np.array([not members.issuperset(given) for given in self._sets], bool)[self._which]
+        """Return whose weakest association is given a subset that has lost a member."""
+        where = zip(self._batch.tolist(), self._place.tolist(), strict=True)
+        return np.array([not members.issuperset(self._batches[b].given_of(k)) for b, k in where], bool)
 
     def _keep(self, kept: NDArray[np.intp] | NDArray[np.bool_]) -> None:
-        self._xs, self._which = self._xs[kept], self._which[kept]
+        self._xs, self._batch, self._place = self._xs[kept], self._batch[kept], self._place[kept]
         self._statistic, self._dof, self._log_p = self._statistic[kept], self._dof[kept], self._log_p[kept]
-
-
-def _weaker(numbers: tuple[Floats, Floats, Floats], than: tuple[Floats, Floats, Floats]) -> NDArray[np.bool_]:
-    (statistic, dof, log_p), (statistic_2, dof_2, log_p_2) = numbers, than
-    weaker: NDArray[np.bool_] = log_p > log_p_2
-    smaller = statistic < statistic_2
-    weaker |= (log_p == log_p_2) & smaller
-    return np.where(dof == dof_2, smaller, weaker)

@@ -39,7 +39,7 @@ class Memory:
     """Steps that have been computed. Searches that share one must ask the same test with the same settings."""
 
     _steps: dict[Any, Step[Any]] = field(default_factory=dict)
-    _running: dict[Any, threading.Event] = field(default_factory=dict)
+    _running: dict[Any, threading.Event | None] = field(default_factory=dict)  # with an event, if somebody waits
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def recall(self, key: Any, compute: Callable[[], Step[Value]]) -> Step[Value]:
@@ -52,19 +52,19 @@ class Memory:
                 known = self._steps.get(key)
                 if known is not None:
                     return known
-                running = self._running.get(key)
-                if running is None:
-                    mine = self._running[key] = threading.Event()
+                if key not in self._running:
+                    self._running[key] = None
                     break
+                running = self._running[key] = self._running[key] or threading.Event()
             running.wait()
         try:
             step = compute()
-            with self._lock:
-                self._steps[key] = step
+            self._steps[key] = step
         finally:
             with self._lock:
-                del self._running[key]
-            mine.set()
+                waited_for = self._running.pop(key)
+            if waited_for is not None:
+                waited_for.set()
         return step
 
     def taken(self, target: int) -> list[Taken]:

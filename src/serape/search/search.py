@@ -23,6 +23,7 @@ from serape import _core
 from serape.errors import OptionError, is_whole
 from serape.independence.base import (
     NO_OUTCOME,
+    NOBODY,
     Associations,
     Group,
     IndependenceTest,
@@ -91,6 +92,7 @@ class Search:
         self.max_conditioning = max_conditioning
         self.variables = range(len(test.variables))
         self._all = _everyone(len(test.variables))
+        self._left_out = frozenset(left_out)
         if left_out:
             self._all = np.delete(self._all, np.fromiter(left_out, np.intp, len(left_out)))
         self.tally = Tally()
@@ -199,31 +201,46 @@ class Search:
         screen, tally = self.test.screens(target, within, threads=self._threads, poll=self._tick)
         self.tally.merge(tally)
         self._tick()
-        found = screen.at(screen.divide(self.log_alpha)[0])
-        return found.xs[np.lexsort((found.xs, -found.statistic, found.log_p))] if len(found) > 1 else found.xs
+        dependent, _ = screen.divide(self.log_alpha)
+        if len(dependent) == 0:
+            return NOBODY
+        by_position = np.argsort(screen.xs[dependent], kind="stable")
+        return screen.xs[screen.ranked(dependent[by_position])]
 
     def by_strength(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Positions:
         """Return the candidates that could be tested, most strongly associated first."""
         screen = self.screen(target, candidates, given)
-        tested = screen.at(np.flatnonzero(screen.reliable))
-        return tested.xs[self.ranking(tested)]
+        return screen.xs[self._ranked(screen, np.flatnonzero(screen.reliable))]
 
     def divide(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> tuple[Screen, Positions]:
         """Return the answers for the dependent candidates, and the independent ones, both in the candidates' order."""
         screen = self.screen(target, candidates, given)
+        dependent, independent = self._divided(target, screen)
+        return screen.at(dependent), screen.xs[independent]
+
+    def dependents(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> list[int]:
+        """Return the dependent candidates, most strongly associated first."""
+        screen = self.screen(target, candidates, given)
+        dependent, _ = self._divided(target, screen)
+        return list(map(int, screen.xs[self._ranked(screen, dependent)]))
+
+    def ranking(self, screen: Screen) -> NDArray[np.intp]:
+        """Return the places from the strongest to the weakest; exact ties by place, or at random if asked."""
+        return self._ranked(screen, np.arange(len(screen)))
+
+    def _divided(self, target: int, screen: Screen) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the places of dependent candidates, and of independent ones, which are remembered."""
         dependent, independent = screen.divide(self.log_alpha)
         if must := self._must(target):
             joined = np.isin(screen.xs[independent], list(must))
             dependent = np.sort(np.concatenate([dependent, independent[joined]]))
             independent = independent[~joined]
-        apart = screen.xs[independent]
-        self._separations.add_batch(apart, target, None, (screen.given,))
-        return screen.at(dependent), apart
+        self._separations.add_batch(screen.xs[independent], target, None, (screen.given,))
+        return dependent, independent
 
-    def dependents(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> list[int]:
-        """Return the dependent candidates, most strongly associated first."""
-        found, _ = self.divide(target, candidates, given)
-        return [int(x) for x in found.xs[self.ranking(found)]]
+    def _ranked(self, screen: Screen, places: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return some places from the strongest to the weakest; exact ties by place, or at random if asked."""
+        return screen.ranked(places, None if self._random is None else self._random.permutation(len(places)))
 
     def first_dependent(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> int | None:
         """Test the candidates in order and return the place of the first that is dependent, or None."""
@@ -239,11 +256,6 @@ class Search:
             return None
         outcome = screen.outcome(last)
         return last if outcome.reliable and outcome.log_p <= self.log_alpha else None
-
-    def ranking(self, screen: Screen) -> NDArray[np.intp]:
-        """Return the places from the strongest to the weakest; exact ties by place, or at random if asked."""
-        tie = np.arange(len(screen)) if self._random is None else self._random.permutation(len(screen))
-        return np.lexsort((tie, -screen.statistic, screen.log_p))
 
     # --- many conditioning sets ----------------------------------------------------------------------------------
 
@@ -294,16 +306,22 @@ class Search:
             return self._found(target, *_without(must, xs, tried, until_survivor, ask))
         return self._found(target, *ask(xs, tried))
 
-    def sweep(self, target: int, members: Collection[int]) -> list[int]:
+    def sweep(self, target: int, members: Collection[int], newest: int | None = None) -> list[int]:
         """Test each member in turn given the others, and return those that are put apart.
 
-        Who is put apart is not conditioned on by those after it. Members that are known are not tested.
+        Who is put apart is not conditioned on by those after it. Members that are known are not tested, nor is the
+        `newest`, which depends on the target given all the others as it has just been found, while these are there.
         """
         kept = self._must(target)
         if target == self.subject and self._known_members:
             kept = kept.union(self._known_members)
         pool = list(members)
-        xs = [x for x in pool if x not in kept] if kept else pool
+        apart = self._sweep([x for x in pool if x != newest and x not in kept], target, pool)
+        if apart and newest is not None and newest not in kept:
+            apart += self._sweep([newest], target, [x for x in pool if x not in apart])
+        return apart
+
+    def _sweep(self, xs: list[int], target: int, pool: list[int]) -> list[int]:
         if not xs:
             return []
         found, tally = self.test.sweep(xs, target, pool, self.log_alpha, most=self.max_conditioning, poll=self._tick)
@@ -330,7 +348,7 @@ class Search:
 
     def joinable(self, target: int, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are not the target and may be joined to it."""
-        apart = () if self._knowledge is None else self._knowledge.apart(target)
+        apart = self._left_out if self._knowledge is None else self._left_out.union(self._knowledge.apart(target))
         return [x for x in candidates if x != target and x not in apart]
 
     def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:

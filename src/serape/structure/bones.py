@@ -79,22 +79,15 @@ def part(
     weakest: dict[Pair, Seen] = {}
     for x, others in asked.items():
         answers = search.separate(others, x, pools[x], range(size, size + 1))
-        for k, pair, seen in each(x, answers):
-            keep_weaker(separated if answers.separated[k] else weakest, pair, seen)
+        apart = set(answers.put_apart)
+        for pair, seen in each(x, answers):
+            keep_weaker(weakest if apart.isdisjoint(pair) else separated, pair, seen)
     return separated, weakest
 
 
-def each(target: int, answers: Associations | Screen) -> list[tuple[int, Pair, Seen]]:
-    """Return the reliable answers about a target: place, pair, test."""
-    reliable = answers.reliable.nonzero()[0]
-    numbers = zip(
-        reliable.tolist(),
-        answers.xs[reliable].tolist(),
-        answers.log_p[reliable].tolist(),
-        (-answers.statistic[reliable]).tolist(),
-        strict=True,
-    )
-    return [(k, frozenset((target, x)), (log_p, less, answers, k)) for k, x, log_p, less in numbers]
+def each(target: int, answers: Associations | Screen) -> list[tuple[Pair, Seen]]:
+    """Return the reliable answers about a target: pair and test."""
+    return [(frozenset((target, x)), (log_p, -statistic, answers, k)) for k, x, log_p, statistic in answers.each()]
 
 
 def keep_weaker(store: dict[Pair, Seen], pair: Pair, seen: Seen) -> None:

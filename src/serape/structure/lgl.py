@@ -131,7 +131,7 @@ def weigh_edges(search: Search, found: Skeleton) -> dict[int, list[int]]:
             seen = search.separate(sorted(near), x, sorted(near), range(1))
             order = sorted(range(len(seen)), key=lambda k: (seen.log_p[k], -seen.statistic[k]))
             pools[x] = [int(seen.xs[k]) for k in order]
-            for _, pair, test in each(x, seen):
+            for pair, test in each(x, seen):
                 keep_weaker(found.weakest, pair, test)
     for store in part(search, {x: pool for x, pool in pools.items() if len(pool) > 1}, pools, 1):
         for pair, test in store.items():

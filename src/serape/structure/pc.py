@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import numpy as np
-
+from serape.independence.base import as_positions
 from serape.search import Search
 from serape.structure.bones import Pair, Single, Skeleton, each, keep_weaker, part
 
@@ -70,12 +69,12 @@ def _given_nothing(search: Search, variables: list[int], found: Skeleton) -> set
     found.neighbours.update((x, set()) for x in variables)
     untested: set[Pair] = set()
     for k, x in enumerate(variables):
-        later = np.intersect1d(search.others(x), variables[k + 1 :], assume_unique=True)
+        later = as_positions(search.joinable(x, variables[k + 1 :]))
         dependent, apart = search.divide(x, later)
         for y in dependent.xs.tolist():
             found.neighbours[x].add(y)
             found.neighbours[y].add(x)
-        found.weakest.update((pair, seen) for _, pair, seen in each(x, dependent))
+        found.weakest.update(each(x, dependent))
         if len(dependent) + len(apart) < len(later):
             tested = {*dependent.xs.tolist(), *apart.tolist()}
             untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
