@@ -119,7 +119,7 @@ class Screen:
         ties = np.arange(len(places)) if ties is None else ties
         return places[np.lexsort((ties, -self.statistic[places], self.log_p_of(places)))]
 
-    def at(self, places: NDArray[np.intp]) -> Screen:
+    def at(self, places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
         """Return the answers at some places."""
         log_p = self._log_p if callable(self._log_p) else self._log_p[places]
         return self.like(self.xs[places], self.statistic[places], self.dof[places], self.reliable[places], log_p)
@@ -137,7 +137,9 @@ class Screen:
 
     def part(self, candidates: NDArray[np.uint32]) -> Screen:
         """Return the answers for some of the candidates; those of this screen must be in ascending order."""
-        return self.at(np.searchsorted(self.xs, candidates))
+        if len(self.xs) == 0 or self.xs[-1] == len(self.xs) - 1:  # all variables there are, each at its own place
+            return self.at(candidates)
+        return self.at(self.xs.searchsorted(candidates))
 
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return place, x, log p and statistic of the reliable answers."""

@@ -374,7 +374,7 @@ class _Screen(Screen):
         self.rows = rows
         """How many rows each answer is from."""
 
-    def at(self, places: NDArray[np.intp]) -> Screen:
+    def at(self, places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
         """Return the answers at some places."""
         return _Screen(
             self.xs[places],

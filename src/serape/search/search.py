@@ -204,7 +204,7 @@ class Search:
         dependent, _ = screen.divide(self.log_alpha)
         if len(dependent) == 0:
             return NOBODY
-        by_position = np.argsort(screen.xs[dependent], kind="stable")
+        by_position = screen.xs[dependent].argsort()
         return screen.xs[screen.ranked(dependent[by_position])]
 
     def by_strength(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Positions:
