@@ -94,12 +94,10 @@ void check(const Table& table, std::size_t column) {
 
 template <class Table>
 void check(const Table& table, std::span<const std::uint32_t> columns) {
-    std::uint32_t largest = 0;
-    for (const std::uint32_t column : columns) {
-        largest = std::max(largest, column);
-    }
     if (!columns.empty()) {
-        check(table, largest);
+        check(table, kernels().ascending(columns.data(), columns.size())
+                         ? columns.back()
+                         : *std::max_element(columns.begin(), columns.end()));
     }
 }
 
@@ -448,15 +446,17 @@ void bind_test(nb::module_& m) {
             "Statistic, dof and reliability of many candidates given one set.")
         .def(
             "marginals",
-            [](const ContingencyTest& test, const Columns& targets) {
+            [](const ContingencyTest& test, const Columns& targets, std::size_t threads) {
                 check(test.table(), targets.all());
                 check_distinct(targets.all());
                 ScreenAnswers answers(targets.size() * test.table().columns());
                 Control control = control_for(nb::none());
-                in_touch(control, [&] { test.marginals(targets.all(), control, answers.out()); });
+                in_touch(control, [&] {
+                    test.marginals(targets.all(), std::min(threads, most_threads), control, answers.out());
+                });
                 return answers;
             },
-            nb::arg("targets"), "Each target against all columns given nothing, row by row.")
+            nb::arg("targets"), nb::arg("threads") = 1, "Each target against all columns given nothing, row by row.")
         .def(
             "screens",
             [](const ContingencyTest& test, std::uint32_t target,
@@ -924,6 +924,18 @@ NB_MODULE(_core, m) {
         },
         nb::arg("log_p"), nb::arg("statistic"),
         "Places of the lowest log p, and of several those of the largest statistic.");
+    m.def(
+        "bits_of",
+        [](const Array<std::uint32_t>& columns) {
+            const auto all = span(columns);
+            const std::size_t most = all.empty() ? 0 : *std::max_element(all.begin(), all.end()) / 8 + std::size_t{1};
+            std::string bits(most, '\0');
+            for (const std::uint32_t column : all) {
+                bits[column / 8] = static_cast<char>(bits[column / 8] | 1 << column % 8);
+            }
+            return nb::bytes(bits.data(), bits.size());
+        },
+        nb::arg("columns"), "A bit for each column up to the last, set where it is named, the lowest first.");
     m.def(
         "without",
         [](const Array<std::uint32_t>& columns, const std::vector<std::uint32_t>& excluded, bool ascending) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "serape/chi_square.hpp"
 #include "serape/subset_search.hpp"
@@ -67,30 +66,42 @@ Outcome ContingencyTest::test(std::size_t x, std::size_t y, std::span<const std:
     return outcome(x, y, strata_product(given), CandidateCounter(plan)(x));
 }
 
-void ContingencyTest::marginals(std::span<const std::uint32_t> targets, Control& control, Answers out) const {
+void ContingencyTest::marginals(std::span<const std::uint32_t> targets, std::size_t threads, Control& control,
+                                Answers out) const {
     const std::size_t columns = table_.columns();
-    std::vector<std::uint32_t> candidates(columns);
-    std::iota(candidates.begin(), candidates.end(), 0);
-    std::vector<double> statistic(columns);
-    std::vector<double> dof(columns);
-    std::vector<std::uint8_t> reliable(columns);
+    std::vector<std::size_t> turn(columns, targets.size());  // of a target, its place among them
     for (std::size_t row = 0; row < targets.size(); ++row) {
-        const std::uint32_t target = targets[row];
-        std::erase(candidates, target);
-        screen(target, candidates, {}, 1, control, {statistic.data(), dof.data(), reliable.data()});
-        const auto set = [&](std::size_t column, double s, double d, std::uint8_t r) {
-            const std::size_t place = row * columns + column;
-            out.statistic[place] = s;
-            out.dof[place] = d;
-            out.reliable[place] = r;
-        };
-        set(target, nan, nan, 0);
-        for (std::size_t k = 0; k < candidates.size(); ++k) {
-            set(candidates[k], statistic[k], dof[k], reliable[k]);
+        turn[targets[row]] = row;
+    }
+    const auto set = [&](std::size_t row, std::size_t column, double statistic, double dof, std::uint8_t reliable) {
+        const std::size_t place = row * columns + column;
+        out.statistic[place] = statistic;
+        out.dof[place] = dof;
+        out.reliable[place] = reliable;
+    };
+    parallel_for(targets.size(), 4, threads, control, [&](std::size_t first, std::size_t last, std::size_t) {
+        std::vector<std::uint32_t> candidates;
+        std::vector<double> numbers(2 * columns);
+        std::vector<std::uint8_t> reliable(columns);
+        for (std::size_t row = first; row < last; ++row) {
+            candidates.clear();
+            for (std::uint32_t column = 0; column < columns; ++column) {
+                if (turn[column] > row) {  // targets before this one have tested it
+                    candidates.push_back(column);
+                }
+            }
+            const Answers here{numbers.data(), numbers.data() + columns, reliable.data()};
+            screen(targets[row], candidates, {}, 1, control, here);
+            set(row, targets[row], nan, nan, 0);
+            for (std::size_t k = 0; k < candidates.size(); ++k) {
+                set(row, candidates[k], here.statistic[k], here.dof[k], here.reliable[k]);
+            }
         }
-        for (std::size_t before = 0; before < row; ++before) {  // the same tests, seen from the other side
-            const std::size_t from = before * columns + target;
-            set(targets[before], out.statistic[from], out.dof[from], out.reliable[from]);
+    });
+    for (std::size_t row = 0; row < targets.size(); ++row) {  // the same tests, seen from the other side
+        for (std::size_t before = 0; before < row; ++before) {
+            const std::size_t from = before * columns + targets[row];
+            set(row, targets[before], out.statistic[from], out.dof[from], out.reliable[from]);
         }
     }
 }

@@ -1,6 +1,5 @@
 // One conditioning set, many candidates.
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <optional>
 
@@ -46,9 +45,8 @@ class ContingencyTest::Screen {
         }
         Cells cells(table_, target_, given_);
         // Panels serve candidates in the table's order, each once.
-        const bool in_order =
-            std::adjacent_find(candidates_.begin(), candidates_.end(), std::greater_equal<>()) == candidates_.end();
-        if (way == Way::automatic && in_order && (force_panels || panels_pay(cells))) {
+        if (way == Way::automatic && kernels().ascending(candidates_.data(), candidates_.size()) &&
+            (force_panels || panels_pay(cells))) {
             by_panels(cells);
         } else {
             for (std::size_t k = 0; k < candidates_.size(); ++k) {

@@ -121,7 +121,7 @@ class ContingencyTest:
     def screen(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> ScreenAnswers:
         """Statistic, dof and reliability of many candidates given one set."""
 
-    def marginals(self, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32]) -> ScreenAnswers:
+    def marginals(self, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32], threads: int = 1) -> ScreenAnswers:
         """Each target against all columns given nothing, row by row."""
 
     def screens(self, target: int, groups: Sequence[tuple[Sequence[int] | numpy.typing.NDArray[numpy.uint32], Sequence[int]]], threads: int = 1, poll: object | None = None) -> tuple[ScreenAnswers, dict[int, int], dict[int, int]]:
@@ -229,6 +229,11 @@ def ranked(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), orde
 def lowest(log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[int]:
     """
     Places of the lowest log p, and of several those of the largest statistic.
+    """
+
+def bits_of(columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
+    """
+    A bit for each column up to the last, set where it is named, the lowest first.
     """
 
 def without(columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], excluded: Sequence[int], ascending: bool = False) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:

@@ -82,7 +82,7 @@ def ask_of_many(
         show.advance(result.target, result.blanket, result.tests, result.skipped)
 
     try:
-        known = given_nothing(task.source, positions, task.knowledge)
+        known = given_nothing(task.source, positions, task.knowledge, jobs)
         if known:
             notes.append(f"{shared_tests(known):,} tests given nothing were shared between the targets")
         if memory is not None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
@@ -22,8 +23,8 @@ from serape.structure.knowledge import BoundKnowledge
 
 Value = TypeVar("Value")
 
-_TRIAL = 0.2  # seconds, before more processes are thought of
-_WORTH_A_FORK = 0.4  # seconds of work that is left
+_TRIAL = 0.05  # seconds, before more processes are thought of
+_WORTH_A_FORK = 0.15  # seconds of work that is left
 
 MOST_SHARED = 10_000_000
 """Targets times variables up to which tests given nothing are shared: 250 MB of answers."""
@@ -128,7 +129,7 @@ def _in_threads(
 
 
 def given_nothing(
-    test: IndependenceTest, targets: Sequence[int], knowledge: BoundKnowledge | None = None
+    test: IndependenceTest, targets: Sequence[int], knowledge: BoundKnowledge | None = None, threads: int = 1
 ) -> dict[int, Screen]:
     """Test every target against all variables given nothing, each pair once; nothing if that is too much to keep.
 
@@ -136,14 +137,20 @@ def given_nothing(
     """
     if len(targets) < 2 or len(targets) * len(test.variables) > MOST_SHARED:
         return {}
-    return test.marginals(targets, None if knowledge is None else knowledge.apart)
+    return test.marginals(targets, None if knowledge is None else knowledge.apart, threads=threads)
 
 
 def shared_tests(known: Mapping[int, Screen]) -> int:
     """Return how many tests are behind what is known given nothing: a pair of targets was tested once."""
-    targets = list(known)
-    total = sum(int(np.count_nonzero(screen.reliable)) for screen in known.values())
-    return total - sum(int(np.count_nonzero(screen.reliable[targets])) for screen in known.values()) // 2
+    total = shared = 0
+    inside: NDArray[np.bool_] | None = None
+    for screen in known.values():
+        if inside is None:
+            inside = np.zeros(len(screen), bool)
+            inside[list(known)] = True
+        total += screen.performed
+        shared += int(np.count_nonzero(screen.reliable & inside))
+    return total - shared // 2
 
 
 class Show:

@@ -7,11 +7,14 @@ A search is a long dialogue of short questions; between them Python works, one t
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import selectors
 import signal
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeVar
@@ -20,6 +23,7 @@ Value = TypeVar("Value")
 
 _PIECES = 32  # of the work, for each process
 _LENGTH = 8  # bytes that tell how long a message is
+_TOGETHER = 0.05  # seconds for which values are sent together
 
 
 def possible() -> bool:
@@ -74,17 +78,55 @@ def _start(work: Callable[[int], Value], pieces: Sequence[Sequence[int]], take: 
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who waits for us ends us
         os.close(read)
-        while number := os.read(take, _LENGTH):
-            for item in pieces[int.from_bytes(number, "little")]:
-                _send(write, (item, work(item), None))
+        gc.freeze()  # what was there before stays as it is, and so is shared
+        with _Outbox(write) as outbox:
+            while number := os.read(take, _LENGTH):
+                for item in pieces[int.from_bytes(number, "little")]:
+                    outbox.put((item, work(item)))
         status = 0
     except BrokenPipeError:
         pass  # nobody waits any more
     except BaseException as error:
         with contextlib.suppress(Exception):
-            _send(write, (None, None, error))
+            _send(write, ([], error))
     finally:
         os._exit(status)  # nothing of the other process is to be tidied up
+
+
+class _Outbox:
+    """Sends values together, none much later than it was found."""
+
+    def __init__(self, end: int) -> None:
+        self._end = end
+        self._ready: list[tuple[int, Any]] = []
+        self._lock = threading.Lock()
+        self._sent = time.perf_counter()
+        threading.Thread(target=self._now_and_then, daemon=True).start()
+
+    def put(self, value: tuple[int, Any]) -> None:
+        with self._lock:
+            self._ready.append(value)
+            if time.perf_counter() - self._sent > _TOGETHER:
+                self._send()
+
+    def _send(self) -> None:
+        ready, self._ready, self._sent = self._ready, [], time.perf_counter()
+        if ready:
+            _send(self._end, (ready, None))
+
+    def _now_and_then(self) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            while True:
+                time.sleep(4 * _TOGETHER)
+                with self._lock:
+                    self._send()
+
+    def __enter__(self) -> _Outbox:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with self._lock:
+            self._send()
 
 
 def _send(end: int, message: object) -> None:
@@ -114,8 +156,8 @@ def _received(ends: Sequence[int]) -> Iterator[tuple[int, Any]]:
                     length = _LENGTH + int.from_bytes(waiting[:_LENGTH], "little")
                     if len(waiting) < length:
                         break
-                    item, value, error = pickle.loads(bytes(waiting[_LENGTH:length]))  # from our own child
-                    del waiting[:length]
+                    values, error = pickle.loads(memoryview(waiting)[_LENGTH:length])  # from our own child
+                    waiting = pending[end] = waiting[length:]
                     if error is not None:
                         raise error
-                    yield item, value
+                    yield from values

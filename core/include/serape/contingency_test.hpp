@@ -97,7 +97,7 @@ class ContingencyTest {
 
     // Each target against all columns given nothing, row by row; a pair of targets is tested once. What is not tested
     // (a target against itself) is not reliable.
-    void marginals(std::span<const std::uint32_t> targets, Control& control, Answers out) const;
+    void marginals(std::span<const std::uint32_t> targets, std::size_t threads, Control& control, Answers out) const;
 
     // Tests the candidates in order until one is dependent (log p <= log_alpha); returns how many were asked.
     std::size_t first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,

@@ -34,6 +34,9 @@ struct Kernels {
     void (*split_mask)(const std::uint64_t* mask, std::uint32_t levels, const std::uint64_t* planes, std::size_t words,
                        std::uint64_t* out, std::uint32_t* counts);
 
+    // Whether each number is larger than the one before it.
+    bool (*ascending)(const std::uint32_t* numbers, std::size_t count);
+
     // Positional popcount: out[b] = number of the listed lines whose bit b is set, for the 512 bits b. `count` is a
     // multiple of 8 and at most 65,528. Lines of `ahead` (the next panel) are fetched meanwhile; if null, lines to
     // come.

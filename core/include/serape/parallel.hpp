@@ -9,7 +9,8 @@
 #include <functional>
 #include <mutex>
 #include <thread>
-#include <vector>
+
+#include "serape/helpers.hpp"
 
 namespace serape {
 
@@ -58,7 +59,8 @@ class Control {
 };
 
 // Calls body(begin, end, worker) for consecutive ranges of at most `grain` items, on up to `threads` threads, the
-// calling one among them. The first exception stops the rest and is thrown here.
+// calling one among them; on that alone while another call has the helping threads. The first exception stops the rest
+// and is thrown here.
 template <class Body>
 void parallel_for(std::size_t items, std::size_t grain, std::size_t threads, Control& control, const Body& body) {
     grain = std::max<std::size_t>(grain, 1);
@@ -89,12 +91,7 @@ void parallel_for(std::size_t items, std::size_t grain, std::size_t threads, Con
             control.stop();  // only now, so that what went wrong is kept and not what others make of the stop
         }
     };
-    {
-        std::vector<std::jthread> others;
-        others.reserve(threads - 1);
-        for (std::size_t worker = 1; worker < threads; ++worker) {
-            others.emplace_back(work, worker);
-        }
+    if (!Helpers::all().run(threads - 1, work)) {
         work(0);
     }
     if (failure) {

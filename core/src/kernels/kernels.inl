@@ -146,6 +146,21 @@ void split_mask(const std::uint64_t* mask, std::uint32_t levels, const std::uint
     }
 }
 
+bool ascending(const std::uint32_t* numbers, std::size_t count) {
+    constexpr std::size_t piece = 1024;  // looked at all at once, as vectors
+    for (std::size_t begin = 1; begin < count; begin += piece) {
+        const std::size_t end = begin + piece < count ? begin + piece : count;
+        std::uint32_t wrong = 0;
+        for (std::size_t k = begin; k < end; ++k) {
+            wrong |= static_cast<std::uint32_t>(numbers[k - 1] >= numbers[k]);
+        }
+        if (wrong != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Writes the 512 numbers whose binary digits are in `digits`.
 inline void read_digits(const Line* digits, unsigned count, std::uint16_t* out) {
 #if defined(__AVX512BW__)
@@ -362,6 +377,6 @@ void subtract(double* column, const double* const* others, const double* factors
 }
 
 constexpr Kernels make(std::string_view name, double line_cost, double row_cost, double digit_cost) {
-    return {name,          popcount, and_popcounts, split_mask, count_bits, judge_bits,
-            to_statistics, dots,     subtract,      line_cost,  row_cost,   digit_cost};
+    return {name,          popcount, and_popcounts, split_mask, ascending, count_bits, judge_bits,
+            to_statistics, dots,     subtract,      line_cost,  row_cost,  digit_cost};
 }

@@ -367,6 +367,9 @@ class Tally:
     tests: Counts = field(default_factory=Counts)
     skipped: Counts = field(default_factory=Counts)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _tally, (dict(self.tests), dict(self.skipped))
+
     def add(self, size: int, tests: int, skipped: int) -> None:
         """Count questions with a conditioning set of one size."""
         if tests:
@@ -380,6 +383,10 @@ class Tally:
             self.tests[size] += count
         for size, count in other.skipped.items():
             self.skipped[size] += count
+
+
+def _tally(tests: dict[int, int], skipped: dict[int, int]) -> Tally:
+    return Tally(Counts(tests), Counts(skipped))
 
 
 class IndependenceTest(ABC):
@@ -454,7 +461,7 @@ class IndependenceTest(ABC):
         return Screen(xs, (), statistic, dof, reliable, log_p), tally
 
     def marginals(
-        self, targets: Sequence[int], apart: Callable[[int], Collection[int]] | None = None
+        self, targets: Sequence[int], apart: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
     ) -> dict[int, Screen]:
         """Test each target against all variables given nothing, each pair once; not those that are kept `apart`.
 
@@ -472,7 +479,7 @@ class IndependenceTest(ABC):
             candidates = everyone[asked]
             if apart is not None:
                 candidates = candidates[~np.isin(candidates, list(apart(target)))]
-            fresh = self.screen(target, candidates, ())
+            fresh = self.screen(target, candidates, (), threads=threads)
             answers = [(statistic, fresh.statistic), (dof, fresh.dof), (reliable, fresh.reliable)]
             if fresh.tail is None:
                 answers.append((log_p, fresh.log_p))

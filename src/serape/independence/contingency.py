@@ -115,14 +115,16 @@ class ContingencyTest(IndependenceTest):
         return _Fresh(positions[: len(answers)], tuple(given), answers)
 
     def marginals(
-        self, targets: Sequence[int], apart: Callable[[int], Collection[int]] | None = None
+        self, targets: Sequence[int], apart: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
     ) -> dict[int, Screen]:
         """Test each target against all variables given nothing, each pair once; not those that are kept `apart`."""
         if apart is not None:
-            return super().marginals(targets, apart)
+            return super().marginals(targets, apart, threads=threads)
         count = len(self.variables)
         everyone = np.arange(count, dtype=np.uint32)
-        statistic, dof, reliable = (part.reshape(-1, count) for part in self._native.marginals(targets).arrays())
+        statistic, dof, reliable = (
+            part.reshape(-1, count) for part in self._native.marginals(targets, threads).arrays()
+        )
         tail = _core.chi_square_log_sf
         return {
             target: _NativeScreen(everyone, (), statistic[k], dof[k], reliable[k], tail)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from serape.search.separations import Separations
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Generic[Value]):
+class Step(NamedTuple, Generic[Value]):
     """What a step about one target gave, and the separating sets it came upon."""
 
     target: int

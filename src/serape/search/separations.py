@@ -7,46 +7,42 @@ arrays they come in and looked through when a pair is asked about.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from serape import _core
 from serape.independence.base import Associations
 
 _SMALL = 32  # batches up to this size are kept pair by pair …
-_FEW = 4  # … if one set separates them all, up to this, …
-_MANY = 256  # … and more than these as bits
+_FEW = 4  # … if one set separates them all, up to this
 
 Positions = NDArray[np.uint32]
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Many x, and which of some sets separates each; the first if there is no `which`."""
+class _Batch(NamedTuple):
+    """Many x, and which of some sets separates each."""
 
     serial: int
     xs: Positions
-    which: NDArray[np.int32] | None
+    which: NDArray[np.int32]
     sets: Sequence[Sequence[int]]
 
     def get(self, x: int) -> tuple[int, ...] | None:
         places = np.flatnonzero(self.xs == x)
-        if len(places) == 0:
-            return None
-        return tuple(self.sets[0 if self.which is None else self.which[places[0]]])
+        return tuple(self.sets[self.which[places[0]]]) if len(places) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _OneSet:
+class _OneSet(NamedTuple):
     """Many x that one set separates, a bit for each variable."""
 
     serial: int
-    bits: NDArray[np.uint8]
+    bits: bytes
     given: tuple[int, ...]
 
     def get(self, x: int) -> tuple[int, ...] | None:
-        return self.given if x < 8 * len(self.bits) and self.bits[x >> 3] >> (7 - (x & 7)) & 1 else None
+        return self.given if x < 8 * len(self.bits) and self.bits[x >> 3] >> (x & 7) & 1 else None
 
 
 class Separations:
@@ -79,10 +75,8 @@ class Separations:
             return
         self._serial += 1
         batch: _Batch | _OneSet
-        if which is None and len(xs) > _MANY:
-            inside = np.zeros(int(xs.max()) + 1, bool)
-            inside[xs] = True
-            batch = _OneSet(self._serial, np.packbits(inside), tuple(sets[0]))
+        if which is None:
+            batch = _OneSet(self._serial, _core.bits_of(xs), tuple(sets[0]))
         else:
             batch = _Batch(self._serial, xs, which, sets)
         self._batches.setdefault(target, []).append(batch)

@@ -80,7 +80,7 @@ def neighbourhoods(
         show.advance(names[target], tuple(names[x] for x in near), tally.tests.total(), tally.skipped.total())
 
     try:
-        known = given_nothing(task.source, rest, task.knowledge)
+        known = given_nothing(task.source, rest, task.knowledge, jobs)
         if known:
             found.tally.add(0, shared_tests(known), 0)
         ahead.update(take_ahead(task, rest, jobs, known, memory, progress, copies=True))
