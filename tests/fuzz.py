@@ -11,6 +11,7 @@ import argparse
 import faulthandler
 import math
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from plain import PlainContingency, random_table
 from serape import _core
 from serape.independence import G2, X2, DofRule, IndependenceTest, ReliabilityRule
+from serape.independence.base import Groups
 
 WAYS = ("automatic", "panels", "planes", "scatter", "ones")
 
@@ -80,6 +82,18 @@ def attack(seed: int) -> int:
         )
         assert len({repr(list(found)) for found, _ in subsets}) == 1, seed
         assert all(tally == subsets[0][1] for _, tally in subsets), seed
+        sweeps = [
+            ask(xs, target, pool[:6], math.log(0.05)) for ask in (test.sweep, partial(IndependenceTest.sweep, test))
+        ]
+        assert repr(list(sweeps[0][0])) == repr(list(sweeps[1][0])), seed
+        assert sweeps[0][1] == sweeps[1][1], seed
+        if columns >= 40:
+            groups = Groups([(xs, ()), (pool[:3], order[8:9].tolist()), (order[10:40].tolist(), order[8:10].tolist())])
+            also = int(order[9])
+            screens = [test.screens(target, groups, also, threads=n) for n in (1, threads)]
+            screens.append(IndependenceTest.screens(test, target, groups, also))
+            assert len({(s.statistic.tobytes(), s.dof.tobytes(), s.reliable.tobytes()) for s, _ in screens}) == 1, seed
+            assert all(tally == screens[0][1] for _, tally in screens), seed
         asked += len(candidates) * (len(WAYS) + 1)
     return asked
 

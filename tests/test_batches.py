@@ -1,6 +1,7 @@
 """Batch questions: native against plain, every way of counting, every instruction set, one thread or two."""
 
 import math
+import threading
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -14,7 +15,7 @@ import serape
 from plain import PlainContingency, random_table
 from serape import _core
 from serape.independence import G2, X2
-from serape.independence.base import Association, IndependenceTest, Screen
+from serape.independence.base import Association, Associations, Groups, IndependenceTest, Screen
 
 TESTS = {"g2": G2, "x2": X2}
 WAYS = ("automatic", "panels", "planes", "scatter", "sparse", "ones")
@@ -334,3 +335,166 @@ def test_skips_beyond_counting_are_not_lost() -> None:
     test = G2(serape.Table(np.random.default_rng(13).integers(2, size=(50, 90))))
     _, tally = test.search_subsets([0], 1, range(2, 82), range(40, 41), tried=79, most=1)
     assert tally.skipped[40] == 2**63
+
+
+# --- larger questions -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@given(
+    seed=st.integers(0, 10**6),
+    rows=st.sampled_from([60, 700, 3000]),
+    rules=RULES,
+    stop=st.sampled_from([math.log(0.05), math.log(0.3)]),
+    most=st.sampled_from([None, 1, 3]),
+)
+@settings(max_examples=40, deadline=None)
+def test_sweep_against_its_twin(
+    name: str, seed: int, rows: int, rules: dict[str, str], stop: float, most: int | None
+) -> None:
+    test = TESTS[name](mixed_table(seed, rows, 9), **rules)  # type: ignore[arg-type]
+    order = np.random.default_rng(seed).permutation(9).tolist()
+    target, pool = order[0], order[1 : 2 + seed % 6]
+    xs = [x for x in pool if x % 3] + order[7:8]  # some of the pool, and one that is not in it
+    found, tally = test.sweep(xs, target, pool, stop, most=most)
+    expected, plain_tally = IndependenceTest.sweep(test, xs, target, pool, stop, most=most)
+    assert repr(list(found)) == repr(list(expected))
+    assert tally == plain_tally
+
+
+def test_a_sweep_leaves_out_who_was_put_apart() -> None:
+    """A copy of a copy: given one, the other tells nothing; the first goes, so the second has to stay."""
+    random = np.random.default_rng(5)
+    x = random.integers(2, size=2000)
+    table = serape.Table({"t": x ^ (random.random(2000) < 0.1), "a": x, "b": x ^ (random.random(2000) < 0.01)})
+    for ask in (G2(table).sweep, PlainContingency(table).sweep):
+        found, tally = ask([2, 1], 0, [1, 2], math.log(0.05))
+        assert found.put_apart == [2]
+        assert found.survivors == [1]
+        assert found[1].given == ()
+        assert tally.tests == {0: 1, 1: 1}
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@given(seed=st.integers(0, 10**6), rows=st.sampled_from([60, 700, 2000]), rules=RULES)
+@settings(max_examples=30, deadline=None)
+def test_screens_of_groups_against_their_twin(name: str, seed: int, rows: int, rules: dict[str, str]) -> None:
+    test = TESTS[name](mixed_table(seed, rows, 320), **rules)  # type: ignore[arg-type]
+    order = np.random.default_rng(seed).permutation(320).tolist()
+    target, also = order[0], order[1]
+    groups = Groups(
+        [
+            (np.sort(order[10:160]).astype(np.uint32), ()),  # worth a screen of its own
+            (order[160:163], (order[2],)),
+            (order[163:170], (order[2], order[3])),
+            (order[170:180], (also, order[4])),  # left out
+            ([], (order[5],)),
+            (order[180:200], ()),
+        ]
+    )
+    expected, plain_tally = IndependenceTest.screens(test, target, groups, also)
+    for threads in (1, 3):
+        found, tally = test.screens(target, groups, also, threads=threads)
+        assert found.xs.tolist() == expected.xs.tolist()
+        assert bits(found) == bits(expected)
+        assert tally == plain_tally
+    nobody, tally = test.screens(target, Groups([]), also)
+    assert len(nobody) == 0
+    assert tally.tests == tally.skipped == {}
+
+
+@given(seed=st.integers(0, 10**6), rows=st.sampled_from([60, 700]), rules=RULES)
+@settings(max_examples=20, deadline=None)
+def test_marginals_against_their_twin(seed: int, rows: int, rules: dict[str, str]) -> None:
+    test = G2(mixed_table(seed, rows, 150), **rules)  # type: ignore[arg-type]
+    targets = np.random.default_rng(seed).permutation(150)[: 2 + seed % 40].tolist()
+    expected = IndependenceTest.marginals(test, targets)
+    for threads in (1, 3):
+        found = test.marginals(targets, threads=threads)
+        assert list(found) == targets
+        for target in targets:
+            assert found[target].reliable.tolist() == expected[target].reliable.tolist()
+            tested = found[target].reliable
+            assert found[target].statistic[tested].tobytes() == expected[target].statistic[tested].tobytes()
+            assert found[target].dof[tested].tobytes() == expected[target].dof[tested].tobytes()
+
+
+@given(seed=st.integers(0, 10**6), rows=st.sampled_from([60, 700]), rules=RULES, stop=STOPS)
+@settings(max_examples=40, deadline=None)
+def test_what_stays_in_the_core_is_what_its_arrays_say(
+    seed: int, rows: int, rules: dict[str, str], stop: float | None
+) -> None:
+    test = G2(mixed_table(seed, rows, 12), **rules)  # type: ignore[arg-type]
+    random = np.random.default_rng(seed)
+    order = random.permutation(12).tolist()
+    native, _ = test.search_subsets(order[1:8], order[0], order[5:11], range(3), stop_above=stop)
+    plain = Associations(
+        native.xs, native.statistic, native.dof, native.log_p,
+        np.where(native.separated, 2, native.reliable).astype(np.int32), native.which, native.sets, test.rows,
+    )  # fmt: skip
+    assert native.survivors == plain.survivors
+    assert native.put_apart == plain.put_apart
+    assert native.last_survives == plain.last_survives
+    assert native.apart(math.log(0.1)) == plain.apart(math.log(0.1))
+    assert native.each() == plain.each()
+    assert repr(list(native)) == repr(list(plain))
+
+    def weakened(answers: Associations) -> list[Any]:
+        random = np.random.default_rng(seed + 1)
+        statistic, dof, log_p = random.chisquare(3, 7), random.integers(1, 4, 7).astype(float), np.log(random.random(7))
+        batch, place = np.zeros(7, np.intp), np.zeros(7, np.intp)
+        kept = answers.weaken(statistic, dof, log_p, batch, place, 5)
+        return [array.tolist() for array in (kept, statistic, dof, log_p, batch, place)]
+
+    assert weakened(native) == weakened(plain)
+
+
+@given(seed=st.integers(0, 10**6), rows=st.sampled_from([60, 700]), rules=RULES)
+@settings(max_examples=40, deadline=None)
+def test_a_fresh_screen_is_what_its_arrays_say(seed: int, rows: int, rules: dict[str, str]) -> None:
+    test = G2(mixed_table(seed, rows, 40), **rules)  # type: ignore[arg-type]
+    native = test.screen(0, range(2, 40), [1])
+    plain = Screen(native.xs, native.given, native.statistic, native.dof, native.reliable, native.log_p.copy())
+    assert native.performed == plain.performed
+    for a, b in zip(native.divide(math.log(0.1)), plain.divide(math.log(0.1)), strict=True):
+        assert a.tolist() == b.tolist()
+    assert native.strongest() == plain.strongest()
+    assert [repr(test.screen(0, range(2, 40), [1]).outcome(k)) for k in range(38)] == [
+        repr(plain.outcome(k)) for k in range(38)
+    ]
+    places = np.flatnonzero(native.reliable)
+    assert native.ranked(places).tolist() == plain.ranked(places).tolist()
+
+
+@given(numbers=st.lists(st.integers(0, 40), max_size=30), excluded=st.lists(st.integers(0, 45), max_size=6))
+def test_lists_of_candidates(numbers: list[int], excluded: list[int]) -> None:
+    columns = np.array(numbers, np.uint32)
+    assert _core.without(columns, excluded).tolist() == [x for x in numbers if x not in excluded]
+    ascending = np.unique(columns)
+    assert _core.without(ascending, excluded, ascending=True).tolist() == np.setdiff1d(ascending, excluded).tolist()
+    bits = _core.bits_of(columns)
+    assert {k for k in range(8 * len(bits)) if bits[k >> 3] >> (k & 7) & 1} == set(numbers)
+
+
+@given(pairs=st.lists(st.tuples(st.sampled_from([-3.0, -2.0, -1.0]), st.sampled_from([1.0, 2.0])), min_size=1))
+def test_lowest(pairs: list[tuple[float, float]]) -> None:
+    log_p, statistic = (np.array(column) for column in zip(*pairs, strict=True))
+    best = min((p, -s) for p, s in pairs)
+    assert _core.lowest(log_p, statistic) == [k for k, (p, s) in enumerate(pairs) if (p, -s) == best]
+
+
+def test_several_threads_may_ask_for_threads() -> None:
+    """The helping threads serve one call at a time; who finds them busy does without."""
+    test = G2(mixed_table(7, 400, 3000))
+    expected = bits(test.screen(0, range(2, 3000), [1]))
+    found: list[tuple[bytes, bytes, bytes]] = []
+
+    def ask() -> None:
+        found.extend(bits(test.screen(0, range(2, 3000), [1], threads=3)) for _ in range(20))
+
+    askers = [threading.Thread(target=ask) for _ in range(4)]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    assert found == [expected] * 80

@@ -230,19 +230,8 @@ BySize by_size(const std::vector<std::uint64_t>& counts) {
     return BySize(std::move(found));
 }
 
-// The places of answers that show dependence, and of those that show independence.
-std::pair<NumPy<std::int64_t>, NumPy<std::int64_t>> divided(std::span<const double> statistic,
-                                                            std::span<const double> dof,
-                                                            std::span<const std::uint8_t> reliable, double log_alpha) {
-    std::vector<std::int64_t> dependent;
-    std::vector<std::int64_t> apart;
-    CriticalValues critical(log_alpha);
-    for (std::size_t k = 0; k < statistic.size(); ++k) {
-        if (reliable[k] != 0) {
-            (critical.log_p_above(statistic[k], dof[k]) ? apart : dependent).push_back(static_cast<std::int64_t>(k));
-        }
-    }
-    return {to_numpy(std::move(dependent)), to_numpy(std::move(apart))};
+auto to_python(Divided&& divided) {
+    return std::make_pair(to_numpy(std::move(divided.dependent)), to_numpy(std::move(divided.apart)));
 }
 
 void bind_answers(nb::module_& m) {
@@ -275,7 +264,7 @@ void bind_answers(nb::module_& m) {
         .def(
             "divide",
             [](const ScreenAnswers& answers, double log_alpha) {
-                return divided(answers.statistic(), answers.dof(), answers.reliable(), log_alpha);
+                return to_python(divide(answers.statistic(), answers.dof(), answers.reliable(), log_alpha));
             },
             nb::arg("log_alpha"),
             "Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.")
@@ -364,23 +353,8 @@ void bind_answers(nb::module_& m) {
                     place.size() != n) {
                     throw nb::value_error("one number for every x");
                 }
-                std::vector<std::int64_t> kept;
-                for (std::size_t k = 0; k < n; ++k) {
-                    const SubsetAnswer& answer = found.answers()[k];
-                    if (answer.separated) {
-                        continue;
-                    }
-                    kept.push_back(static_cast<std::int64_t>(k));
-                    const Outcome known{statistic.data()[k], dof.data()[k], log_p.data()[k], true};
-                    if (answer.outcome.reliable && weaker(answer.outcome, known)) {
-                        statistic.data()[k] = answer.outcome.statistic;
-                        dof.data()[k] = answer.outcome.dof;
-                        log_p.data()[k] = answer.outcome.log_p;
-                        batch.data()[k] = number;
-                        place.data()[k] = static_cast<std::int64_t>(k);
-                    }
-                }
-                return to_numpy(std::move(kept));
+                const Associations known{statistic.data(), dof.data(), log_p.data(), batch.data(), place.data()};
+                return to_numpy(weaken(known, found.answers(), number));
             },
             nb::arg("statistic"), nb::arg("dof"), nb::arg("log_p"), nb::arg("batch"), nb::arg("place"),
             nb::arg("number"),
@@ -393,7 +367,22 @@ FoundSubsets found_for(const Columns& xs, SubsetAnswers&& found) {
     return {{asked.begin(), asked.end()}, std::move(found)};
 }
 
+struct Groups {
+    std::vector<Group> all;
+};
+
 void bind_test(nb::module_& m) {
+    nb::class_<Groups>(m, "Groups", "Candidates and the conditioning sets they are tested with.")
+        .def(
+            "__init__",
+            [](Groups* self, const std::vector<std::pair<Columns, std::vector<std::uint32_t>>>& groups) {
+                new (self) Groups;
+                for (const auto& [candidates, given] : groups) {
+                    const auto all = candidates.all();
+                    self->all.push_back({{all.begin(), all.end()}, given});
+                }
+            },
+            nb::arg("groups"));
     nb::class_<ContingencyTest>(m, "ContingencyTest", "G² and X² tests on a packed table.")
         .def(
             "__init__",
@@ -459,36 +448,32 @@ void bind_test(nb::module_& m) {
             nb::arg("targets"), nb::arg("threads") = 1, "Each target against all columns given nothing, row by row.")
         .def(
             "screens",
-            [](const ContingencyTest& test, std::uint32_t target,
-               const std::vector<std::pair<Columns, std::vector<std::uint32_t>>>& groups, std::size_t threads,
-               const nb::object& poll) {
+            [](const ContingencyTest& test, std::uint32_t target, const Groups& groups, std::uint32_t also,
+               std::size_t threads, const nb::object& poll) {
                 check(test.table(), target);
+                check(test.table(), also);
                 std::size_t size = 0;
-                for (const auto& [candidates, given] : groups) {
-                    check(test.table(), candidates.all());
-                    check(test.table(), given);
-                    size += candidates.size();
+                for (const Group& group : groups.all) {
+                    check(test.table(), group.candidates);
+                    check(test.table(), group.given);
+                    size += group.candidates.size();
                 }
                 ScreenAnswers answers(size);
+                std::vector<std::uint32_t> xs;
+                xs.reserve(size);
                 Tally tally;
                 Control control = control_for(poll);
                 in_touch(control, [&] {
-                    Answers out = answers.out();
-                    for (const auto& [candidates, given] : groups) {
-                        test.screen(target, candidates.all(), given, std::min(threads, most_threads), control, out);
-                        const auto performed =
-                            static_cast<std::size_t>(std::count(out.reliable, out.reliable + candidates.size(), 1));
-                        tally.add_test(given.size(), performed);
-                        tally.add_skip(given.size(), candidates.size() - performed);
-                        out = {out.statistic + candidates.size(), out.dof + candidates.size(),
-                               out.reliable + candidates.size()};
-                    }
+                    tally = test.screens(target, groups.all, also, std::min(threads, most_threads), control,
+                                         answers.out(), xs);
                 });
-                return std::make_tuple(std::move(answers), by_size(tally.tests), by_size(tally.skipped));
+                answers.keep_first(xs.size());
+                return std::make_tuple(std::move(answers), to_numpy(std::move(xs)), by_size(tally.tests),
+                                       by_size(tally.skipped));
             },
-            nb::arg("target"), nb::arg("groups"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
-            "The screens of several groups of candidates, each given its own set, one after another; tests and skips "
-            "by size.")
+            nb::arg("target"), nb::arg("groups"), nb::arg("also"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "The candidates of groups, each given its group's set and one more, one after another; who they are; tests "
+            "and skips by size.")
         .def(
             "first_dependent",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,
@@ -894,8 +879,9 @@ NB_MODULE(_core, m) {
             if (statistic.size() != dof.size() || statistic.size() != reliable.size()) {
                 throw nb::value_error("statistic, dof and reliable must be of one length");
             }
-            return divided(span(statistic), span(dof),
-                           {reinterpret_cast<const std::uint8_t*>(reliable.data()), reliable.size()}, log_alpha);
+            return to_python(divide(span(statistic), span(dof),
+                                    {reinterpret_cast<const std::uint8_t*>(reliable.data()), reliable.size()},
+                                    log_alpha));
         },
         nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"), nb::arg("log_alpha"),
         "Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.");
@@ -927,12 +913,7 @@ NB_MODULE(_core, m) {
     m.def(
         "bits_of",
         [](const Array<std::uint32_t>& columns) {
-            const auto all = span(columns);
-            const std::size_t most = all.empty() ? 0 : *std::max_element(all.begin(), all.end()) / 8 + std::size_t{1};
-            std::string bits(most, '\0');
-            for (const std::uint32_t column : all) {
-                bits[column / 8] = static_cast<char>(bits[column / 8] | 1 << column % 8);
-            }
+            const std::string bits = bits_of(span(columns));
             return nb::bytes(bits.data(), bits.size());
         },
         nb::arg("columns"), "A bit for each column up to the last, set where it is named, the lowest first.");

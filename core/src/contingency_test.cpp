@@ -66,6 +66,79 @@ Outcome ContingencyTest::test(std::size_t x, std::size_t y, std::span<const std:
     return outcome(x, y, strata_product(given), CandidateCounter(plan)(x));
 }
 
+Tally ContingencyTest::screens(std::size_t target, std::span<const Group> groups, std::uint32_t also,
+                               std::size_t threads, Control& control, Answers out,
+                               std::vector<std::uint32_t>& xs) const {
+    constexpr std::size_t many = 128;  // candidates that are worth a screen of their own
+    Cells root(table_, target, {&also, 1});
+    const double strata = table_.levels(also);
+    const double t_levels = table_.levels(target);
+    std::vector<const Group*> asked;
+    std::vector<std::size_t> begin;
+    for (const Group& group : groups) {
+        if (std::find(group.given.begin(), group.given.end(), also) == group.given.end()) {
+            asked.push_back(&group);
+            begin.push_back(xs.size());
+            xs.insert(xs.end(), group.candidates.begin(), group.candidates.end());
+        }
+    }
+    const auto from = [&](std::size_t place) {
+        return Answers{out.statistic + place, out.dof + place, out.reliable + place};
+    };
+    for (std::size_t g = 0; g < asked.size(); ++g) {
+        if (asked[g]->candidates.size() >= many) {
+            std::vector<std::uint32_t> given(asked[g]->given);
+            given.push_back(also);
+            screen(target, asked[g]->candidates, given, threads, control, from(begin[g]));
+        }
+    }
+    root.need_cell_of_row();  // before threads share it
+    parallel_for(asked.size(), 64, threads, control, [&](std::size_t first, std::size_t last, std::size_t) {
+        for (std::size_t g = first; g < last; ++g) {
+            if (asked[g]->candidates.size() < many) {
+                few(target, *asked[g], root, strata, t_levels, from(begin[g]));
+            }
+        }
+    });
+    Tally tally;
+    for (std::size_t g = 0; g < asked.size(); ++g) {
+        const std::size_t size = asked[g]->candidates.size();
+        const std::uint8_t* reliable = out.reliable + begin[g];
+        const auto performed = static_cast<std::size_t>(std::count(reliable, reliable + size, 1));
+        tally.add_test(asked[g]->given.size() + 1, performed);
+        tally.add_skip(asked[g]->given.size() + 1, size - performed);
+    }
+    return tally;
+}
+
+// A few candidates given a set, and what `root` is divided by already, which has so many strata.
+void ContingencyTest::few(std::size_t target, const Group& group, Cells& root, double strata, double t_levels,
+                          Answers out) const {
+    std::optional<Cells> divided;
+    for (const std::uint32_t z : group.given) {
+        Cells further(divided ? *divided : root, z, false);
+        divided.emplace(std::move(further));
+        strata *= table_.levels(z);
+    }
+    if (!divided) {
+        divided.emplace(root);  // a copy, as what is made of it on the way is not for other threads
+    }
+    const CountingPlan plan(table_, statistic_, *divided, table_.levels(target),
+                            CandidateKinds(table_, group.candidates));
+    CandidateCounter counter(plan);
+    for (std::size_t k = 0; k < group.candidates.size(); ++k) {
+        const std::uint32_t x = group.candidates[k];
+        const bool may = enough_rows(table_.levels(x), t_levels, strata);
+        const Sum sum = may ? counter(x) : Sum{};
+        const double full = (table_.levels(x) - 1.0) * (t_levels - 1.0) * strata;
+        out.dof[k] = may && rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof) : full;
+        out.reliable[k] = may && out.dof[k] > 0.0;
+        out.statistic[k] = out.reliable[k] != 0
+                               ? statistic_.value(sum.value, statistic_.scale(table_.levels(x), table_.levels(target)))
+                               : nan;
+    }
+}
+
 void ContingencyTest::marginals(std::span<const std::uint32_t> targets, std::size_t threads, Control& control,
                                 Answers out) const {
     const std::size_t columns = table_.columns();

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "serape/chi_square.hpp"
+#include "serape/critical_values.hpp"
 
 namespace serape {
 
@@ -55,6 +56,39 @@ Strongest strongest(std::span<const double> statistic, std::span<const double> d
     return best;
 }
 
+Divided divide(std::span<const double> statistic, std::span<const double> dof, std::span<const std::uint8_t> reliable,
+               double log_alpha) {
+    Divided found;
+    CriticalValues critical(log_alpha);
+    for (std::size_t k = 0; k < statistic.size(); ++k) {
+        if (reliable[k] != 0) {
+            const bool apart = critical.log_p_above(statistic[k], dof[k]);
+            (apart ? found.apart : found.dependent).push_back(static_cast<std::int64_t>(k));
+        }
+    }
+    return found;
+}
+
+std::vector<std::int64_t> weaken(const Associations& known, std::span<const SubsetAnswer> answers,
+                                 std::int64_t number) {
+    std::vector<std::int64_t> kept;
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+        if (answers[k].separated) {
+            continue;
+        }
+        kept.push_back(static_cast<std::int64_t>(k));
+        const Outcome& outcome = answers[k].outcome;
+        if (outcome.reliable && weaker(outcome, {known.statistic[k], known.dof[k], known.log_p[k], true})) {
+            known.statistic[k] = outcome.statistic;
+            known.dof[k] = outcome.dof;
+            known.log_p[k] = outcome.log_p;
+            known.batch[k] = number;
+            known.place[k] = static_cast<std::int64_t>(k);
+        }
+    }
+    return kept;
+}
+
 std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<const double> dof,
                                  std::span<const std::int64_t> places) {
     struct Ranked {
@@ -89,6 +123,15 @@ std::vector<std::size_t> lowest(std::span<const double> log_p, std::span<const d
         }
     }
     return best;
+}
+
+std::string bits_of(std::span<const std::uint32_t> columns) {
+    const auto last = std::max_element(columns.begin(), columns.end());
+    std::string bits(last == columns.end() ? 0 : *last / 8 + std::size_t{1}, '\0');
+    for (const std::uint32_t column : columns) {
+        bits[column / 8] = static_cast<char>(bits[column / 8] | 1 << column % 8);
+    }
+    return bits;
 }
 
 std::vector<std::uint32_t> without(std::span<const std::uint32_t> columns, std::vector<std::uint32_t> excluded,

@@ -111,6 +111,11 @@ class FoundSubsets:
         Takes the place of known associations where an answer is weaker; returns the places of the x that are not separated.
         """
 
+class Groups:
+    """Candidates and the conditioning sets they are tested with."""
+
+    def __init__(self, groups: Sequence[tuple[Sequence[int] | numpy.typing.NDArray[numpy.uint32], Sequence[int]]]) -> None: ...
+
 class ContingencyTest:
     """G² and X² tests on a packed table."""
 
@@ -124,9 +129,9 @@ class ContingencyTest:
     def marginals(self, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32], threads: int = 1) -> ScreenAnswers:
         """Each target against all columns given nothing, row by row."""
 
-    def screens(self, target: int, groups: Sequence[tuple[Sequence[int] | numpy.typing.NDArray[numpy.uint32], Sequence[int]]], threads: int = 1, poll: object | None = None) -> tuple[ScreenAnswers, dict[int, int], dict[int, int]]:
+    def screens(self, target: int, groups: Groups, also: int, threads: int = 1, poll: object | None = None) -> tuple[ScreenAnswers, Annotated[NDArray[numpy.uint32], dict(shape=(None,))], dict[int, int], dict[int, int]]:
         """
-        The screens of several groups of candidates, each given its own set, one after another; tests and skips by size.
+        The candidates of groups, each given its group's set and one more, one after another; who they are; tests and skips by size.
         """
 
     def first_dependent(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], log_alpha: float, poll: object | None = None) -> ScreenAnswers: ...

@@ -78,6 +78,12 @@ struct SubsetQuestion {
     bool until_survivor = false;       // stop after the first x that nothing separates
 };
 
+// Candidates and the conditioning set they are tested with.
+struct Group {
+    std::vector<std::uint32_t> candidates;
+    std::vector<std::uint32_t> given;
+};
+
 class ContingencyTest {
   public:
     ContingencyTest(const PackedTable& table, Rules rules);
@@ -94,6 +100,11 @@ class ContingencyTest {
     void screen(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                 std::size_t threads, Control& control, Answers out, Way way = Way::automatic,
                 bool force_panels = false) const;
+
+    // The candidates of several groups, each given its group's set and `also`; groups with `also` in their set are left
+    // out. Answers are written one after another; `xs` gets who they are of, and the tally how many there are.
+    Tally screens(std::size_t target, std::span<const Group> groups, std::uint32_t also, std::size_t threads,
+                  Control& control, Answers out, std::vector<std::uint32_t>& xs) const;
 
     // Each target against all columns given nothing, row by row; a pair of targets is tested once. What is not tested
     // (a target against itself) is not reliable.
@@ -117,6 +128,7 @@ class ContingencyTest {
     double strata_product(std::span<const std::uint32_t> given) const;
     bool enough_rows(double x_levels, double y_levels, double strata) const;
     Outcome outcome(std::size_t x, std::size_t y, double strata, const Sum& sum) const;
+    void few(std::size_t target, const Group& group, Cells& root, double strata, double t_levels, Answers out) const;
 
     const PackedTable& table_;
     Rules rules_;

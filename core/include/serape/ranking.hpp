@@ -1,10 +1,13 @@
-// Ranking of a batch of answers, and lists of candidates.
+// What batches of answers say: who depends, who is strongest; and lists of candidates.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
+
+#include "serape/contingency_test.hpp"
 
 namespace serape {
 
@@ -18,12 +21,35 @@ struct Strongest {
 Strongest strongest(std::span<const double> statistic, std::span<const double> dof,
                     std::span<const std::uint8_t> reliable);
 
+// The places of answers that show dependence (log p <= log_alpha), and of those that show independence.
+struct Divided {
+    std::vector<std::int64_t> dependent;
+    std::vector<std::int64_t> apart;
+};
+Divided divide(std::span<const double> statistic, std::span<const double> dof, std::span<const std::uint8_t> reliable,
+               double log_alpha);
+
+// The weakest associations known of some x; of each, in which batch of answers it is, and where.
+struct Associations {
+    double* statistic;
+    double* dof;
+    double* log_p;
+    std::int64_t* batch;
+    std::int64_t* place;
+};
+// Puts answers, those of batch `number`, in the place of associations that are stronger; returns the places of the x
+// that nothing separates.
+std::vector<std::int64_t> weaken(const Associations& known, std::span<const SubsetAnswer> answers, std::int64_t number);
+
 // The places of some answers from the strongest to the weakest: by log p, then by statistic, then in their order.
 std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<const double> dof,
                                  std::span<const std::int64_t> places);
 
 // The places of the lowest log p; of several, those of the largest statistic.
 std::vector<std::size_t> lowest(std::span<const double> log_p, std::span<const double> statistic);
+
+// A bit for each column up to the last, set where it is named, the lowest first.
+std::string bits_of(std::span<const std::uint32_t> columns);
 
 // The columns that are not excluded, in their order; `ascending` says that they are in ascending order.
 std::vector<std::uint32_t> without(std::span<const std::uint32_t> columns, std::vector<std::uint32_t> excluded,

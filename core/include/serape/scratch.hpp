@@ -1,7 +1,6 @@
 // Memory for what is made and thrown away many thousand times a second: freed blocks are kept for the next.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -12,7 +11,7 @@
 
 namespace serape {
 
-// Blocks of one thread, by size: powers of two from 64 bytes to 1 MiB; of each at most 1 MiB, and no more than 64.
+// Blocks of one thread, by size: powers of two from 64 bytes to 1 MiB; 32 MiB of them at most.
 class ScratchPool {
   public:
     ScratchPool() = default;
@@ -37,13 +36,16 @@ class ScratchPool {
         }
         void* block = kept.back();
         kept.pop_back();
+        held_ -= std::size_t{1} << (at + smallest);
         return block;
     }
 
     void give_back(void* block, std::size_t bytes) {
         const std::size_t at = place(bytes);
-        if (at < sizes && kept_[at].size() < std::min(most_kept, std::size_t{1} << (sizes - 1 - at))) {
+        const std::size_t size = std::size_t{1} << (at + smallest);
+        if (at < sizes && held_ + size <= most_held) {
             kept_[at].push_back(block);
+            held_ += size;
         } else {
             release(block);
         }
@@ -57,7 +59,7 @@ class ScratchPool {
   private:
     static constexpr std::size_t smallest = 6;
     static constexpr std::size_t sizes = 15;
-    static constexpr std::size_t most_kept = 64;
+    static constexpr std::size_t most_held = std::size_t{32} << 20;
 
     static std::size_t place(std::size_t bytes) {
         const auto width = static_cast<std::size_t>(std::bit_width(bytes > 0 ? bytes - 1 : 0));
@@ -67,6 +69,7 @@ class ScratchPool {
     static void release(void* block) { ::operator delete(block, std::align_val_t{line_bytes}); }
 
     std::array<std::vector<void*>, sizes> kept_;
+    std::size_t held_ = 0;  // bytes
 };
 
 template <class T>

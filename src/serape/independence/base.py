@@ -168,6 +168,14 @@ class Screen:
         return Outcome(float(self.statistic[place]), float(self.dof[place]), log_p, bool(self.reliable[place]))
 
 
+class Groups:
+    """Groups of candidates, each with the conditioning set they are tested with; asked about again and again."""
+
+    def __init__(self, groups: Iterable[Group]) -> None:
+        self.all = list(groups)
+        self.native: _core.Groups | None = None  # what the core makes of them
+
+
 @dataclass(frozen=True, slots=True)
 class Association:
     """What a search through conditioning sets found for one x.
@@ -444,20 +452,26 @@ class IndependenceTest(ABC):
         return _as_screen(candidates, given, outcomes)
 
     def screens(
-        self, target: int, groups: Sequence[Group], *, threads: int = 1, poll: Poll | None = None
+        self, target: int, groups: Groups, also: int, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[Screen, Tally]:
-        """Test the candidates of each group against the target given the group's set; answers one after another."""
-        parts = [self.screen(target, xs, given, threads=threads, poll=poll) for xs, given in groups]
+        """Test the candidates of each group against the target given its set and one more; one after another.
+
+        Groups with that one in their set are left out.
+        """
+        parts = [
+            self.screen(target, xs, (*given, also), threads=threads, poll=poll)
+            for xs, given in groups.all
+            if also not in given
+        ]
         tally = Tally()
         for part in parts:
             tally.add(len(part.given), part.performed, len(part) - part.performed)
         if not parts:
             return Screen(NOBODY, (), np.empty(0), np.empty(0), np.empty(0, bool), np.empty(0)), tally
-        joined = (
+        xs, statistic, dof, reliable, log_p = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("xs", "statistic", "dof", "reliable", "log_p")
         )
-        xs, statistic, dof, reliable, log_p = joined
         return Screen(xs, (), statistic, dof, reliable, log_p), tally
 
     def marginals(

@@ -22,12 +22,11 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.base import (
-    NOBODY,
     Associations,
     Candidates,
     Counts,
     Floats,
-    Group,
+    Groups,
     IndependenceTest,
     NativeAssociations,
     Outcome,
@@ -132,11 +131,12 @@ class ContingencyTest(IndependenceTest):
         }
 
     def screens(
-        self, target: int, groups: Sequence[Group], *, threads: int = 1, poll: Poll | None = None
+        self, target: int, groups: Groups, also: int, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[Screen, Tally]:
-        """Test the candidates of each group against the target given the group's set, in one native call."""
-        answers, tests, skipped = self._native.screens(target, groups, threads, poll)
-        xs = np.concatenate([as_positions(candidates) for candidates, _ in groups]) if groups else NOBODY
+        """Test the candidates of each group against the target given its set and one more, in one native call."""
+        if groups.native is None:
+            groups.native = _core.Groups(groups.all)
+        answers, xs, tests, skipped = self._native.screens(target, groups.native, also, threads, poll)
         return _Fresh(xs, (), answers), Tally(Counts(tests), Counts(skipped))
 
     def search_subsets(

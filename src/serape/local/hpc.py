@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from serape.independence.base import Groups
 from serape.local.answer import Answer
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.spouses import blanket_around
@@ -56,9 +57,9 @@ def de_pcs(search: Search, target: int) -> tuple[list[int], Separated]:
 def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> list[int]:
     """Algorithm 4: a superset of the spouses, by tests given at most two variables."""
     sps: dict[int, None] = {}
+    groups = Groups((ys, given) for given, ys in d_sep.items())
     for x in pcs:
-        groups = [(ys, (*given, x)) for given, ys in d_sep.items() if x not in given]
-        sps_x = search.joined(target, groups).tolist()
+        sps_x = search.joined(target, groups, x).tolist()
         if len(sps_x) > 1:
             sps_x = search.separate(sps_x[::-1], target, sps_x, range(1, 2), fixed=(x,), shrinking=True).survivors
         sps.update(dict.fromkeys(sps_x))

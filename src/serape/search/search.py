@@ -25,7 +25,7 @@ from serape.independence.base import (
     NO_OUTCOME,
     NOBODY,
     Associations,
-    Group,
+    Groups,
     IndependenceTest,
     Outcome,
     Screen,
@@ -189,16 +189,18 @@ class Search:
         """Return the first of what ties exactly, or one at random if a `random_state` was given."""
         return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
 
-    def joined(self, target: int, groups: Sequence[Group]) -> Positions:
-        """Return those that depend on the target given their group's set, most strongly associated first.
+    def joined(self, target: int, groups: Groups, also: int) -> Positions:
+        """Return those that depend on the target given their group's set and one more, most strongly associated first.
 
-        Ties go by position. The tests lead on but settle nobody: they are counted, and not kept as evidence.
+        Groups with that one in their set are left out. Ties go by position. The tests lead on but settle nobody: they
+        are counted, and not kept as evidence.
         """
-        within = [group for group in groups if not self._too_large(group[1])]
-        for candidates, given in groups if len(within) < len(groups) else ():
-            if self._too_large(given):
-                self.tally.add(len(given), 0, len(candidates))
-        screen, tally = self.test.screens(target, within, threads=self._threads, poll=self._tick)
+        if self.max_conditioning is not None:
+            for candidates, given in groups.all:
+                if also not in given and self._too_large((*given, also)):
+                    self.tally.add(len(given) + 1, 0, len(candidates))
+            groups = Groups(group for group in groups.all if not self._too_large((*group[1], also)))
+        screen, tally = self.test.screens(target, groups, also, threads=self._threads, poll=self._tick)
         self.tally.merge(tally)
         self._tick()
         dependent, _ = screen.divide(self.log_alpha)
