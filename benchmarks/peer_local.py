@@ -32,7 +32,7 @@ Job = tuple[Callable[[Callable[[], None]], Any], Callable[[Any], Found]]
 """What searches (told what to call after each target), and what reads the answer."""
 
 ENOUGH = 0.5
-MOST = 5
+MOST = 25
 """A search is repeated until it has taken so many seconds, or so many times."""
 
 
