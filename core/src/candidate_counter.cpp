@@ -130,14 +130,8 @@ Sum CandidateCounter::add_strata(std::uint32_t levels, std::size_t stride, std::
     const Cells& cells = plan_->cells_;
     const double scale = plan_->statistic_.scale(levels, plan_->target_levels_);
     Sum sum{plan_->constant_, 0};
-    for (std::size_t z = 0; z < cells.strata(); ++z) {
-        const std::size_t begin = cells.stratum_begin[z];
-        plan_->statistic_.add(
-            sum,
-            Stratum<std::uint32_t>{counts_.data() + begin * stride + offset, stride, cells.count.data() + begin,
-                                   cells.stratum_begin[z + 1] - begin, cells.stratum_count[z]},
-            levels, scale);
-    }
+    plan_->statistic_.add_all(sum, counts_.data() + offset, stride, cells.count.data(), cells.stratum_begin,
+                              cells.stratum_count, levels, scale);
     return sum;
 }
 

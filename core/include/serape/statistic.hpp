@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "serape/log_table.hpp"
@@ -50,6 +51,30 @@ class Statistic {
             value -= log_(sizes[c]);
         }
         return value;
+    }
+
+    // Adds all strata of two-dimensional counts, without their constants; as `add` for each.
+    template <class Count>
+    void add_all(Sum& sum, const Count* counts, std::size_t stride, const std::uint32_t* sizes,
+                 std::span<const std::uint32_t> begin, std::span<const std::uint32_t> rows, std::uint32_t levels,
+                 double scale) const {
+        const auto each = [&](const auto& one) {
+            for (std::size_t z = 0; z < rows.size(); ++z) {
+                const std::size_t cells = begin[z + 1] - begin[z];
+                if (cells > 1) {
+                    one(Stratum<Count>{counts + begin[z] * stride, stride, sizes + begin[z], cells, rows[z]});
+                }
+            }
+        };
+        if (kind_ == StatisticKind::g2 && levels == 2) {
+            each([&](const Stratum<Count>& stratum) { add_g2<2>(sum, stratum); });
+        } else if (kind_ == StatisticKind::g2 && levels == 3) {
+            each([&](const Stratum<Count>& stratum) { add_g2<3>(sum, stratum); });
+        } else if (kind_ == StatisticKind::g2 && levels == 4) {
+            each([&](const Stratum<Count>& stratum) { add_g2<4>(sum, stratum); });
+        } else {
+            each([&](const Stratum<Count>& stratum) { add(sum, stratum, levels, scale); });
+        }
     }
 
     // Adds a stratum without its constant. `levels` is the candidate's, `scale` from scale(levels, t_levels).

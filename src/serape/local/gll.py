@@ -97,6 +97,9 @@ class GLL:
     elimination: Elimination = by_subsets
     interleaving: Interleaving = after_every_inclusion
 
+    def __hash__(self) -> int:  # asked for at every step
+        return hash(self.inclusion)
+
     def parents_children(self, search: Search, target: int, *, symmetry: bool = True) -> tuple[int, ...]:
         """GLL-PC: the members of TPC(T) in whose own TPC the target is; all of TPC(T) without symmetry."""
         tentative = gll_pc_nonsym(search, target, self)

@@ -43,7 +43,7 @@ def hpc_mb(search: Search, target: int) -> Answer:
 def de_pcs(search: Search, target: int) -> tuple[list[int], Separated]:
     """Algorithm 3: a superset of the parents and children, by tests given nothing and given one variable."""
     dependent, apart = search.divide(target, search.others(target))
-    pcs = [int(x) for x in dependent.xs[search.ranking(dependent)]]
+    pcs: list[int] = dependent.xs[search.ranking(dependent)].tolist()
     found = search.separate(pcs[::-1], target, pcs, range(1, 2), shrinking=True)
     parted: dict[tuple[int, ...], list[int]] = {}
     for x, given in found.apart(search.log_alpha):
@@ -68,4 +68,4 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> lis
 
 def _inter_iapc(search: Search, target: int, among: list[int]) -> tuple[int, ...]:
     found = inter_iapc_among(search, target, search.joinable(target, among)).parents_children or ()
-    return tuple(int(x) for x in found)
+    return tuple(map(int, found))

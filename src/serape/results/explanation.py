@@ -88,6 +88,8 @@ class Evidence:
         cls, search: Search, target: int, separating: Separating, later: Callable[[], Evidence] | None = None
     ) -> Evidence:
         """Return the evidence of a search; or of one yet to be made, when it is first looked at."""
+        if later is not None:
+            return cls.later(search.test, target, later)
         trail = search.trail(target)
 
         def gather() -> Gathered:
@@ -102,7 +104,7 @@ class Evidence:
                     found["rows"][k] = rows_of((k, target, *given[w]))
             return found, given, events, separating
 
-        return cls._from(search.test, target, gather) if later is None else cls.later(search.test, target, later)
+        return cls._from(search.test, target, gather)
 
     @classmethod
     def later(cls, test: IndependenceTest, target: int, make: Callable[[], Evidence]) -> Evidence:
