@@ -15,7 +15,7 @@ import serape
 from plain import PlainContingency, random_table
 from serape import _core
 from serape.independence import G2, X2
-from serape.independence.base import Association, Associations, Groups, IndependenceTest, Screen
+from serape.independence.base import Association, Associations, Groups, IndependenceTest, Known, Screen
 
 TESTS = {"g2": G2, "x2": X2}
 WAYS = ("automatic", "panels", "planes", "scatter", "sparse", "ones")
@@ -441,10 +441,10 @@ def test_what_stays_in_the_core_is_what_its_arrays_say(
 
     def weakened(answers: Associations) -> list[Any]:
         random = np.random.default_rng(seed + 1)
-        statistic, dof, log_p = random.chisquare(3, 7), random.integers(1, 4, 7).astype(float), np.log(random.random(7))
-        batch, place = np.zeros(7, np.intp), np.zeros(7, np.intp)
-        kept = answers.weaken(statistic, dof, log_p, batch, place, 5)
-        return [array.tolist() for array in (kept, statistic, dof, log_p, batch, place)]
+        numbers = random.chisquare(3, 7), random.integers(1, 4, 7).astype(float), np.log(random.random(7))
+        known = Known(*numbers, np.zeros(7, np.intp), np.zeros(7, np.intp))
+        kept = answers.weaken(known, 5)
+        return [array.tolist() for array in (kept, *known)]
 
     assert weakened(native) == weakened(plain)
 

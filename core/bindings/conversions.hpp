@@ -56,20 +56,20 @@ NumPy<T> empty_numpy(std::size_t size) {
 // The answers of a screen. They stay here until Python wants to see them, and many are never looked at.
 class ScreenAnswers {
   public:
-    explicit ScreenAnswers(std::size_t size)
-        : size_(size), numbers_(new double[2 * size]), reliable_(new std::uint8_t[size]) {}
+    explicit ScreenAnswers(std::size_t room)
+        : room_(room), size_(room), numbers_(new double[2 * room]), reliable_(new std::uint8_t[room]) {}
 
-    Answers out() { return {numbers_.get(), numbers_.get() + size_, reliable_.get()}; }
-    void keep_first(std::size_t asked) { asked_ = asked; }
+    Answers out() { return {numbers_.get(), numbers_.get() + room_, reliable_.get()}; }
+    void keep_first(std::size_t asked) { size_ = asked; }
 
-    std::size_t size() const { return std::min(asked_, size_); }
-    std::span<double> statistic() const { return {numbers_.get(), size()}; }
-    std::span<double> dof() const { return {numbers_.get() + size_, size()}; }
-    std::span<std::uint8_t> reliable() const { return {reliable_.get(), size()}; }
+    std::size_t size() const { return size_; }
+    std::span<double> statistic() const { return {numbers_.get(), size_}; }
+    std::span<double> dof() const { return {numbers_.get() + room_, size_}; }
+    std::span<std::uint8_t> reliable() const { return {reliable_.get(), size_}; }
 
   private:
+    std::size_t room_;
     std::size_t size_;
-    std::size_t asked_ = std::numeric_limits<std::size_t>::max();
     std::unique_ptr<double[]> numbers_;
     std::unique_ptr<std::uint8_t[]> reliable_;
 };

@@ -109,6 +109,13 @@ void check_distinct(std::span<const std::uint32_t> columns) {
     }
 }
 
+template <class First, class... Others>
+void check_one_length(const First& first, const Others&... others) {
+    if (((others.size() != first.size()) || ...)) {
+        throw nb::value_error("arrays must be of one length");
+    }
+}
+
 template <class Value>
 Value parse(const std::string& word, std::initializer_list<std::pair<const char*, Value>> meanings) {
     for (const auto& [name, value] : meanings) {
@@ -715,9 +722,7 @@ void bind_gaussian(nb::module_& m) {
         .def(
             "log_p",
             [](const GaussianTest& test, const Array<double>& statistic, const Array<double>& dof) {
-                if (statistic.size() != dof.size()) {
-                    throw nb::value_error("statistic and dof must be of one length");
-                }
+                check_one_length(statistic, dof);
                 auto out = empty_numpy<double>(statistic.size());
                 for (std::size_t k = 0; k < statistic.size(); ++k) {
                     out.data()[k] = test.rule().log_p(statistic.data()[k], dof.data()[k]);
@@ -729,9 +734,7 @@ void bind_gaussian(nb::module_& m) {
             "dependent",
             [](const GaussianTest& test, const Array<double>& statistic, const Array<double>& dof,
                const Array<bool>& reliable, double log_alpha) {
-                if (statistic.size() != dof.size() || statistic.size() != reliable.size()) {
-                    throw nb::value_error("statistic, dof and reliable must be of one length");
-                }
+                check_one_length(statistic, dof, reliable);
                 auto out = empty_numpy<bool>(statistic.size());
                 for (std::size_t k = 0; k < statistic.size(); ++k) {
                     out.data()[k] =
@@ -831,9 +834,7 @@ NB_MODULE(_core, m) {
     m.def(
         "chi_square_log_sf",
         [](const Array<double>& statistic, const Array<double>& dof) {
-            if (statistic.size() != dof.size()) {
-                throw nb::value_error("statistic and dof must be of one length");
-            }
+            check_one_length(statistic, dof);
             auto out = empty_numpy<double>(statistic.size());
             {
                 const nb::gil_scoped_release release;
@@ -849,9 +850,7 @@ NB_MODULE(_core, m) {
     m.def(
         "strongest",
         [](const Array<double>& statistic, const Array<double>& dof, const Array<bool>& reliable) {
-            if (statistic.size() != dof.size() || statistic.size() != reliable.size()) {
-                throw nb::value_error("statistic, dof and reliable must be of one length");
-            }
+            check_one_length(statistic, dof, reliable);
             const Strongest found = strongest(
                 span(statistic), span(dof), {reinterpret_cast<const std::uint8_t*>(reliable.data()), reliable.size()});
             return std::make_tuple(found.ties, found.log_p);
@@ -859,26 +858,9 @@ NB_MODULE(_core, m) {
         nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"),
         "Positions of the strongest reliable answers (several if they tie exactly) and their log p.");
     m.def(
-        "dependent",
-        [](const Array<double>& statistic, const Array<double>& dof, const Array<bool>& reliable, double log_alpha) {
-            if (statistic.size() != dof.size() || statistic.size() != reliable.size()) {
-                throw nb::value_error("statistic, dof and reliable must be of one length");
-            }
-            auto out = empty_numpy<bool>(statistic.size());
-            CriticalValues critical(log_alpha);
-            for (std::size_t k = 0; k < statistic.size(); ++k) {
-                out.data()[k] = reliable.data()[k] && !critical.log_p_above(statistic.data()[k], dof.data()[k]);
-            }
-            return out;
-        },
-        nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"), nb::arg("log_alpha"),
-        "Which answers are reliable and have log p <= log_alpha.");
-    m.def(
         "divide",
         [](const Array<double>& statistic, const Array<double>& dof, const Array<bool>& reliable, double log_alpha) {
-            if (statistic.size() != dof.size() || statistic.size() != reliable.size()) {
-                throw nb::value_error("statistic, dof and reliable must be of one length");
-            }
+            check_one_length(statistic, dof, reliable);
             return to_python(divide(span(statistic), span(dof),
                                     {reinterpret_cast<const std::uint8_t*>(reliable.data()), reliable.size()},
                                     log_alpha));
@@ -888,9 +870,7 @@ NB_MODULE(_core, m) {
     m.def(
         "ranked",
         [](const Array<double>& statistic, const Array<double>& dof, const Array<std::int64_t>& places) {
-            if (statistic.size() != dof.size()) {
-                throw nb::value_error("statistic and dof must be of one length");
-            }
+            check_one_length(statistic, dof);
             for (const std::int64_t place : span(places)) {
                 if (place < 0 || static_cast<std::size_t>(place) >= dof.size()) {
                     throw nb::index_error("no such answer");
@@ -903,9 +883,7 @@ NB_MODULE(_core, m) {
     m.def(
         "lowest",
         [](const Array<double>& log_p, const Array<double>& statistic) {
-            if (statistic.size() != log_p.size()) {
-                throw nb::value_error("log_p and statistic must be of one length");
-            }
+            check_one_length(log_p, statistic);
             return lowest(span(log_p), span(statistic));
         },
         nb::arg("log_p"), nb::arg("statistic"),

@@ -1,4 +1,4 @@
-// One conditioning set, many candidates.
+// One conditioning set, many candidates; or several sets, each with its own.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -12,6 +12,15 @@ namespace serape {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// Cells divided further by a set; a copy if that is empty, as what is made of it on the way is not for other threads.
+Cells divided(Cells& cells, std::span<const std::uint32_t> given) {
+    if (given.empty()) {
+        return cells;
+    }
+    Cells next(cells, given[0], false);
+    return given.size() == 1 ? std::move(next) : divided(next, given.subspan(1));
+}
 
 }  // namespace
 
@@ -48,10 +57,18 @@ class ContingencyTest::Screen {
         if (way == Way::automatic && kernels().ascending(candidates_.data(), candidates_.size()) &&
             (force_panels || panels_pay(cells))) {
             by_panels(cells);
-        } else {
-            for (std::size_t k = 0; k < candidates_.size(); ++k) {
-                may(candidates_[k]) ? rest_.push_back(k) : pass_over(k);
+            if (!rest_.empty()) {
+                one_by_one(cells, way);
             }
+        } else {
+            count(cells, way);
+        }
+    }
+
+    // Counts the candidates one by one in cells that have been made already.
+    void count(Cells& cells, Way way = Way::automatic) {
+        for (std::size_t k = 0; k < candidates_.size(); ++k) {
+            may(candidates_[k]) ? rest_.push_back(k) : pass_over(k);
         }
         if (!rest_.empty()) {
             one_by_one(cells, way);
@@ -237,6 +254,51 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
                              std::span<const std::uint32_t> given, std::size_t threads, Control& control, Answers out,
                              Way way, bool force_panels) const {
     Screen(*this, target, candidates, given, threads, control, out).run(way, force_panels);
+}
+
+Tally ContingencyTest::screens(std::size_t target, std::span<const Group> groups, std::uint32_t also,
+                               std::size_t threads, Control& control, Answers out,
+                               std::vector<std::uint32_t>& xs) const {
+    constexpr std::size_t many = 128;  // candidates that are worth a screen of their own
+    struct Asked {
+        const Group* group;
+        std::vector<std::uint32_t> given;
+        Answers out;
+    };
+    std::vector<Asked> asked;
+    for (const Group& group : groups) {
+        if (std::find(group.given.begin(), group.given.end(), also) == group.given.end()) {
+            asked.push_back(
+                {&group, group.given, {out.statistic + xs.size(), out.dof + xs.size(), out.reliable + xs.size()}});
+            asked.back().given.push_back(also);
+            xs.insert(xs.end(), group.candidates.begin(), group.candidates.end());
+        }
+    }
+    for (const Asked& one : asked) {
+        if (one.group->candidates.size() >= many) {
+            screen(target, one.group->candidates, one.given, threads, control, one.out);
+        }
+    }
+    Cells root(table_, target, {&also, 1});
+    if (threads > 1) {
+        root.need_cell_of_row();  // before they share it
+    }
+    parallel_for(asked.size(), 64, threads, control, [&](std::size_t first, std::size_t last, std::size_t) {
+        for (const Asked& one : std::span(asked).subspan(first, last - first)) {
+            if (one.group->candidates.size() < many) {
+                Cells cells = divided(root, one.group->given);
+                Screen(*this, target, one.group->candidates, one.given, 1, control, one.out).count(cells);
+            }
+        }
+    });
+    Tally tally;
+    for (const Asked& one : asked) {
+        const std::size_t size = one.group->candidates.size();
+        const auto performed = static_cast<std::size_t>(std::count(one.out.reliable, one.out.reliable + size, 1));
+        tally.add_test(one.given.size(), performed);
+        tally.add_skip(one.given.size(), size - performed);
+    }
+    return tally;
 }
 
 }  // namespace serape

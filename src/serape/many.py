@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
@@ -142,15 +141,9 @@ def given_nothing(
 
 def shared_tests(known: Mapping[int, Screen]) -> int:
     """Return how many tests are behind what is known given nothing: a pair of targets was tested once."""
-    total = shared = 0
-    inside: NDArray[np.bool_] | None = None
-    for screen in known.values():
-        if inside is None:
-            inside = np.zeros(len(screen), bool)
-            inside[list(known)] = True
-        total += screen.performed
-        shared += int(np.count_nonzero(screen.reliable & inside))
-    return total - shared // 2
+    targets = np.array(list(known))
+    total = sum(screen.performed for screen in known.values())
+    return total - sum(int(np.count_nonzero(screen.reliable[targets])) for screen in known.values()) // 2
 
 
 class Show:

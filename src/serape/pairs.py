@@ -138,10 +138,9 @@ def _by_screens(test: IndependenceTest, alpha: float, strongest: int, jobs: int,
     def one(target: int, watch: Watcher) -> tuple[int, int, NDArray[np.uint32], Floats]:
         del watch
         screen = test.screen(target, np.delete(everyone, target))
-        told = np.flatnonzero(screen.dependent(math.log(alpha)))
-        values = screen.log_p_of(told)
-        best = np.lexsort((told, -screen.statistic[told], values))[:strongest]
-        return len(told), int(screen.reliable.sum()), screen.xs[told[best]], values[best]
+        told, _ = screen.divide(math.log(alpha))
+        best = screen.ranked(told)[:strongest]
+        return len(told), screen.performed, screen.xs[best], screen.log_p_of(best)
 
     def keep(target: int, answer: tuple[int, int, NDArray[np.uint32], Floats]) -> None:
         dependents[target], tests[target], partners, values = answer

@@ -128,7 +128,6 @@ class ContingencyTest {
     double strata_product(std::span<const std::uint32_t> given) const;
     bool enough_rows(double x_levels, double y_levels, double strata) const;
     Outcome outcome(std::size_t x, std::size_t y, double strata, const Sum& sum) const;
-    void few(std::size_t target, const Group& group, Cells& root, double strata, double t_levels, Answers out) const;
 
     const PackedTable& table_;
     Rules rules_;

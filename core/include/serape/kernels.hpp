@@ -23,8 +23,6 @@ struct Part {
 struct Kernels {
     std::string_view name;
 
-    std::uint64_t (*popcount)(const std::uint64_t* a, std::size_t words);
-
     // out[c] = popcount(plane & masks[c]); words is a multiple of 8, everything aligned to lines.
     void (*and_popcounts)(const std::uint64_t* plane, const std::uint64_t* const* masks, std::size_t count,
                           std::size_t words, std::uint32_t* out);

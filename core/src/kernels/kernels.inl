@@ -17,7 +17,7 @@ inline void add(Line& carry, Line& sum, const Line& a, const Line& b, const Line
 #endif
 }
 
-std::uint64_t popcount(const std::uint64_t* a, std::size_t words) {
+inline std::uint64_t popcount(const std::uint64_t* a, std::size_t words) {
     std::uint64_t total = 0;
 #if defined(__AVX512VPOPCNTDQ__)
     __m512i sum = _mm512_setzero_si512();
@@ -377,6 +377,6 @@ void subtract(double* column, const double* const* others, const double* factors
 }
 
 constexpr Kernels make(std::string_view name, double line_cost, double row_cost, double digit_cost) {
-    return {name,          popcount, and_popcounts, split_mask, ascending, count_bits, judge_bits,
-            to_statistics, dots,     subtract,      line_cost,  row_cost,  digit_cost};
+    return {name,          and_popcounts, split_mask, ascending, count_bits, judge_bits,
+            to_statistics, dots,          subtract,   line_cost, row_cost,   digit_cost};
 }

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,7 +133,11 @@ class Screen:
         log_p: Floats | Callable[[Floats, Floats], Floats],
     ) -> Screen:
         """Return other answers of the same test given the same set."""
-        return type(self)(xs, self.given, statistic, dof, reliable, log_p)
+        return self._of_arrays()(xs, self.given, statistic, dof, reliable, log_p)
+
+    def _of_arrays(self) -> type[Screen]:
+        """Return the kind of screen that is made of arrays alone."""
+        return type(self)
 
     def part(self, candidates: NDArray[np.uint32]) -> Screen:
         """Return the answers for some of the candidates; those of this screen must be in ascending order."""
@@ -166,6 +170,20 @@ class Screen:
         """Return one answer."""
         log_p = float(self.log_p_of(np.array([place]))[0])
         return Outcome(float(self.statistic[place]), float(self.dof[place]), log_p, bool(self.reliable[place]))
+
+
+class Known(NamedTuple):
+    """The weakest associations known of some x: their numbers, in which batch of answers each is, and where."""
+
+    statistic: Floats
+    dof: Floats
+    log_p: Floats
+    batch: NDArray[np.intp]
+    place: NDArray[np.intp]
+
+    def at(self, kept: NDArray[np.intp] | NDArray[np.bool_]) -> Known:
+        """Return those of some x."""
+        return Known(self.statistic[kept], self.dof[kept], self.log_p[kept], self.batch[kept], self.place[kept])
 
 
 class Groups:
@@ -257,19 +275,12 @@ class Associations(Sequence[Association]):
         """Whether there is a last x and nothing separates it."""
         return len(self) > 0 and not self.separated[-1]
 
-    def weaken(
-        self,
-        statistic: Floats,
-        dof: Floats,
-        log_p: Floats,
-        batch: NDArray[np.intp],
-        place: NDArray[np.intp],
-        number: int,
-    ) -> NDArray[np.intp]:
+    def weaken(self, known: Known, number: int) -> NDArray[np.intp]:
         """Take the place of known associations where an answer is weaker; return the places of those not separated.
 
-        Where it is, `batch` is set to the number, and `place` to the answer's place.
+        The number is that of this batch of answers.
         """
+        statistic, dof, log_p, batch, place = known
         kept = np.flatnonzero(~self.separated)
         by_log_p = (self.log_p > log_p) | ((self.log_p == log_p) & (self.statistic < statistic))
         weaker = np.where(self.dof == dof, self.statistic < statistic, by_log_p)
@@ -337,17 +348,9 @@ class NativeAssociations(Associations):
         """Return one answer."""
         return Outcome(*self._found.outcome(place), self._rows)
 
-    def weaken(
-        self,
-        statistic: Floats,
-        dof: Floats,
-        log_p: Floats,
-        batch: NDArray[np.intp],
-        place: NDArray[np.intp],
-        number: int,
-    ) -> NDArray[np.intp]:
+    def weaken(self, known: Known, number: int) -> NDArray[np.intp]:
         """Take the place of known associations where an answer is weaker; return the places of those not separated."""
-        return self._found.weaken(statistic, dof, log_p, batch, place, number)
+        return self._found.weaken(*known, number)
 
     def apart(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
         """Return the x whose log p is above a value, each with its conditioning set."""

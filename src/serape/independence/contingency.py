@@ -193,10 +193,6 @@ class _NativeScreen(Screen):
         """The logarithms of the p-values, computed when first asked for."""
         return _core.chi_square_log_sf(self.statistic, self.dof)
 
-    def dependent(self, log_alpha: float) -> NDArray[np.bool_]:
-        """Return which answers are reliable and show dependence."""
-        return _core.dependent(self.statistic, self.dof, self.reliable, log_alpha)
-
     def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of the answers that show dependence, and of those that show independence."""
         return _core.divide(self.statistic, self.dof, self.reliable, log_alpha)
@@ -230,16 +226,8 @@ class _Fresh(_NativeScreen):
         """How many tests are reliable."""
         return self._answers.performed
 
-    def like(
-        self,
-        xs: NDArray[np.uint32],
-        statistic: Floats,
-        dof: Floats,
-        reliable: NDArray[np.bool_],
-        log_p: Floats | Callable[[Floats, Floats], Floats],
-    ) -> Screen:
-        """Return other answers of the same test given the same set."""
-        return _NativeScreen(xs, self.given, statistic, dof, reliable, log_p)
+    def _of_arrays(self) -> type[Screen]:
+        return _NativeScreen
 
     def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of the answers that show dependence, and of those that show independence."""

@@ -386,16 +386,8 @@ class _Screen(Screen):
             self.rows[places],
         )
 
-    def like(
-        self,
-        xs: NDArray[np.uint32],
-        statistic: Floats,
-        dof: Floats,
-        reliable: NDArray[np.bool_],
-        log_p: Floats | Callable[[Floats, Floats], Floats],
-    ) -> Screen:
-        """Return other answers of the same test given the same set."""
-        return Screen(xs, self.given, statistic, dof, reliable, log_p)
+    def _of_arrays(self) -> type[Screen]:
+        return Screen
 
     def outcome(self, place: int) -> Outcome:
         """Return one answer."""

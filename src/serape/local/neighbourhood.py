@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.independence.base import Associations, Screen, as_positions
+from serape.independence.base import Associations, Known, Screen, as_positions
 from serape.search import Positions, Search
 
 
@@ -95,9 +95,8 @@ class Weakest:
         found = near.associated()
         self._near = near
         self._xs = found.xs
-        self._statistic, self._dof, self._log_p = found.statistic.copy(), found.dof.copy(), found.log_p.copy()
-        self._batch = np.zeros(len(found), np.intp)  # in which batch of answers the weakest is …
-        self._place = np.zeros(len(found), np.intp)  # … and where
+        nowhere = np.zeros(len(found), np.intp)
+        self._known = Known(found.statistic.copy(), found.dof.copy(), found.log_p.copy(), nowhere, nowhere.copy())
         self._batches: list[Associations | Screen] = [found]
         self._members: list[int] = []  # those that the associations are over
 
@@ -106,7 +105,7 @@ class Weakest:
         self._update()
         if len(self._xs) == 0:
             return None
-        place = self._near.search.one_of(_core.lowest(self._log_p, self._statistic))
+        place = self._near.search.one_of(_core.lowest(self._known.log_p, self._known.statistic))
         x = int(self._xs[place])
         kept = np.ones(len(self._xs), bool)
         kept[place] = False
@@ -124,21 +123,20 @@ class Weakest:
         old = set(before) & set(members)
         pool = [z for z in members if z in old] + [z for z in members if z not in old]
         lost = self._lost(old)
-        self._log_p[lost], self._dof[lost] = -math.inf, math.nan
+        self._known.log_p[lost], self._known.dof[lost] = -math.inf, math.nan
         self._keep(self._try(pool, np.where(lost, -1, len(old)).tolist()))
 
     def _try(self, pool: list[int], tried: int | list[int]) -> NDArray[np.intp]:
         """Try subsets of the pool, note where an association is weaker, return who survives."""
         found = self._near.search.separate(self._xs, self._near.target, pool, tried=tried)
-        number = len(self._batches)
         self._batches.append(found)
-        return found.weaken(self._statistic, self._dof, self._log_p, self._batch, self._place, number)
+        return found.weaken(self._known, len(self._batches) - 1)
 
     def _lost(self, members: set[int]) -> NDArray[np.bool_]:
         """Return whose weakest association is given a subset that has lost a member."""
-        where = zip(self._batch.tolist(), self._place.tolist(), strict=True)
+        where = zip(self._known.batch.tolist(), self._known.place.tolist(), strict=True)
         return np.array([not members.issuperset(self._batches[b].given_of(k)) for b, k in where], bool)
 
     def _keep(self, kept: NDArray[np.intp] | NDArray[np.bool_]) -> None:
-        self._xs, self._batch, self._place = self._xs[kept], self._batch[kept], self._place[kept]
-        self._statistic, self._dof, self._log_p = self._statistic[kept], self._dof[kept], self._log_p[kept]
+        self._xs = self._xs[kept]
+        self._known = self._known.at(kept)

@@ -156,21 +156,18 @@ class Search:
 
     # --- many candidates -----------------------------------------------------------------------------------------
 
-    def screen(self, target: int, candidates: Candidates, given: Sequence[int] = (), *, settles: bool = True) -> Screen:
-        """Test all candidates against the target given one set.
-
-        `settles=False` for tests that lead on but settle nobody: they are counted, and not kept as evidence.
-        """
+    def screen(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Screen:
+        """Test all candidates against the target given one set."""
         given = tuple(given)
         if self._too_large(given):
-            return self._passed_over(target, candidates, given, settles)
+            return self._passed_over(target, candidates, given)
         if not given and target in self._known:
             screen = self._known[target].part(as_positions(candidates))
             if self._remembers(target):
                 self.trail(target).note_batch(screen)
             return screen
         screen = self.test.screen(target, candidates, given, threads=self._threads, poll=self._tick)
-        return self._counted(target, screen, settles)
+        return self._counted(target, screen)
 
     def know(self, marginals: Mapping[int, Screen]) -> None:
         """Take tests given nothing, by target, as known: they are not performed again, nor counted."""
@@ -195,7 +192,7 @@ class Search:
         Groups with that one in their set are left out. Ties go by position. The tests lead on but settle nobody: they
         are counted, and not kept as evidence.
         """
-        if self.max_conditioning is not None:
+        if self.max_conditioning is not None and any(self._too_large((*given, also)) for _, given in groups.all):
             for candidates, given in groups.all:
                 if also not in given and self._too_large((*given, also)):
                     self.tally.add(len(given) + 1, 0, len(candidates))
@@ -462,16 +459,16 @@ class Search:
     def _too_large(self, given: Sequence[int]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
 
-    def _passed_over(self, target: int, candidates: Candidates, given: tuple[int, ...], settles: bool = True) -> Screen:
+    def _passed_over(self, target: int, candidates: Candidates, given: tuple[int, ...]) -> Screen:
         nothing = np.full(len(candidates), math.nan)
         reliable = np.zeros(len(candidates), bool)
         screen = Screen(as_positions(candidates), given, nothing, nothing, reliable, nothing)
-        return self._counted(target, screen, settles)
+        return self._counted(target, screen)
 
-    def _counted(self, target: int, screen: Screen, settles: bool = True) -> Screen:
+    def _counted(self, target: int, screen: Screen) -> Screen:
         performed = screen.performed
         self.tally.add(len(screen.given), performed, len(screen) - performed)
-        if settles and self._remembers(target):
+        if self._remembers(target):
             self.trail(target).note_batch(screen)
         self._tick()
         return screen
