@@ -71,7 +71,7 @@ def attack(seed: int) -> int:
             "until_survivor": random.random() < 0.3,
         }
         if random.random() < 0.3:
-            pool = [int(z) for z in order[1:40]]
+            pool = [int(z) for z in order[1 : int(random.choice([40, 140]))]]
             xs, options["shrinking"], options["tried"] = pool[::-1], True, -1
         subsets = [
             test.search_subsets(xs, target, pool, range(2 if len(pool) > 5 else 4), **options, threads=n)

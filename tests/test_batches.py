@@ -248,6 +248,42 @@ def test_subsets_against_a_twin_that_goes_through_all(
     assert tally == plain_tally
 
 
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@given(
+    seed=st.integers(0, 10**6),
+    rows=st.sampled_from([65, 700, 1909]),
+    levels=st.sampled_from([2, 4]),
+    rare=st.sampled_from([0.02, 0.4]),
+    rules=RULES,
+    stop=STOPS,
+    fixed=st.integers(0, 2),
+    most=st.sampled_from([None, None, 1]),
+    shrinking=st.booleans(),
+    until_survivor=st.booleans(),
+)
+@settings(max_examples=25, deadline=None)
+def test_many_sets_that_differ_in_one_variable(
+    name: str, seed: int, rows: int, levels: int, rare: float, rules: dict[str, str], fixed: int, **options: Any
+) -> None:
+    """Of many x and a large pool pairs are counted: the same again."""
+    random = np.random.default_rng(seed)
+    codes = random.integers(1, levels, (rows, 90)) * (random.random((rows, 90)) < rare)
+    copied = random.random((rows, 90)) < 0.3
+    codes = np.where(copied, codes[:, :1], codes)  # so that there is something to find
+    test = TESTS[name](serape.Table(codes), **rules)  # type: ignore[arg-type]
+    order = random.permutation(90).tolist()
+    options["fixed"] = order[1 : 1 + fixed]
+    options["stop_above"] = options.pop("stop")
+    pool = order[3:80]
+    xs = pool[::-1] if seed % 2 else order[4:90]
+    options["tried"] = -1 if seed % 2 else random.integers(-1, len(pool) + 1, len(xs)).tolist()
+    expected, plain_tally = IndependenceTest.search_subsets(test, xs, order[0], pool, range(2), **options)
+    for threads in (1, 3):
+        found, tally = test.search_subsets(xs, order[0], pool, range(2), **options, threads=threads)
+        assert repr(list(found)) == repr(list(expected))
+        assert tally == plain_tally
+
+
 def test_a_pool_names_everyone_once() -> None:
     test = G2(mixed_table(0, 100, 5))
     with pytest.raises(ValueError, match="twice"):
@@ -401,6 +437,26 @@ def test_screens_of_groups_against_their_twin(name: str, seed: int, rows: int, r
     nobody, tally = test.screens(target, Groups([]), also)
     assert len(nobody) == 0
     assert tally.tests == tally.skipped == {}
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@pytest.mark.parametrize("dof", ["full", "adjusted"])
+def test_many_candidates_in_groups_are_kept_together(name: str, dof: str) -> None:
+    test = TESTS[name](mixed_table(5, 400, 2500), dof=dof)  # type: ignore[arg-type]
+    order = np.random.default_rng(5).permutation(2500).tolist()
+    parts = [
+        (order[10:1500], ()),
+        (order[1500:1530], (order[2],)),
+        (np.sort(order[1530:]).astype(np.uint32), order[3:4]),
+    ]
+    groups = Groups(parts)
+    for also in order[4:8]:  # again and again
+        expected, plain_tally = IndependenceTest.screens(test, order[0], groups, also)
+        for threads in (1, 3):
+            found, tally = test.screens(order[0], groups, also, threads=threads)
+            assert found.xs.tolist() == expected.xs.tolist()
+            assert bits(found) == bits(expected)
+            assert tally == plain_tally
 
 
 @given(seed=st.integers(0, 10**6), rows=st.sampled_from([60, 700]), rules=RULES)

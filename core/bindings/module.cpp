@@ -374,20 +374,17 @@ FoundSubsets found_for(const Columns& xs, SubsetAnswers&& found) {
     return {{asked.begin(), asked.end()}, std::move(found)};
 }
 
-struct Groups {
-    std::vector<Group> all;
-};
-
 void bind_test(nb::module_& m) {
     nb::class_<Groups>(m, "Groups", "Candidates and the conditioning sets they are tested with.")
         .def(
             "__init__",
             [](Groups* self, const std::vector<std::pair<Columns, std::vector<std::uint32_t>>>& groups) {
-                new (self) Groups;
+                std::vector<Group> made;
                 for (const auto& [candidates, given] : groups) {
                     const auto all = candidates.all();
-                    self->all.push_back({{all.begin(), all.end()}, given});
+                    made.push_back({{all.begin(), all.end()}, given});
                 }
+                new (self) Groups(std::move(made));
             },
             nb::arg("groups"));
     nb::class_<ContingencyTest>(m, "ContingencyTest", "G² and X² tests on a packed table.")
@@ -459,20 +456,18 @@ void bind_test(nb::module_& m) {
                std::size_t threads, const nb::object& poll) {
                 check(test.table(), target);
                 check(test.table(), also);
-                std::size_t size = 0;
-                for (const Group& group : groups.all) {
+                for (const Group& group : groups.all()) {
                     check(test.table(), group.candidates);
                     check(test.table(), group.given);
-                    size += group.candidates.size();
                 }
-                ScreenAnswers answers(size);
+                ScreenAnswers answers(groups.size());
                 std::vector<std::uint32_t> xs;
-                xs.reserve(size);
+                xs.reserve(groups.size());
                 Tally tally;
                 Control control = control_for(poll);
                 in_touch(control, [&] {
-                    tally = test.screens(target, groups.all, also, std::min(threads, most_threads), control,
-                                         answers.out(), xs);
+                    tally =
+                        test.screens(target, groups, also, std::min(threads, most_threads), control, answers.out(), xs);
                 });
                 answers.keep_first(xs.size());
                 return std::make_tuple(std::move(answers), to_numpy(std::move(xs)), by_size(tally.tests),

@@ -12,7 +12,7 @@ constexpr std::size_t most_kept = 4096;  // degrees of freedom
 
 }  // namespace
 
-bool CriticalValues::log_p_above(double statistic, double dof) {
+bool CriticalValues::look_up(double statistic, double dof) {
     // Brackets outlive a call: searches are short and many, and ask at the same level.
     thread_local double level = 1.0;
     thread_local std::vector<Bracket> brackets;
@@ -25,8 +25,11 @@ bool CriticalValues::log_p_above(double statistic, double dof) {
         return chi_square_log_sf(statistic, dof) > log_alpha_;
     }
     Bracket& bracket = brackets[place];
-    if (bracket.above < 0.0) {
+    if (bracket.below < 0.0) {
         bracket = find(log_alpha_, dof);
+    }
+    if (place < few) {
+        near_[place] = bracket;
     }
     if (statistic <= bracket.below) {
         return true;

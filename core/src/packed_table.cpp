@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -33,6 +34,8 @@ constexpr std::array<std::uint64_t, 16> spread = [] {
     }
     return made;
 }();
+
+constexpr std::size_t most_ones_a_word = 64;  // of 64 columns, to be written one by one
 
 void check_code(std::size_t code, std::uint32_t levels, std::size_t row) {
     if (code >= levels) {
@@ -235,55 +238,105 @@ void PackedTable::count_planes(std::size_t column) {
     }
 }
 
+PackedTable PackedTable::select(std::span<const std::uint32_t> columns) const {
+    PackedTable selected(rows_);
+    std::size_t planes = 0;
+    for (const std::uint32_t column : columns) {
+        planes += has_planes(column) ? levels(column) - 1 : 0;
+    }
+    selected.reserve_planes(planes);
+    for (const std::uint32_t column : columns) {
+        const auto [levels, offset] = columns_[column];
+        if (levels <= plane_levels) {
+            const std::size_t words = (levels - 1) * words_;
+            selected.columns_.push_back({levels, selected.planes_.size()});
+            selected.planes_.insert(selected.planes_.end(), planes_.begin() + offset, planes_.begin() + offset + words);
+            const auto totals = totals_.begin() + offset / words_;
+            selected.totals_.insert(selected.totals_.end(), totals, totals + (levels - 1));
+            selected.ones_ += levels == 2 ? *totals : 0;
+        } else if (levels <= 256) {
+            selected.columns_.push_back({levels, selected.narrow_.size()});
+            selected.narrow_.insert(selected.narrow_.end(), narrow_.begin() + offset, narrow_.begin() + offset + rows_);
+        } else {
+            selected.columns_.push_back({levels, selected.wide_.size()});
+            selected.wide_.insert(selected.wide_.end(), wide_.begin() + offset, wide_.begin() + offset + rows_);
+        }
+    }
+    return selected;
+}
+
+template <class Use>
+void PackedTable::for_each_one(const std::uint64_t* plane, const Use& use) const {
+    for (std::size_t word = 0; plane != nullptr && word < words_; ++word) {
+        for (std::uint64_t w = plane[word]; w != 0; w &= w - 1) {
+            use(word * 64 + static_cast<std::size_t>(std::countr_zero(w)));
+        }
+    }
+}
+
 const Panels& PackedTable::panels() const {
     const std::lock_guard lock(derived_->mutex);
-    if (derived_->panels) {
-        return *derived_->panels;
+    if (!derived_->panels) {
+        std::vector<std::uint32_t> all(columns());
+        std::iota(all.begin(), all.end(), 0u);
+        derived_->panels = std::make_unique<Panels>(panels(all));
     }
-    auto made = std::make_unique<Panels>();
-    made->rows = rows_;
-    made->slot.assign(columns(), Panels::absent);
+    return *derived_->panels;
+}
+
+Panels PackedTable::panels(std::span<const std::uint32_t> columns) const {
+    Panels made;
+    made.rows = rows_;
+    made.slot.assign(columns.size(), Panels::absent);
     // A column's bits never straddle two panels.
     std::vector<const std::uint64_t*> source;
-    for (std::size_t column = 0; column < columns(); ++column) {
-        const std::uint32_t bits = levels(column) - 1;
-        if (!has_planes(column) || bits == 0) {
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        const std::uint32_t bits = levels(columns[k]) - 1;
+        if (!has_planes(columns[k]) || bits == 0) {
             continue;
         }
         if (source.size() % line_bits + bits > line_bits) {
             source.resize((source.size() / line_bits + 1) * line_bits, nullptr);
+            made.totals.resize(source.size(), 0);
         }
         if (source.size() % line_bits == 0) {
-            made->first_column.push_back(source.empty() ? 0 : static_cast<std::uint32_t>(column));
+            made.first_column.push_back(source.empty() ? 0 : static_cast<std::uint32_t>(k));
         }
-        made->slot[column] = static_cast<std::uint32_t>(source.size());
+        made.slot[k] = static_cast<std::uint32_t>(source.size());
         for (std::uint32_t level = 1; level <= bits; ++level) {
-            source.push_back(plane(column, level));
+            source.push_back(plane(columns[k], level));
+            made.totals.push_back(total(columns[k], level));
         }
     }
-    made->count = (source.size() + line_bits - 1) / line_bits;
-    made->first_column.push_back(static_cast<std::uint32_t>(columns()));
-    for (std::size_t p = 0; p < made->count; ++p) {
-        const auto begin = made->slot.begin() + made->first_column[p];
-        const auto end = made->slot.begin() + made->first_column[p + 1];
+    made.count = (source.size() + line_bits - 1) / line_bits;
+    made.first_column.push_back(static_cast<std::uint32_t>(columns.size()));
+    for (std::size_t p = 0; p < made.count; ++p) {
+        const auto begin = made.slot.begin() + made.first_column[p];
+        const auto end = made.slot.begin() + made.first_column[p + 1];
         auto next = static_cast<std::uint32_t>(p * line_bits);
-        made->binary.push_back(std::all_of(begin, end, [&](std::uint32_t slot) { return slot == next++; }) &&
-                               levels(made->first_column[p + 1] - 1) == 2);
+        made.binary.push_back(std::all_of(begin, end, [&](std::uint32_t slot) { return slot == next++; }) &&
+                              levels(columns[made.first_column[p + 1] - 1]) == 2);
     }
-    source.resize(made->count * line_bits, nullptr);
-    made->totals.assign(source.size(), 0);
-    made->lines.assign(made->count * (rows_ + 1), Line{});
+    source.resize(made.count * line_bits, nullptr);
+    made.totals.resize(source.size(), 0);
+    made.lines.resize(made.count * (rows_ + 1));
 
     std::array<std::uint64_t, 64> block{};
-    for (std::size_t p = 0; p < made->count; ++p) {
-        Line* lines = made->lines.data() + p * (rows_ + 1);
+    for (std::size_t p = 0; p < made.count; ++p) {
+        Line* lines = made.lines.data() + p * (rows_ + 1);
         for (std::size_t group = 0; group < line_words; ++group) {
             const std::uint64_t* const* from = source.data() + p * line_bits + group * 64;
-            std::uint32_t* totals = made->totals.data() + p * line_bits + group * 64;
+            const auto totals = made.totals.begin() + static_cast<std::ptrdiff_t>(p * line_bits + group * 64);
+            const std::size_t ones = std::accumulate(totals, totals + 64, std::size_t{0});
+            if (ones < words_ * most_ones_a_word) {
+                for (std::size_t j = 0; j < 64; ++j) {
+                    for_each_one(from[j], [&](std::size_t row) { lines[row][group] |= std::uint64_t{1} << j; });
+                }
+                continue;
+            }
             for (std::size_t word = 0; word * 64 < rows_; ++word) {
                 for (std::size_t j = 0; j < 64; ++j) {
                     block[j] = from[j] == nullptr ? 0 : from[j][word];
-                    totals[j] += static_cast<std::uint32_t>(std::popcount(block[j]));
                 }
                 transpose64(block);
                 const std::size_t rows = std::min<std::size_t>(64, rows_ - word * 64);
@@ -293,8 +346,7 @@ const Panels& PackedTable::panels() const {
             }
         }
     }
-    derived_->panels = std::move(made);
-    return *derived_->panels;
+    return made;
 }
 
 const Ones& PackedTable::ones() const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <ranges>
 
 #include "serape/kernels.hpp"
 
@@ -205,43 +206,44 @@ void PanelCounter::count_cell(std::size_t panel, std::size_t block, std::size_t 
     }
 }
 
-// Adds a stratum to value_ and dof_ of the bits begin … end−1, each a binary candidate. G² only.
-template <class Count>
-void PanelCounter::add_binary(const PanelPlan::StratumWork& stratum, const Count* counts, std::size_t begin,
-                              std::size_t end) {
+// Adds a stratum to value_ and dof_ of binary candidates. G² only.
+template <class Count, class Bits>
+void PanelCounter::add_binary(const PanelPlan::StratumWork& stratum, const Count* counts, const Bits& bits) {
     const std::size_t cells = stratum.end - stratum.begin;
     const PanelPlan::CellWork* work = plan_.work_.data() + stratum.begin;
     const std::uint32_t n = plan_.cells_.stratum_count[stratum.stratum];
+    const std::size_t size = bits.size();
+    std::int64_t* const value = value_.data();
     if (stratum.pair != nullptr && cells == 2) {
         const std::int64_t* pair_0 = work[0].pair;
         const std::int64_t* pair_1 = work[1].pair;
         const std::int64_t* pair = stratum.pair;
-        for (std::size_t b = begin; b < end; ++b) {
-            const std::size_t a_0 = counts[b];
-            const std::size_t a_1 = counts[line_bits + b];
-            value_[b] += pair_0[a_0] + pair_1[a_1] - pair[a_0 + a_1];
+        for (std::size_t k = 0; k < size; ++k) {
+            const std::size_t a_0 = counts[bits[k]];
+            const std::size_t a_1 = counts[line_bits + bits[k]];
+            value[k] += pair_0[a_0] + pair_1[a_1] - pair[a_0 + a_1];
         }
     } else {
         const LogTable& log = plan_.statistic_.log();
-        for (std::size_t b = begin; b < end; ++b) {
+        for (std::size_t k = 0; k < size; ++k) {
             std::uint32_t margin = 0;
-            std::int64_t value = 0;
+            std::int64_t sum = 0;
             for (std::size_t c = 0; c < cells; ++c) {
-                const std::uint32_t a = counts[c * line_bits + b];
+                const std::uint32_t a = counts[c * line_bits + bits[k]];
                 margin += a;
-                value += work[c].pair != nullptr ? work[c].pair[a] : log(a) + log(plan_.cells_.count[work[c].cell] - a);
+                sum += work[c].pair != nullptr ? work[c].pair[a] : log(a) + log(plan_.cells_.count[work[c].cell] - a);
             }
-            value_[b] += value - (stratum.pair != nullptr ? stratum.pair[margin] : log(margin) + log(n - margin));
+            value[k] += sum - (stratum.pair != nullptr ? stratum.pair[margin] : log(margin) + log(n - margin));
         }
     }
     if (plan_.adjusted_) {
         const auto freedom = static_cast<std::uint32_t>(cells - 1);
-        for (std::size_t b = begin; b < end; ++b) {
+        for (std::size_t k = 0; k < size; ++k) {
             std::uint32_t margin = 0;
             for (std::size_t c = 0; c < cells; ++c) {
-                margin += counts[c * line_bits + b];
+                margin += counts[c * line_bits + bits[k]];
             }
-            dof_[b] += margin != 0 && margin != n ? freedom : 0;
+            dof_[k] += margin != 0 && margin != n ? freedom : 0;
         }
     }
 }
@@ -313,31 +315,28 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
     const std::size_t first_bit = panel * line_bits;
     const bool g2 = plan_.statistic_.kind() == StatisticKind::g2;
 
-    // Binary candidates of G² are added up bit by bit over runs of neighbours, all others one by one.
-    runs_.clear();
+    // Binary candidates of G² are added up side by side, all others one by one.
+    binary_.clear();
+    place_.clear();
     single_.clear();
-    if (g2 && panels.binary[panel] != 0 && candidates.back() - candidates.front() + 1 == candidates.size()) {
-        runs_.push_back({0, panels.slot[candidates.front()] - first_bit, candidates.size()});
-    } else {
-        for (std::size_t k = 0; k < candidates.size(); ++k) {
-            const std::size_t bit = panels.slot[candidates[k]] - first_bit;
-            const std::uint32_t levels = table.levels(candidates[k]);
-            if (!g2 || levels != 2) {
-                single_.push_back({k, bit, levels});
-                value[k] = plan_.constant_;
-                dof[k] = 0;
-            } else if (!runs_.empty() && runs_.back().position + runs_.back().length == k &&
-                       runs_.back().bit + runs_.back().length == bit) {
-                ++runs_.back().length;
-            } else {
-                runs_.push_back({k, bit, 1});
-            }
+    const bool neighbours =
+        g2 && panels.binary[panel] != 0 && candidates.back() - candidates.front() + 1 == candidates.size();
+    const std::size_t offset = neighbours ? panels.slot[candidates.front()] - first_bit : 0;
+    for (std::size_t k = 0; k < candidates.size() && !neighbours; ++k) {
+        const std::size_t bit = panels.slot[candidates[k]] - first_bit;
+        const std::uint32_t levels = table.levels(candidates[k]);
+        if (g2 && levels == 2) {
+            binary_.push_back(static_cast<std::uint16_t>(bit));
+            place_.push_back(static_cast<std::uint16_t>(k));
+        } else {
+            single_.push_back({k, bit, levels});
+            value[k] = plan_.constant_;
+            dof[k] = 0;
         }
     }
-    for (const Run& run : runs_) {
-        std::fill_n(value_.data() + run.bit, run.length, plan_.constant_);
-        std::fill_n(dof_.data() + run.bit, run.length, 0u);
-    }
+    const std::size_t side_by_side = neighbours ? candidates.size() : binary_.size();
+    std::fill_n(value_.data(), side_by_side, plan_.constant_);
+    std::fill_n(dof_.data(), side_by_side, 0u);
 
     auto* all_counts = reinterpret_cast<Count*>(counts_.data());
     const bool blocked = plan_.blocks_ > 1;
@@ -379,8 +378,10 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
         if (size < 2) {
             continue;
         }
-        for (const Run& run : runs_) {
-            add_binary(stratum, counts, run.bit, run.bit + run.length);
+        if (neighbours) {
+            add_binary(stratum, counts + offset, std::views::iota(std::size_t{0}, side_by_side));
+        } else {
+            add_binary(stratum, counts, binary_);
         }
         for (std::size_t first = 0; first < single_.size();) {
             std::size_t last = first;
@@ -391,9 +392,10 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
             first = last;
         }
     }
-    for (const Run& run : runs_) {
-        std::copy_n(value_.data() + run.bit, run.length, value + run.position);
-        std::copy_n(dof_.data() + run.bit, run.length, dof + run.position);
+    for (std::size_t k = 0; k < side_by_side; ++k) {
+        const std::size_t position = neighbours ? k : place_[k];
+        value[position] = value_[k];
+        dof[position] = dof_[k];
     }
 }
 

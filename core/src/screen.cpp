@@ -1,6 +1,7 @@
 // One conditioning set, many candidates; or several sets, each with its own.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "serape/contingency_test.hpp"
@@ -26,22 +27,25 @@ Cells divided(Cells& cells, std::span<const std::uint32_t> given) {
 
 class ContingencyTest::Screen {
   public:
-    Screen(const ContingencyTest& test, std::size_t target, std::span<const std::uint32_t> candidates,
-           std::span<const std::uint32_t> given, std::size_t threads, Control& control, Answers out)
+    // Candidates are columns of `source`, which has the rows of the test's table.
+    Screen(const ContingencyTest& test, const PackedTable& source, std::size_t target,
+           std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given, std::size_t threads,
+           Control& control, Answers out)
         : test_(test),
-          table_(test.table_),
+          table_(source),
           statistic_(test.statistic_),
           target_(target),
+          target_levels_(test.table_.levels(target)),
           candidates_(candidates),
           given_(given),
           threads_(std::max<std::size_t>(threads, 1)),
           control_(control),
           out_(out),
           strata_(test.strata_product(given)),
-          target_freedom_(table_.levels(target) - 1.0),
+          target_freedom_(target_levels_ - 1.0),
           adjusted_(test.rules_.dof == DofRule::adjusted) {
         for (std::uint32_t levels = 2; levels <= plane_levels; ++levels) {
-            allowed_[levels] = test.enough_rows(levels, table_.levels(target), strata_);
+            allowed_[levels] = test.enough_rows(levels, target_levels_, strata_);
         }
     }
 
@@ -52,7 +56,7 @@ class ContingencyTest::Screen {
             }
             return;
         }
-        Cells cells(table_, target_, given_);
+        Cells cells(test_.table_, target_, given_);
         // Panels serve candidates in the table's order, each once.
         if (way == Way::automatic && kernels().ascending(candidates_.data(), candidates_.size()) &&
             (force_panels || panels_pay(cells))) {
@@ -90,12 +94,12 @@ class ContingencyTest::Screen {
     // What reliability allows depends on a candidate only through its number of levels.
     bool may(std::uint32_t x) const {
         const std::uint32_t levels = table_.levels(x);
-        return levels <= plane_levels ? allowed_[levels] : test_.enough_rows(levels, table_.levels(target_), strata_);
+        return levels <= plane_levels ? allowed_[levels] : test_.enough_rows(levels, target_levels_, strata_);
     }
     double full_dof(std::size_t k) const { return (table_.levels(candidates_[k]) - 1.0) * target_freedom_ * strata_; }
     void write(std::size_t k, std::int64_t value, std::int64_t sum_dof) {
         const double dof = adjusted_ ? static_cast<double>(sum_dof) : full_dof(k);
-        const double scale = statistic_.scale(table_.levels(candidates_[k]), table_.levels(target_));
+        const double scale = statistic_.scale(table_.levels(candidates_[k]), target_levels_);
         out_.statistic[k] = dof > 0.0 ? statistic_.value(value, scale) : nan;
         out_.dof[k] = dof;
         out_.reliable[k] = dof > 0.0;
@@ -112,7 +116,7 @@ class ContingencyTest::Screen {
         if (total < 128) {
             return false;
         }
-        const CountingPlan plan(table_, statistic_, cells, table_.levels(target_),
+        const CountingPlan plan(table_, statistic_, cells, target_levels_,
                                 CandidateKinds(table_, candidates_.first(1)));
         double one_by_one = 0.0;
         std::size_t sampled = 0;
@@ -136,7 +140,7 @@ class ContingencyTest::Screen {
     }
 
     void by_panels(Cells& cells) {
-        const PanelPlan plan(table_, statistic_, cells, table_.levels(target_), adjusted_);
+        const PanelPlan plan(table_, statistic_, cells, target_levels_, adjusted_);
         const std::vector<Part> parts = divided(table_.panels());
         std::vector<Worker> workers(threads_);
         parallel_for(parts.size(), 4, threads_, control_, [&](std::size_t first, std::size_t last, std::size_t w) {
@@ -219,7 +223,7 @@ class ContingencyTest::Screen {
         for (const std::size_t k : rest_) {
             rest.push_back(candidates_[k]);
         }
-        const CountingPlan plan(table_, statistic_, cells, table_.levels(target_), CandidateKinds(table_, rest), way);
+        const CountingPlan plan(table_, statistic_, cells, target_levels_, CandidateKinds(table_, rest), way);
         std::vector<std::optional<CandidateCounter>> counters(threads_);
         // Enough candidates a piece that handing them out costs nothing.
         const double each = plan.choose(rest[rest.size() / 2]).nanoseconds;
@@ -239,6 +243,7 @@ class ContingencyTest::Screen {
     const PackedTable& table_;
     const Statistic& statistic_;
     std::size_t target_;
+    std::uint32_t target_levels_;
     std::span<const std::uint32_t> candidates_, given_;
     std::size_t threads_;
     Control& control_;
@@ -253,30 +258,63 @@ class ContingencyTest::Screen {
 void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> candidates,
                              std::span<const std::uint32_t> given, std::size_t threads, Control& control, Answers out,
                              Way way, bool force_panels) const {
-    Screen(*this, target, candidates, given, threads, control, out).run(way, force_panels);
+    Screen(*this, table_, target, candidates, given, threads, control, out).run(way, force_panels);
 }
 
-Tally ContingencyTest::screens(std::size_t target, std::span<const Group> groups, std::uint32_t also,
-                               std::size_t threads, Control& control, Answers out,
-                               std::vector<std::uint32_t>& xs) const {
+Groups::Groups(std::vector<Group> all) : all_(std::move(all)) {
+    std::size_t size = 0;
+    for (const Group& group : all_) {
+        size += group.candidates.size();
+    }
+    places_.resize(size);
+    std::iota(places_.begin(), places_.end(), 0u);
+}
+
+Groups::Source Groups::source(const PackedTable& table) const {
+    if (size() >= 2048) {
+        std::call_once(once_, [&] {
+            std::vector<std::uint32_t> columns;
+            for (const Group& group : all_) {
+                columns.insert(columns.end(), group.candidates.begin(), group.candidates.end());
+            }
+            own_ = std::make_unique<const PackedTable>(table.select(columns));
+            of_ = &table;
+        });
+    }
+    const bool own = of_ == &table;
+    return {own ? *own_ : table, own};
+}
+
+Tally ContingencyTest::screens(std::size_t target, const Groups& groups, std::uint32_t also, std::size_t threads,
+                               Control& control, Answers out, std::vector<std::uint32_t>& xs) const {
     constexpr std::size_t many = 128;  // candidates that are worth a screen of their own
+    const auto [source, own] = groups.source(table_);
     struct Asked {
+        std::span<const std::uint32_t> candidates;  // in the source
         const Group* group;
         std::vector<std::uint32_t> given;
         Answers out;
     };
     std::vector<Asked> asked;
-    for (const Group& group : groups) {
+    std::size_t before = 0;
+    for (const Group& group : groups.all()) {
+        const std::size_t size = group.candidates.size();
         if (std::find(group.given.begin(), group.given.end(), also) == group.given.end()) {
-            asked.push_back(
-                {&group, group.given, {out.statistic + xs.size(), out.dof + xs.size(), out.reliable + xs.size()}});
+            asked.push_back({own ? std::span(groups.places_).subspan(before, size) : std::span(group.candidates),
+                             &group,
+                             group.given,
+                             {out.statistic + xs.size(), out.dof + xs.size(), out.reliable + xs.size()}});
             asked.back().given.push_back(also);
             xs.insert(xs.end(), group.candidates.begin(), group.candidates.end());
         }
+        before += size;
     }
+    const auto screen = [&](const Asked& one, std::size_t with_threads) {
+        return Screen(*this, source, target, one.candidates, one.given, with_threads, control, one.out);
+    };
     for (const Asked& one : asked) {
-        if (one.group->candidates.size() >= many) {
-            screen(target, one.group->candidates, one.given, threads, control, one.out);
+        if (one.candidates.size() >= many) {
+            screen(one, threads).run(Way::automatic, false);
         }
     }
     Cells root(table_, target, {&also, 1});
@@ -285,15 +323,15 @@ Tally ContingencyTest::screens(std::size_t target, std::span<const Group> groups
     }
     parallel_for(asked.size(), 64, threads, control, [&](std::size_t first, std::size_t last, std::size_t) {
         for (const Asked& one : std::span(asked).subspan(first, last - first)) {
-            if (one.group->candidates.size() < many) {
+            if (one.candidates.size() < many) {
                 Cells cells = divided(root, one.group->given);
-                Screen(*this, target, one.group->candidates, one.given, 1, control, one.out).count(cells);
+                screen(one, 1).count(cells);
             }
         }
     });
     Tally tally;
     for (const Asked& one : asked) {
-        const std::size_t size = one.group->candidates.size();
+        const std::size_t size = one.candidates.size();
         const auto performed = static_cast<std::size_t>(std::count(one.out.reliable, one.out.reliable + size, 1));
         tally.add_test(one.given.size(), performed);
         tally.add_skip(one.given.size(), size - performed);

@@ -1,6 +1,7 @@
 #include "serape/subset_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "serape/chi_square.hpp"
@@ -10,6 +11,22 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of nodes kept, for larger subsets and the x to come
+constexpr std::size_t few_dof = 16;
+
+template <class T>
+constexpr std::array<T, few_dof> all_of(T value) {
+    std::array<T, few_dof> made;
+    made.fill(value);
+    return made;
+}
+
+constexpr double margin = 1e-9;  // more than log p may be wrong
+
+// Whether a statistic is surely at least as large as another.
+bool as_strong(double statistic, double than) {
+    return statistic == than || statistic > than * (1.0 + margin);
+}
+
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max() - 1;
 
 }  // namespace
@@ -30,6 +47,10 @@ struct SubsetSearch::Walk {
     std::int64_t tried;
     SubsetAnswer* best;
     bool ranked = false;  // whether best->outcome.log_p is known
+    // By few degrees of freedom, a statistic that is not weaker than the best, which only gets weaker; and a sum from
+    // which on a test changes nothing.
+    std::array<double, few_dof> strong = all_of<double>(std::numeric_limits<double>::infinity());
+    std::array<std::int64_t, few_dof> dull = all_of(std::numeric_limits<std::int64_t>::max());
 
     // Whether a subset whose last member is this has not been tried; the empty one has none (−1).
     bool fresh(std::int64_t last) const { return tried < 0 || last >= tried; }
@@ -37,7 +58,11 @@ struct SubsetSearch::Walk {
 
 SubsetSearch::SubsetSearch(const ContingencyTest& test, const SubsetQuestion& question,
                            std::span<const std::uint32_t> xs)
-    : test_(test), question_(question), kinds_(test.table(), xs), critical_(question.stop_above.value_or(0.0)) {
+    : test_(test),
+      question_(question),
+      xs_(xs),
+      kinds_(test.table(), xs),
+      critical_(question.stop_above.value_or(0.0)) {
     for (std::size_t p = 0; p < question.pool.size(); ++p) {
         const std::uint32_t z = question.pool[p];
         const auto fixed = question.fixed;
@@ -93,6 +118,7 @@ void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const
     }
     if (!root_) {
         root_ = std::make_unique<Node>(Cells(table, question_.target, fixed));
+        by_pairs_ = question_.largest > 0 && PairCounter::pays(table, root_->cells, question_.pool, xs_);
     }
     Walks walks;
     for (Walk& walk : all) {
@@ -102,7 +128,11 @@ void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const
     const std::size_t smallest =
         with == With::later ? std::max<std::size_t>(question_.smallest, 1) : question_.smallest;
     for (std::size_t size = smallest; size <= std::min(question_.largest, live_.size()); ++size) {
-        visit(walks, *root_, 0, size, strata, none);
+        if (size == 1 && by_pairs_) {
+            visit_pairs(walks, strata);
+        } else {
+            visit(walks, *root_, 0, size, strata, none);
+        }
         if (walks.empty()) {
             break;
         }
@@ -199,6 +229,74 @@ void SubsetSearch::visit(Walks& walks, Node& node, std::size_t from, std::size_t
     }
 }
 
+// As visit() from the root with one member wanted: one x after another.
+void SubsetSearch::visit_pairs(Walks& walks, double strata) {
+    if (!pairs_) {
+        const std::uint32_t t_levels = test_.table().levels(question_.target);
+        pairs_.emplace(test_.table(), test_.statistic_, root_->cells, t_levels, question_.pool);
+    }
+    std::size_t at = 0;
+    const std::size_t all = walks.size();
+    const Walks asked = walks;
+    std::erase_if(walks, [&](Walk* walk) {
+        pairs_->expect(asked[std::min(at + 4, all - 1)]->x, asked[std::min(at + 8, all - 1)]->x);
+        ++at;
+        return pair_up(*walk, strata);
+    });
+}
+
+bool SubsetSearch::pair_up(Walk& walk, double strata) {
+    look_up();
+    const std::uint32_t t_levels = test_.table().levels(question_.target);
+    const std::size_t size = question_.fixed.size() + 1;
+    bool allowed[plane_levels + 1];
+    for (std::uint32_t levels = 1; levels <= plane_levels; ++levels) {
+        allowed[levels] = size <= question_.most && test_.enough_rows(walk.levels, t_levels, strata * levels);
+    }
+    if (!allowed[1]) {
+        pass_over(walk, 0, 1, walk.tried < 0);
+        return false;
+    }
+    const std::int64_t first = std::max<std::int64_t>(walk.tried, with_ == With::later ? walk.member + 1 : 0);
+    const std::uint32_t last = with_ == With::earlier ? walk.member : std::numeric_limits<std::uint32_t>::max();
+    auto at = std::lower_bound(live_.begin(), live_.end(), first);
+    const auto end = std::lower_bound(at, live_.end(), last);
+    if (at == end) {
+        return false;
+    }
+    const bool adjusted = test_.rules_.dof == DofRule::adjusted;
+    const double freedom = (walk.levels - 1.0) * (t_levels - 1.0) * strata;  // of each level of the member
+    std::uint64_t tests = 0;
+    bool separated = false;
+    pairs_->take(walk.x);
+    for (; at != end && !separated; ++at) {
+        const std::uint32_t member = *at;
+        if (member == walk.member) {
+            continue;
+        }
+        const std::uint32_t levels = test_.table().levels(question_.pool[member]);
+        if (!allowed[levels]) {
+            tally_.add_skip(size);
+            continue;
+        }
+        const Sum sum = (*pairs_)(member);
+        const auto dof = adjusted ? static_cast<std::size_t>(sum.dof) : static_cast<std::size_t>(freedom * levels);
+        if (dof < few_dof && sum.value >= walk.dull[dof]) {
+            ++tests;
+            continue;
+        }
+        chosen_.assign(1, member);
+        separated = judge(walk, sum, strata * levels);
+        if (0 < dof && dof < few_dof) {
+            walk.dull[dof] = test_.statistic_.reaching(
+                std::max(critical_.surely_not_above(static_cast<double>(dof)), walk.strong[dof] * (1.0 + margin)));
+        }
+    }
+    chosen_.clear();
+    tally_.add_test(size, tests);
+    return separated;
+}
+
 SubsetSearch::Node& SubsetSearch::child(Node& parent, std::size_t member, bool keep, std::unique_ptr<Node>& temporary) {
     if (!parent.children.empty() && parent.children[member]) {
         return *parent.children[member];
@@ -218,18 +316,21 @@ SubsetSearch::Node& SubsetSearch::child(Node& parent, std::size_t member, bool k
 
 // Tests one x; true if it is separated.
 bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
-    look_up();
-    const PackedTable& table = test_.table();
-    const std::uint32_t x_levels = walk.levels;
-    const std::uint32_t t_levels = table.levels(question_.target);
     if (!node.plan) {
-        node.plan.emplace(table, test_.statistic_, node.cells, t_levels, kinds_);
+        const PackedTable& table = test_.table();
+        node.plan.emplace(table, test_.statistic_, node.cells, table.levels(question_.target), kinds_);
     }
     if (!counter_) {
         counter_.emplace(*node.plan);
     }
     counter_->use(*node.plan);
-    const Sum sum = (*counter_)(walk.x);
+    return judge(walk, (*counter_)(walk.x), strata);
+}
+
+bool SubsetSearch::judge(Walk& walk, const Sum& sum, double strata) {
+    look_up();
+    const std::uint32_t x_levels = walk.levels;
+    const std::uint32_t t_levels = test_.table().levels(question_.target);
     const double dof = test_.rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof)
                                                              : (x_levels - 1.0) * (t_levels - 1.0) * strata;
     const std::size_t size = question_.fixed.size() + chosen_.size();
@@ -243,15 +344,19 @@ bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
     const bool separates = question_.stop_above && critical_.log_p_above(statistic, dof);
     bool weaker = separates || !best.reliable;
     double log_p = nan;
+    const auto few = static_cast<std::size_t>(std::min<double>(dof, few_dof));
     if (!weaker && dof == best.dof) {
         weaker = statistic < best.statistic;
-    } else if (!weaker) {
+    } else if (!weaker && !(few < few_dof && as_strong(statistic, walk.strong[few]))) {
         if (!walk.ranked) {
             best.log_p = chi_square_log_sf(best.statistic, best.dof);
             walk.ranked = true;
         }
         log_p = chi_square_log_sf(statistic, dof);
         weaker = log_p > best.log_p || (log_p == best.log_p && statistic < best.statistic);
+    }
+    if (few < few_dof) {  // it is the best now, or not weaker
+        walk.strong[few] = std::min(walk.strong[few], statistic);
     }
     if (weaker) {
         best = {statistic, dof, log_p, true};

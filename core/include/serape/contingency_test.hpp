@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -84,6 +86,30 @@ struct Group {
     std::vector<std::uint32_t> given;
 };
 
+// Groups that are asked about again and again. Many candidates are kept together in a table of their own, so that
+// panels hold nobody else.
+class Groups {
+  public:
+    explicit Groups(std::vector<Group> all);
+    const std::vector<Group>& all() const { return all_; }
+    std::size_t size() const { return places_.size(); }  // candidates
+
+  private:
+    friend class ContingencyTest;
+    // Where candidates are found: this table or their own, made on first call.
+    struct Source {
+        const PackedTable& table;
+        bool own;
+    };
+    Source source(const PackedTable& table) const;
+
+    std::vector<Group> all_;
+    std::vector<std::uint32_t> places_;  // of the candidates, one group after another, in a table of their own
+    mutable std::once_flag once_;
+    mutable std::unique_ptr<const PackedTable> own_;
+    mutable const PackedTable* of_ = nullptr;  // that they come from
+};
+
 class ContingencyTest {
   public:
     ContingencyTest(const PackedTable& table, Rules rules);
@@ -103,8 +129,8 @@ class ContingencyTest {
 
     // The candidates of several groups, each given its group's set and `also`; groups with `also` in their set are left
     // out. Answers are written one after another; `xs` gets who they are of, and the tally how many there are.
-    Tally screens(std::size_t target, std::span<const Group> groups, std::uint32_t also, std::size_t threads,
-                  Control& control, Answers out, std::vector<std::uint32_t>& xs) const;
+    Tally screens(std::size_t target, const Groups& groups, std::uint32_t also, std::size_t threads, Control& control,
+                  Answers out, std::vector<std::uint32_t>& xs) const;
 
     // Each target against all columns given nothing, row by row; a pair of targets is tested once. What is not tested
     // (a target against itself) is not reliable.

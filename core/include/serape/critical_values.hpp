@@ -1,6 +1,8 @@
 // Which statistics are significant, without computing a p-value for each.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace serape {
@@ -10,16 +12,36 @@ class CriticalValues {  // not to be shared by threads
     explicit CriticalValues(double log_alpha) : log_alpha_(log_alpha) {}
 
     // Whether chi_square_log_sf(statistic, dof) > log_alpha: the same answer as by computing it.
-    bool log_p_above(double statistic, double dof);
+    bool log_p_above(double statistic, double dof) {
+        const auto place = static_cast<std::size_t>(dof);
+        if (place < few && static_cast<double>(place) == dof) {
+            if (statistic <= near_[place].below) {
+                return true;
+            }
+            if (statistic >= near_[place].above) {
+                return false;
+            }
+        }
+        return look_up(statistic, dof);
+    }
+
+    // A statistic from which on log p is not above, or infinity if none is known.
+    double surely_not_above(double dof) const {
+        const auto place = static_cast<std::size_t>(dof);
+        return place < few ? near_[place].above : std::numeric_limits<double>::infinity();
+    }
 
   private:
     struct Bracket {
         double below = -1.0;  // a statistic up to this has log p above, one from `above` on has not
-        double above = -1.0;
+        double above = std::numeric_limits<double>::infinity();
     };
     static Bracket find(double log_alpha, double dof);
+    bool look_up(double statistic, double dof);
 
+    static constexpr std::size_t few = 16;
     double log_alpha_;
+    Bracket near_[few];  // by degrees of freedom, once looked up
 };
 
 }  // namespace serape

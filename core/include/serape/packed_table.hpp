@@ -67,6 +67,9 @@ class PackedTable {
     // A binary column from a bitset such as plane() returns.
     void append_plane(const std::uint64_t* plane);
 
+    // A table of these columns.
+    PackedTable select(std::span<const std::uint32_t> columns) const;
+
     // The bitset of the rows in which `column` (with planes) has `level` >= 1.
     const std::uint64_t* plane(std::size_t column, std::uint32_t level) const {
         return planes_.data() + columns_[column].offset + (level - 1) * words_;
@@ -81,6 +84,8 @@ class PackedTable {
     void reserve_planes(std::size_t planes) { planes_.reserve(planes_.size() + planes * words_); }
 
     const Panels& panels() const;
+    // Panels of some columns, which count as the columns there.
+    Panels panels(std::span<const std::uint32_t> columns) const;
     const Ones& ones() const;
     // Whether lists of ones would take no more than twice the room of the bitsets.
     bool ones_are_few() const { return ones_ * sizeof(std::uint32_t) <= 2 * planes_.size() * sizeof(std::uint64_t); }
@@ -94,6 +99,8 @@ class PackedTable {
     };
     void start_column(std::uint32_t levels);
     void count_planes(std::size_t column);
+    template <class Use>
+    void for_each_one(const std::uint64_t* plane, const Use& use) const;
 
     std::size_t rows_;
     std::size_t words_;

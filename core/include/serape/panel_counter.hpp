@@ -68,12 +68,9 @@ class PanelCounter {
     void count(std::size_t panel, std::span<const std::uint32_t> candidates, std::int64_t* value, std::int64_t* dof);
     template <class Count>
     void count_cell(std::size_t panel, std::size_t block, std::size_t cell, Count* out);
-    template <class Count>
-    void add_binary(const PanelPlan::StratumWork& stratum, const Count* counts, std::size_t begin, std::size_t end);
+    template <class Count, class Bits>
+    void add_binary(const PanelPlan::StratumWork& stratum, const Count* counts, const Bits& bits);
 
-    struct Run {
-        std::size_t position, bit, length;
-    };
     struct Single {
         std::size_t position, bit;
         std::uint32_t levels;
@@ -86,12 +83,12 @@ class PanelCounter {
                            std::span<const Single> candidates, std::int64_t* value, std::int64_t* dof);
 
     const PanelPlan& plan_;
-    std::vector<Run> runs_;
+    std::vector<std::uint16_t> binary_, place_;  // bits of binary candidates, and which of the candidates they are
     std::vector<Single> single_;
     LineVector<std::uint32_t> counts_;  // [cell of the stratum][bit]
     LineVector<std::uint32_t> seen_;    // by bit, over all cells counted so far
     LineVector<std::uint16_t> block_;
-    LineVector<std::int64_t> value_;  // by bit, binary candidates
+    LineVector<std::int64_t> value_;  // of binary candidates
     LineVector<std::uint32_t> dof_;
 };
 

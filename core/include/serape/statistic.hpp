@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -105,6 +106,12 @@ class Statistic {
     double value(std::int64_t sum, double scale) const {
         const double value = static_cast<double>(sum) * (kind_ == StatisticKind::g2 ? 2.0 * log_.unit() : 1.0 / scale);
         return value > 0.0 ? value : 0.0;  // rounding can leave −1e−12 where the statistic is nought
+    }
+    // A sum from which on G² is at least this; none is large enough for X².
+    std::int64_t reaching(double statistic) const {
+        const double sum = statistic / (2.0 * log_.unit()) + 2.0;
+        return kind_ == StatisticKind::g2 && sum < 9e18 ? static_cast<std::int64_t>(sum)
+                                                        : std::numeric_limits<std::int64_t>::max();
     }
     // X² of one non-empty cell in fixed point, and of all empty cells of a stratum together: Σ n_x n_t / n over them,
     // where `covered` is Σ n_x n_t over the others (all cells make n²). Neither depends on which variable is x.

@@ -15,6 +15,7 @@
 
 #include "serape/contingency_test.hpp"
 #include "serape/critical_values.hpp"
+#include "serape/pair_counter.hpp"
 
 namespace serape {
 
@@ -46,11 +47,15 @@ class SubsetSearch {  // one per thread
     void look_up();  // now and then: is the work to stop?
     bool tried_with(const Walk& walk, std::uint32_t last) const;
     bool one_by_one() const { return question_.shrinking || question_.until_survivor; }
+    void visit_pairs(Walks& walks, double strata);
+    bool pair_up(Walk& walk, double strata);
     bool examine(Walk& walk, Node& node, double strata);
+    bool judge(Walk& walk, const Sum& sum, double strata);
     void pass_over(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh);
 
     const ContingencyTest& test_;
     const SubsetQuestion& question_;
+    std::span<const std::uint32_t> xs_;  // that may be asked about
     CandidateKinds kinds_;
     CriticalValues critical_;
     std::unordered_map<std::uint32_t, std::uint32_t> place_;  // of a variable in the pool
@@ -60,6 +65,8 @@ class SubsetSearch {  // one per thread
     std::unique_ptr<Node> root_;
     std::size_t bytes_ = 0;  // of nodes kept
     std::optional<CandidateCounter> counter_;
+    bool by_pairs_ = false;  // whether sets of one member are gone through by pairs_
+    std::optional<PairCounter> pairs_;
     std::vector<std::uint32_t> chosen_;  // places in the pool of the subset at hand
     Control* control_ = nullptr;
     With with_ = With::all;

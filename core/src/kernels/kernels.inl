@@ -46,38 +46,49 @@ inline __m512i sums_of_eight(const __m512i* a) {
 }
 #endif
 
-void and_popcounts(const std::uint64_t* plane, const std::uint64_t* const* masks, std::size_t count, std::size_t words,
-                   std::uint32_t* out) {
-    std::size_t c = 0;
+template <std::size_t count>
+inline void and_popcounts_of(const std::uint64_t* plane, const std::uint64_t* const* masks, std::size_t words,
+                             std::uint32_t* out) {
 #if defined(__AVX512VPOPCNTDQ__)
-    for (; c + 8 <= count; c += 8) {
-        __m512i sums[8] = {};
-        for (std::size_t i = 0; i < words; i += line_words) {
-            const __m512i line = _mm512_load_si512(plane + i);
-            for (std::size_t k = 0; k < 8; ++k) {
-                const __m512i both = _mm512_and_si512(line, _mm512_load_si512(masks[c + k] + i));
-                sums[k] = _mm512_add_epi64(sums[k], _mm512_popcnt_epi64(both));
-            }
+    __m512i sums[8] = {};
+    for (std::size_t i = 0; i < words; i += line_words) {
+        const __m512i line = _mm512_load_si512(plane + i);
+#pragma GCC unroll 8
+        for (std::size_t k = 0; k < count; ++k) {
+            const __m512i both = _mm512_and_si512(line, _mm512_load_si512(masks[k] + i));
+            sums[k] = _mm512_add_epi64(sums[k], _mm512_popcnt_epi64(both));
         }
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + c), _mm512_cvtepi64_epi32(sums_of_eight(sums)));
+    }
+    if constexpr (count == 1) {
+        out[0] = static_cast<std::uint32_t>(_mm512_reduce_add_epi64(sums[0]));
+    } else {
+        _mm256_mask_storeu_epi32(out, (1u << count) - 1, _mm512_cvtepi64_epi32(sums_of_eight(sums)));
+    }
+#else
+    for (std::size_t k = 0; k < count; ++k) {
+        std::uint64_t total = 0;
+        for (std::size_t i = 0; i < words; ++i) {
+            total += static_cast<std::uint64_t>(__builtin_popcountll(plane[i] & masks[k][i]));
+        }
+        out[k] = static_cast<std::uint32_t>(total);
     }
 #endif
-    for (; c < count; ++c) {
-        const std::uint64_t* mask = masks[c];
-        std::uint64_t total = 0;
-#if defined(__AVX512VPOPCNTDQ__)
-        __m512i sum = _mm512_setzero_si512();
-        for (std::size_t i = 0; i < words; i += line_words) {
-            const __m512i both = _mm512_and_si512(_mm512_load_si512(plane + i), _mm512_load_si512(mask + i));
-            sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(both));
-        }
-        total = static_cast<std::uint64_t>(_mm512_reduce_add_epi64(sum));
-#else
-        for (std::size_t i = 0; i < words; ++i) {
-            total += static_cast<std::uint64_t>(__builtin_popcountll(plane[i] & mask[i]));
-        }
-#endif
-        out[c] = static_cast<std::uint32_t>(total);
+}
+
+void and_popcounts(const std::uint64_t* plane, const std::uint64_t* const* masks, std::size_t count, std::size_t words,
+                   std::uint32_t* out) {
+    for (; count >= 8; count -= 8, masks += 8, out += 8) {
+        and_popcounts_of<8>(plane, masks, words, out);
+    }
+    switch (count) {
+        case 1: and_popcounts_of<1>(plane, masks, words, out); break;
+        case 2: and_popcounts_of<2>(plane, masks, words, out); break;
+        case 3: and_popcounts_of<3>(plane, masks, words, out); break;
+        case 4: and_popcounts_of<4>(plane, masks, words, out); break;
+        case 5: and_popcounts_of<5>(plane, masks, words, out); break;
+        case 6: and_popcounts_of<6>(plane, masks, words, out); break;
+        case 7: and_popcounts_of<7>(plane, masks, words, out); break;
+        default: break;
     }
 }
 

@@ -1,0 +1,183 @@
+#include "serape/pair_counter.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "serape/candidate_counter.hpp"
+#include "serape/kernels.hpp"
+
+namespace serape {
+namespace {
+
+constexpr std::size_t most_rows = 65'528;  // the kernel counts in 16 bits
+constexpr std::size_t most_lists = 64;     // levels of x times cells
+constexpr std::size_t fewest = 64;         // members of the pool, and x
+
+}  // namespace
+
+bool PairCounter::pays(const PackedTable& table, const Cells& cells, std::span<const std::uint32_t> pool,
+                       std::span<const std::uint32_t> xs) {
+    const auto fits = [&](std::uint32_t column) { return table.has_planes(column) && table.levels(column) > 1; };
+    const CandidateKinds kinds(table, xs);
+    return pool.size() >= fewest && xs.size() >= fewest && table.rows() <= most_rows && cells.complete &&
+           kinds.all_have_planes && cells.size() * (kinds.most_levels - 1) <= most_lists &&
+           std::all_of(pool.begin(), pool.end(), fits);
+}
+
+PairCounter::PairCounter(const PackedTable& table, const Statistic& statistic, Cells& cells,
+                         std::uint32_t target_levels, std::span<const std::uint32_t> pool)
+    : table_(table),
+      statistic_(statistic),
+      cells_(cells),
+      target_levels_(target_levels),
+      pool_(pool),
+      panels_(table.panels(pool)),
+      ones_(table.ones_are_few() ? &table.ones() : nullptr),
+      simple_(statistic.kind() == StatisticKind::g2 && statistic.log().covers(table.rows())) {
+    cells.need_cell_of_row();
+    count_cells();
+    for (std::size_t member = 0; member < pool.size(); ++member) {
+        const std::uint32_t* counts = in_cell_.data() + panels_.slot[member] * cells.size();
+        const LogTable& log = statistic.log();
+        std::int64_t constant = 0;
+        for (std::size_t z = 0; z < cells.strata(); ++z) {
+            std::uint32_t ones = 0;
+            for (std::size_t c = cells.stratum_begin[z]; c < cells.stratum_begin[z + 1]; ++c) {
+                constant -= log(counts[c]) + log(cells.count[c] - counts[c]);
+                ones += counts[c];
+            }
+            constant += log(ones) + log(cells.stratum_count[z] - ones);
+        }
+        constant_.push_back(constant);
+    }
+}
+
+// Fills in_cell_: the rows of every cell but the largest are read, that is what they leave.
+void PairCounter::count_cells() {
+    in_cell_.resize(panels_.count * line_bits * cells_.size());
+    levels_ = 2;
+    of_x_.assign(cells_.size(), 0);
+    listed_.clear();
+    for (std::uint32_t row = 0; row < table_.rows(); ++row) {
+        if (cells_.cell_of_row[row] != cells_.largest) {
+            listed_.push_back({row, cells_.cell_of_row[row]});
+        }
+    }
+    make_lists();
+    for (std::size_t panel = 0; panel < panels_.count; ++panel) {
+        count(panel);
+        for (std::size_t bit = 0; bit < line_bits; ++bit) {
+            std::uint32_t* out = in_cell_.data() + (panel * line_bits + bit) * cells_.size();
+            std::uint32_t rest = panels_.totals[panel * line_bits + bit];
+            for (std::size_t c = 0; c < cells_.size(); ++c) {
+                out[c] = counts_[c * line_bits + bit];
+                rest -= out[c];
+            }
+            out[cells_.largest] = rest;
+        }
+    }
+}
+
+void PairCounter::take(std::uint32_t x) {
+    levels_ = table_.levels(x);
+    of_x_.assign((levels_ - 1) * cells_.size(), 0);
+    if (levels_ == 2 && ones_ != nullptr) {
+        const std::size_t begin = ones_->start[x];
+        listed_.resize(ones_->start[x + 1] - begin);
+        for (std::size_t k = 0; k < listed_.size(); ++k) {
+            const std::uint32_t row = ones_->rows[begin + k];
+            listed_[k] = {row, cells_.cell_of_row[row]};
+        }
+    } else {
+        listed_.clear();
+        const std::size_t words = (table_.rows() + 63) / 64;
+        for (std::uint32_t level = 1; level < levels_; ++level) {
+            const std::uint64_t* plane = table_.plane(x, level);
+            const auto first = static_cast<std::uint32_t>((level - 1) * cells_.size());
+            for (std::size_t word = 0; word < words; ++word) {
+                for (std::uint64_t w = plane[word]; w != 0; w &= w - 1) {
+                    const std::size_t row = word * 64 + static_cast<std::size_t>(std::countr_zero(w));
+                    listed_.push_back({static_cast<std::uint32_t>(row), first + cells_.cell_of_row[row]});
+                }
+            }
+        }
+    }
+    make_lists();
+}
+
+void PairCounter::make_lists() {
+    for (const auto& [row, list] : listed_) {
+        ++of_x_[list];
+    }
+    begin_.resize(of_x_.size() + 1);
+    begin_[0] = 0;
+    for (std::size_t list = 0; list < of_x_.size(); ++list) {
+        begin_[list + 1] = begin_[list] + (of_x_[list] + 7) / 8 * 8;
+    }
+    rows_.assign(begin_.back(), static_cast<std::uint32_t>(table_.rows()));
+    for (const auto& [row, list] : listed_) {
+        rows_[begin_[list]++] = row;
+    }
+    for (std::size_t list = 0; list < of_x_.size(); ++list) {
+        begin_[list] -= of_x_[list];
+    }
+    counts_.resize(std::max(counts_.size(), of_x_.size() * line_bits));
+    counted_ = nothing;
+}
+
+void PairCounter::count(std::size_t panel) {
+    for (std::size_t list = 0; list < of_x_.size(); ++list) {
+        std::uint16_t* out = counts_.data() + list * line_bits;
+        if (of_x_[list] == 0) {
+            std::fill_n(out, line_bits, std::uint16_t{0});
+            continue;
+        }
+        kernels().count_bits(panels_.panel(panel), rows_.data() + begin_[list], begin_[list + 1] - begin_[list],
+                             nullptr, out);
+    }
+    counted_ = panel;
+}
+
+// Any levels, any statistic.
+Sum PairCounter::any(std::size_t bit, const std::uint32_t* of_member, std::uint32_t member_levels) {
+    const std::size_t cells = cells_.size();
+    const double scale = statistic_.scale(levels_, target_levels_);
+    Sum sum;
+    for (std::size_t z = 0; z < cells_.strata(); ++z) {
+        for (std::uint32_t level = 0; level < member_levels; ++level) {
+            // What level 0 of the member has is what the others leave.
+            const auto rest = [&](std::uint32_t all, const auto& of_level) {
+                if (level > 0) {
+                    return static_cast<std::uint32_t>(of_level(level));
+                }
+                for (std::uint32_t other = 1; other < member_levels; ++other) {
+                    all -= of_level(other);
+                }
+                return all;
+            };
+            part_.clear();
+            sizes_.clear();
+            std::uint32_t n = 0;
+            for (std::size_t c = cells_.stratum_begin[z]; c < cells_.stratum_begin[z + 1]; ++c) {
+                const std::uint32_t size =
+                    rest(cells_.count[c], [&](std::uint32_t l) { return of_member[(l - 1) * cells + c]; });
+                if (size == 0) {
+                    continue;
+                }
+                sizes_.push_back(size);
+                n += size;
+                for (std::uint32_t of_x = 0; of_x + 1 < levels_; ++of_x) {
+                    const std::uint16_t* both = counts_.data() + (of_x * cells + c) * line_bits + bit;
+                    part_.push_back(
+                        rest(of_x_[of_x * cells + c], [&](std::uint32_t l) { return std::uint32_t{both[l - 1]}; }));
+                }
+            }
+            sum.value += statistic_.constant(sizes_.data(), sizes_.size(), n);
+            statistic_.add(sum, Stratum<std::uint32_t>{part_.data(), levels_ - 1, sizes_.data(), sizes_.size(), n},
+                           levels_, scale);
+        }
+    }
+    return sum;
+}
+
+}  // namespace serape
