@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,51 +26,100 @@ def alive(process: int) -> bool:
     return True
 
 
+def collected(work: Callable[[int], Any], items: range, workers: int) -> list[tuple[int, Any]]:
+    found: list[tuple[int, Any]] = []
+    in_processes(lambda item, look: work(item), items, workers, lambda item, value: found.append((item, value)))
+    return found
+
+
 @pytest.mark.parametrize(("items", "workers"), [(1, 2), (2, 3), (500, 2), (1000, 5)])
 def test_everything_comes_back_once(items: int, workers: int) -> None:
-    found = list(in_processes(lambda k: (k * k, os.getpid()), range(items), workers))
+    def work(item: int) -> tuple[int, int]:
+        time.sleep(0.001)  # so that others get a share
+        return item * item, os.getpid()
+
+    found = collected(work, range(items), workers)
     assert sorted(item for item, _ in found) == list(range(items))
     assert all(value[0] == item**2 for item, value in found)
-    assert os.getpid() not in {value[1] for _, value in found}
+    assert items < 500 or len({value[1] for _, value in found}) > 1
 
 
 def test_long_values() -> None:
-    found = dict(in_processes(lambda k: np.full(300_000, k), range(7), 2))
+    found = dict(collected(lambda k: np.full(300_000, k), range(7), 2))
     assert all((found[k] == k).all() for k in range(7))
 
 
-def test_what_one_raises_is_raised_here() -> None:
+@pytest.mark.parametrize("here", [True, False])
+def test_what_one_raises_is_raised_here(here: bool) -> None:
+    this = os.getpid()
+
     def work(item: int) -> int:
-        if item == 30:
-            raise serape.DataError("number 30 is bad")
+        time.sleep(0.001)
+        if (os.getpid() == this) == here and item > 30:
+            raise serape.DataError("a number above 30 is bad")
         return item
 
-    with pytest.raises(serape.DataError, match="number 30"):
-        list(in_processes(work, range(100), 2))
+    with pytest.raises(serape.DataError, match="above 30"):
+        collected(work, range(200), 2)
+
+
+def test_what_cannot_be_sent_is_told() -> None:
+    this = os.getpid()
+
+    def work(item: int) -> object:
+        time.sleep(0.001)
+        return item if os.getpid() == this else lambda: item
+
+    with pytest.raises((AttributeError, pickle.PicklingError), match="pickle"):
+        collected(work, range(200), 2)
 
 
 def test_nobody_is_left_behind() -> None:
+    this, seen = os.getpid(), set()
+
     def work(item: int) -> int:
-        if item > 5:
+        if os.getpid() != this and item > 20:
             time.sleep(60)
+        time.sleep(0.002)
         return os.getpid()
 
+    def done(_: int, process: int) -> None:
+        seen.add(process)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
     started = time.perf_counter()
-    found = in_processes(work, range(640), 2)
-    seen = {next(found)[1] for _ in range(4)}
-    found.close()
+    with pytest.raises(KeyboardInterrupt):
+        in_processes(lambda item, look: work(item), range(640), 2, done)
     assert time.perf_counter() - started < 30
-    assert not any(alive(process) for process in seen)
+    assert not any(alive(process) for process in seen - {this})
+
+
+def test_what_comes_is_seen_while_this_process_works() -> None:
+    this = os.getpid()
+    came: list[int] = []
+
+    def work(item: int, look: Callable[[], None]) -> int:
+        while os.getpid() == this and len(came) < 30:  # others do the work meanwhile
+            time.sleep(0.002)
+            look()
+        return item
+
+    in_processes(work, range(64), 2, lambda item, value: came.append(value))
+    assert sorted(came) == list(range(64))
 
 
 def test_one_that_dies_is_noticed() -> None:
+    this = os.getpid()
+
     def work(item: int) -> int:
-        if item == 3:
+        time.sleep(0.001)
+        if os.getpid() != this:
             os._exit(9)
         return item
 
     with pytest.raises(RuntimeError, match="ended before its work was done"):
-        list(in_processes(work, range(200), 2))
+        collected(work, range(200), 2)
 
 
 class TestSearches:

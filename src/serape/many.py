@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
 import time
@@ -49,11 +48,7 @@ def for_each(
     if jobs > 1 and len(waiting) > 2 and test is not None and can_fork(test):
         waiting = _for_a_moment(work, waiting, done)
         if waiting:
-            wanted = light or (lambda value: value)
-            found = in_processes(lambda item: wanted(work(item, _nobody)), waiting, jobs)
-            with contextlib.closing(found):
-                for item, value in found:
-                    done(item, value)
+            in_processes(lambda item, look: work(item, lambda _: look()), waiting, jobs, done, light)
         return
     if jobs == 1:
         for item in waiting:
