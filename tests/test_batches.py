@@ -520,6 +520,11 @@ def test_a_fresh_screen_is_what_its_arrays_say(seed: int, rows: int, rules: dict
     ]
     places = np.flatnonzero(native.reliable)
     assert native.ranked(places).tolist() == plain.ranked(places).tolist()
+    mixed = np.random.default_rng(seed).permutation(38) + 2
+    fresh = test.screen(0, mixed, [1])
+    again = Screen(fresh.xs, fresh.given, fresh.statistic, fresh.dof, fresh.reliable, fresh.log_p.copy())
+    assert fresh.dependents(math.log(0.1)).tolist() == again.dependents(math.log(0.1)).tolist()
+    assert native.dependents(math.log(0.1)).tolist() == again.dependents(math.log(0.1)).tolist()
 
 
 @given(numbers=st.lists(st.integers(0, 40), max_size=30), excluded=st.lists(st.integers(0, 45), max_size=6))

@@ -276,6 +276,17 @@ void bind_answers(nb::module_& m) {
             nb::arg("log_alpha"),
             "Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.")
         .def(
+            "dependents",
+            [](const ScreenAnswers& answers, const Columns& xs, double log_alpha) {
+                if (xs.size() != answers.size()) {
+                    throw nb::value_error("one column for every answer");
+                }
+                return to_numpy(
+                    dependents(xs.all(), answers.statistic(), answers.dof(), answers.reliable(), log_alpha));
+            },
+            nb::arg("xs"), nb::arg("log_alpha"),
+            "The columns whose answers are reliable, with log p <= log_alpha: the strongest first, ties by column.")
+        .def(
             "outcome",
             [](const ScreenAnswers& answers, std::size_t place) {
                 if (place >= answers.size()) {

@@ -69,6 +69,20 @@ Divided divide(std::span<const double> statistic, std::span<const double> dof, s
     return found;
 }
 
+std::vector<std::uint32_t> dependents(std::span<const std::uint32_t> xs, std::span<const double> statistic,
+                                      std::span<const double> dof, std::span<const std::uint8_t> reliable,
+                                      double log_alpha) {
+    const auto column = [&](std::int64_t place) { return xs[static_cast<std::size_t>(place)]; };
+    std::vector<std::int64_t> places = divide(statistic, dof, reliable, log_alpha).dependent;
+    std::stable_sort(places.begin(), places.end(),
+                     [&](std::int64_t a, std::int64_t b) { return column(a) < column(b); });
+    std::vector<std::uint32_t> found;
+    for (const std::int64_t place : ranked(statistic, dof, places)) {
+        found.push_back(column(place));
+    }
+    return found;
+}
+
 std::vector<std::int64_t> weaken(const Associations& known, std::span<const SubsetAnswer> answers,
                                  std::int64_t number) {
     std::vector<std::int64_t> kept;

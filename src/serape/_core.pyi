@@ -68,6 +68,11 @@ class ScreenAnswers:
         Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.
         """
 
+    def dependents(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """
+        The columns whose answers are reliable, with log p <= log_alpha: the strongest first, ties by column.
+        """
+
     def outcome(self, place: int) -> tuple[float, float, float, bool]:
         """Statistic, dof, log p and reliability of one answer."""
 

@@ -29,6 +29,11 @@ struct Divided {
 Divided divide(std::span<const double> statistic, std::span<const double> dof, std::span<const std::uint8_t> reliable,
                double log_alpha);
 
+// Those of the columns `xs` whose answers show dependence, the strongest first; ties by column.
+std::vector<std::uint32_t> dependents(std::span<const std::uint32_t> xs, std::span<const double> statistic,
+                                      std::span<const double> dof, std::span<const std::uint8_t> reliable,
+                                      double log_alpha);
+
 // The weakest associations known of some x; of each, in which batch of answers it is, and where.
 struct Associations {
     double* statistic;

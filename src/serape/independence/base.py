@@ -111,6 +111,11 @@ class Screen:
         dependent = self.dependent(log_alpha)
         return np.flatnonzero(dependent), np.flatnonzero(self.reliable & ~dependent)
 
+    def dependents(self, log_alpha: float) -> NDArray[np.uint32]:
+        """Return the candidates whose answers show dependence, the strongest first; ties by position."""
+        places, _ = self.divide(log_alpha)
+        return self.xs[self.ranked(places[self.xs[places].argsort(kind="stable")])]
+
     def ranked(self, places: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Return the places of some reliable answers from the strongest to the weakest.
 
@@ -119,10 +124,13 @@ class Screen:
         ties = np.arange(len(places)) if ties is None else ties
         return places[np.lexsort((ties, -self.statistic[places], self.log_p_of(places)))]
 
-    def at(self, places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
+    def at(self, places: NDArray[np.intp]) -> Screen:
         """Return the answers at some places."""
+        return self._taken(self.xs[places], places)
+
+    def _taken(self, xs: NDArray[np.uint32], places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
         log_p = self._log_p if callable(self._log_p) else self._log_p[places]
-        return self.like(self.xs[places], self.statistic[places], self.dof[places], self.reliable[places], log_p)
+        return self.like(xs, self.statistic[places], self.dof[places], self.reliable[places], log_p)
 
     def like(
         self,
@@ -142,7 +150,7 @@ class Screen:
     def part(self, candidates: NDArray[np.uint32]) -> Screen:
         """Return the answers for some of the candidates; those of this screen must be in ascending order."""
         if len(self.xs) == 0 or self.xs[-1] == len(self.xs) - 1:  # all variables there are, each at its own place
-            return self.at(candidates)
+            return self._taken(candidates, candidates)
         return self.at(self.xs.searchsorted(candidates))
 
     def each(self) -> list[tuple[int, int, float, float]]:

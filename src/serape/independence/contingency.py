@@ -233,6 +233,10 @@ class _Fresh(_NativeScreen):
         """Return the places of the answers that show dependence, and of those that show independence."""
         return self._answers.divide(log_alpha)
 
+    def dependents(self, log_alpha: float) -> NDArray[np.uint32]:
+        """Return the candidates whose answers show dependence, the strongest first; ties by position."""
+        return self._answers.dependents(self.xs, log_alpha)
+
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
         return self._answers.strongest()

@@ -23,7 +23,6 @@ from serape import _core
 from serape.errors import OptionError, is_whole
 from serape.independence.base import (
     NO_OUTCOME,
-    NOBODY,
     Associations,
     Groups,
     IndependenceTest,
@@ -200,11 +199,7 @@ class Search:
         screen, tally = self.test.screens(target, groups, also, threads=self._threads, poll=self._tick)
         self.tally.merge(tally)
         self._tick()
-        dependent, _ = screen.divide(self.log_alpha)
-        if len(dependent) == 0:
-            return NOBODY
-        by_position = screen.xs[dependent].argsort()
-        return screen.xs[screen.ranked(dependent[by_position])]
+        return screen.dependents(self.log_alpha)
 
     def by_strength(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Positions:
         """Return the candidates that could be tested, most strongly associated first."""
