@@ -63,6 +63,23 @@ def test_what_one_raises_is_raised_here(here: bool) -> None:
         collected(work, range(200), 2)
 
 
+def test_an_error_that_cannot_be_sent_is_told() -> None:
+    class OwnError(Exception):
+        def __init__(self, item: int, why: str) -> None:
+            super().__init__(f"{item} is {why}")
+
+    this = os.getpid()
+
+    def work(item: int) -> int:
+        time.sleep(0.001)
+        if os.getpid() != this:
+            raise OwnError(item, "bad")
+        return item
+
+    with pytest.raises(RuntimeError, match="OwnError: .* is bad"):
+        collected(work, range(200), 2)
+
+
 def test_what_cannot_be_sent_is_told() -> None:
     this = os.getpid()
 

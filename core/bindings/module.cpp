@@ -18,7 +18,6 @@
 #include "serape/chi_square.hpp"
 #include "serape/contingency_test.hpp"
 #include "serape/copies.hpp"
-#include "serape/critical_values.hpp"
 #include "serape/family_score.hpp"
 #include "serape/gaussian_test.hpp"
 #include "serape/kernels.hpp"
@@ -389,15 +388,18 @@ void bind_test(nb::module_& m) {
     nb::class_<Groups>(m, "Groups", "Candidates and the conditioning sets they are tested with.")
         .def(
             "__init__",
-            [](Groups* self, const std::vector<std::pair<Columns, std::vector<std::uint32_t>>>& groups) {
+            [](Groups* self, const PackedTable& table,
+               const std::vector<std::pair<Columns, std::vector<std::uint32_t>>>& groups) {
                 std::vector<Group> made;
                 for (const auto& [candidates, given] : groups) {
                     const auto all = candidates.all();
+                    check(table, all);
+                    check(table, given);
                     made.push_back({{all.begin(), all.end()}, given});
                 }
-                new (self) Groups(std::move(made));
+                new (self) Groups(table, std::move(made));
             },
-            nb::arg("groups"));
+            nb::arg("table"), nb::arg("groups"), nb::keep_alive<1, 2>());
     nb::class_<ContingencyTest>(m, "ContingencyTest", "G² and X² tests on a packed table.")
         .def(
             "__init__",
@@ -467,9 +469,8 @@ void bind_test(nb::module_& m) {
                std::size_t threads, const nb::object& poll) {
                 check(test.table(), target);
                 check(test.table(), also);
-                for (const Group& group : groups.all()) {
-                    check(test.table(), group.candidates);
-                    check(test.table(), group.given);
+                if (&groups.table() != &test.table()) {
+                    throw nb::value_error("groups of another table");
                 }
                 ScreenAnswers answers(groups.size());
                 std::vector<std::uint32_t> xs;

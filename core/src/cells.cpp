@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "serape/bits.hpp"
 #include "serape/kernels.hpp"
 
 namespace serape {
@@ -294,12 +295,7 @@ void Cells::need_cell_of_row() {
     }
     cell_of_row.resize(table_.rows());
     for (std::size_t c = 0; c < size(); ++c) {
-        const std::uint64_t* bits = mask(c);
-        for (std::size_t word = 0; word < words_; ++word) {
-            for (std::uint64_t w = bits[word]; w != 0; w &= w - 1) {
-                cell_of_row[word * 64 + static_cast<std::size_t>(std::countr_zero(w))] = static_cast<std::uint32_t>(c);
-            }
-        }
+        for_each_one(mask(c), 0, words_, [&](std::uint32_t row) { cell_of_row[row] = static_cast<std::uint32_t>(c); });
     }
 }
 
@@ -315,12 +311,7 @@ void Cells::need_rows() {
     if (cell_of_row.empty()) {
         for (std::size_t c = 0; c < size(); ++c) {
             std::uint32_t* out = rows.data() + rows_begin[c];
-            const std::uint64_t* bits = mask(c);
-            for (std::size_t word = 0; word < words_; ++word) {
-                for (std::uint64_t w = bits[word]; w != 0; w &= w - 1) {
-                    *out++ = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(w)));
-                }
-            }
+            for_each_one(mask(c), 0, words_, [&](std::uint32_t row) { *out++ = row; });
         }
         return;
     }

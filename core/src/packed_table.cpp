@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "serape/bits.hpp"
+
 namespace serape {
 namespace {
 
@@ -265,15 +267,6 @@ PackedTable PackedTable::select(std::span<const std::uint32_t> columns) const {
     return selected;
 }
 
-template <class Use>
-void PackedTable::for_each_one(const std::uint64_t* plane, const Use& use) const {
-    for (std::size_t word = 0; plane != nullptr && word < words_; ++word) {
-        for (std::uint64_t w = plane[word]; w != 0; w &= w - 1) {
-            use(word * 64 + static_cast<std::size_t>(std::countr_zero(w)));
-        }
-    }
-}
-
 const Panels& PackedTable::panels() const {
     const std::lock_guard lock(derived_->mutex);
     if (!derived_->panels) {
@@ -330,7 +323,8 @@ Panels PackedTable::panels(std::span<const std::uint32_t> columns) const {
             const std::size_t ones = std::accumulate(totals, totals + 64, std::size_t{0});
             if (ones < words_ * most_ones_a_word) {
                 for (std::size_t j = 0; j < 64; ++j) {
-                    for_each_one(from[j], [&](std::size_t row) { lines[row][group] |= std::uint64_t{1} << j; });
+                    for_each_one(from[j], 0, from[j] == nullptr ? 0 : words_,
+                                 [&](std::uint32_t row) { lines[row][group] |= std::uint64_t{1} << j; });
                 }
                 continue;
             }
@@ -361,13 +355,7 @@ const Ones& PackedTable::ones() const {
         if (levels(column) != 2) {
             continue;
         }
-        const std::uint64_t* bits = plane(column, 1);
-        for (std::size_t word = 0; word < words_; ++word) {
-            for (std::uint64_t w = bits[word]; w != 0; w &= w - 1) {
-                made->rows.push_back(
-                    static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(w))));
-            }
-        }
+        for_each_one(plane(column, 1), 0, words_, [&](std::uint32_t row) { made->rows.push_back(row); });
     }
     made->start.push_back(made->rows.size());
     derived_->ones = std::move(made);

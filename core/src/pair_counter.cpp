@@ -3,24 +3,25 @@
 #include <algorithm>
 #include <bit>
 
-#include "serape/candidate_counter.hpp"
+#include "serape/bits.hpp"
 #include "serape/kernels.hpp"
 
 namespace serape {
 namespace {
 
-constexpr std::size_t most_rows = 65'528;  // the kernel counts in 16 bits
-constexpr std::size_t most_lists = 64;     // levels of x times cells
-constexpr std::size_t fewest = 64;         // members of the pool, and x
+constexpr std::size_t most_rows = 65'528;                  // the kernel counts in 16 bits
+constexpr std::size_t most_lists = 64;                     // levels of x times cells
+constexpr std::size_t fewest = 64;                         // members of the pool, and x
+constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of a binary pool, for each thread
 
 }  // namespace
 
 bool PairCounter::pays(const PackedTable& table, const Cells& cells, std::span<const std::uint32_t> pool,
-                       std::span<const std::uint32_t> xs) {
+                       const CandidateKinds& xs) {
     const auto fits = [&](std::uint32_t column) { return table.has_planes(column) && table.levels(column) > 1; };
-    const CandidateKinds kinds(table, xs);
-    return pool.size() >= fewest && xs.size() >= fewest && table.rows() <= most_rows && cells.complete &&
-           kinds.all_have_planes && cells.size() * (kinds.most_levels - 1) <= most_lists &&
+    return pool.size() >= fewest && xs.count >= fewest && table.rows() <= most_rows && cells.complete &&
+           xs.all_have_planes && cells.size() * (xs.most_levels - 1) <= most_lists &&
+           pool.size() * (table.rows() / 8 + cells.size() * sizeof(std::uint32_t)) <= most_bytes &&
            std::all_of(pool.begin(), pool.end(), fits);
 }
 
@@ -33,7 +34,7 @@ PairCounter::PairCounter(const PackedTable& table, const Statistic& statistic, C
       pool_(pool),
       panels_(table.panels(pool)),
       ones_(table.ones_are_few() ? &table.ones() : nullptr),
-      simple_(statistic.kind() == StatisticKind::g2 && statistic.log().covers(table.rows())) {
+      simple_(statistic.kind() == StatisticKind::g2) {
     cells.need_cell_of_row();
     count_cells();
     for (std::size_t member = 0; member < pool.size(); ++member) {
@@ -90,16 +91,10 @@ void PairCounter::take(std::uint32_t x) {
         }
     } else {
         listed_.clear();
-        const std::size_t words = (table_.rows() + 63) / 64;
         for (std::uint32_t level = 1; level < levels_; ++level) {
-            const std::uint64_t* plane = table_.plane(x, level);
             const auto first = static_cast<std::uint32_t>((level - 1) * cells_.size());
-            for (std::size_t word = 0; word < words; ++word) {
-                for (std::uint64_t w = plane[word]; w != 0; w &= w - 1) {
-                    const std::size_t row = word * 64 + static_cast<std::size_t>(std::countr_zero(w));
-                    listed_.push_back({static_cast<std::uint32_t>(row), first + cells_.cell_of_row[row]});
-                }
-            }
+            for_each_one(table_.plane(x, level), 0, table_.plane_words(),
+                         [&](std::uint32_t row) { listed_.push_back({row, first + cells_.cell_of_row[row]}); });
         }
     }
     make_lists();
@@ -166,10 +161,10 @@ Sum PairCounter::any(std::size_t bit, const std::uint32_t* of_member, std::uint3
                 }
                 sizes_.push_back(size);
                 n += size;
-                for (std::uint32_t of_x = 0; of_x + 1 < levels_; ++of_x) {
-                    const std::uint16_t* both = counts_.data() + (of_x * cells + c) * line_bits + bit;
+                for (std::uint32_t x = 0; x + 1 < levels_; ++x) {
+                    const std::uint16_t* both = counts_.data() + (x * cells + c) * line_bits + bit;
                     part_.push_back(
-                        rest(of_x_[of_x * cells + c], [&](std::uint32_t l) { return std::uint32_t{both[l - 1]}; }));
+                        rest(of_x_[x * cells + c], [&](std::uint32_t l) { return std::uint32_t{both[l - 1]}; }));
                 }
             }
             sum.value += statistic_.constant(sizes_.data(), sizes_.size(), n);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <ranges>
 
+#include "serape/bits.hpp"
 #include "serape/kernels.hpp"
 
 namespace serape {
@@ -132,13 +133,7 @@ void PanelPlan::list_rows(Cells& cells) {
                 if (subtract_largest_ && c == cells.largest) {
                     continue;
                 }
-                const std::uint64_t* mask = cells.mask(c);
-                for (std::size_t word = first; word < last; ++word) {
-                    for (std::uint64_t w = mask[word]; w != 0; w &= w - 1) {
-                        rows_.push_back(
-                            static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(w))));
-                    }
-                }
+                for_each_one(cells.mask(c), first, last, [&](std::uint32_t row) { rows_.push_back(row); });
                 rows_.resize((rows_.size() + 7) / 8 * 8, zeros);
             }
         }

@@ -15,12 +15,12 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // Cells divided further by a set; a copy if that is empty, as what is made of it on the way is not for other threads.
-Cells divided(Cells& cells, std::span<const std::uint32_t> given) {
+Cells refined(Cells& cells, std::span<const std::uint32_t> given) {
     if (given.empty()) {
         return cells;
     }
     Cells next(cells, given[0], false);
-    return given.size() == 1 ? std::move(next) : divided(next, given.subspan(1));
+    return given.size() == 1 ? std::move(next) : refined(next, given.subspan(1));
 }
 
 }  // namespace
@@ -261,7 +261,7 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
     Screen(*this, table_, target, candidates, given, threads, control, out).run(way, force_panels);
 }
 
-Groups::Groups(std::vector<Group> all) : all_(std::move(all)) {
+Groups::Groups(const PackedTable& table, std::vector<Group> all) : table_(table), all_(std::move(all)) {
     std::size_t size = 0;
     for (const Group& group : all_) {
         size += group.candidates.size();
@@ -270,25 +270,25 @@ Groups::Groups(std::vector<Group> all) : all_(std::move(all)) {
     std::iota(places_.begin(), places_.end(), 0u);
 }
 
-Groups::Source Groups::source(const PackedTable& table) const {
-    if (size() >= 2048) {
+const PackedTable* Groups::own() const {
+    constexpr std::size_t many = 2048;
+    if (size() >= many) {
         std::call_once(once_, [&] {
             std::vector<std::uint32_t> columns;
             for (const Group& group : all_) {
                 columns.insert(columns.end(), group.candidates.begin(), group.candidates.end());
             }
-            own_ = std::make_unique<const PackedTable>(table.select(columns));
-            of_ = &table;
+            own_ = std::make_unique<const PackedTable>(table_.select(columns));
         });
     }
-    const bool own = of_ == &table;
-    return {own ? *own_ : table, own};
+    return own_.get();
 }
 
 Tally ContingencyTest::screens(std::size_t target, const Groups& groups, std::uint32_t also, std::size_t threads,
                                Control& control, Answers out, std::vector<std::uint32_t>& xs) const {
     constexpr std::size_t many = 128;  // candidates that are worth a screen of their own
-    const auto [source, own] = groups.source(table_);
+    const PackedTable* const own = groups.own();
+    const PackedTable& source = own != nullptr ? *own : table_;
     struct Asked {
         std::span<const std::uint32_t> candidates;  // in the source
         const Group* group;
@@ -300,10 +300,11 @@ Tally ContingencyTest::screens(std::size_t target, const Groups& groups, std::ui
     for (const Group& group : groups.all()) {
         const std::size_t size = group.candidates.size();
         if (std::find(group.given.begin(), group.given.end(), also) == group.given.end()) {
-            asked.push_back({own ? std::span(groups.places_).subspan(before, size) : std::span(group.candidates),
-                             &group,
-                             group.given,
-                             {out.statistic + xs.size(), out.dof + xs.size(), out.reliable + xs.size()}});
+            asked.push_back(
+                {own != nullptr ? std::span(groups.places_).subspan(before, size) : std::span(group.candidates),
+                 &group,
+                 group.given,
+                 {out.statistic + xs.size(), out.dof + xs.size(), out.reliable + xs.size()}});
             asked.back().given.push_back(also);
             xs.insert(xs.end(), group.candidates.begin(), group.candidates.end());
         }
@@ -324,7 +325,7 @@ Tally ContingencyTest::screens(std::size_t target, const Groups& groups, std::ui
     parallel_for(asked.size(), 64, threads, control, [&](std::size_t first, std::size_t last, std::size_t) {
         for (const Asked& one : std::span(asked).subspan(first, last - first)) {
             if (one.candidates.size() < many) {
-                Cells cells = divided(root, one.group->given);
+                Cells cells = refined(root, one.group->given);
                 screen(one, 1).count(cells);
             }
         }

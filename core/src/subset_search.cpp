@@ -12,21 +12,9 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of nodes kept, for larger subsets and the x to come
 constexpr std::size_t few_dof = 16;
-
-template <class T>
-constexpr std::array<T, few_dof> all_of(T value) {
-    std::array<T, few_dof> made;
-    made.fill(value);
-    return made;
-}
-
-constexpr double margin = 1e-9;  // more than log p may be wrong
-
-// Whether a statistic is surely at least as large as another.
-bool as_strong(double statistic, double than) {
-    return statistic == than || statistic > than * (1.0 + margin);
-}
-
+// Statistics of the same degrees of freedom that are further apart than this, relatively, are ordered by log p, however
+// that is rounded.
+constexpr double margin = 1e-9;
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max() - 1;
 
 }  // namespace
@@ -47,22 +35,25 @@ struct SubsetSearch::Walk {
     std::int64_t tried;
     SubsetAnswer* best;
     bool ranked = false;  // whether best->outcome.log_p is known
-    // By few degrees of freedom, a statistic that is not weaker than the best, which only gets weaker; and a sum from
-    // which on a test changes nothing.
-    std::array<double, few_dof> strong = all_of<double>(std::numeric_limits<double>::infinity());
-    std::array<std::int64_t, few_dof> dull = all_of(std::numeric_limits<std::int64_t>::max());
+    // By few degrees of freedom, the smallest statistic met. It is the best's or not weaker, and the best only gets
+    // weaker.
+    std::array<double, few_dof> met = [] {
+        std::array<double, few_dof> nothing;
+        nothing.fill(std::numeric_limits<double>::infinity());
+        return nothing;
+    }();
 
+    // Whether a statistic is known not to be weaker than the best.
+    bool knows(double statistic, std::size_t dof) const {
+        return dof < few_dof && (statistic == met[dof] || statistic > met[dof] * (1.0 + margin));
+    }
     // Whether a subset whose last member is this has not been tried; the empty one has none (−1).
     bool fresh(std::int64_t last) const { return tried < 0 || last >= tried; }
 };
 
 SubsetSearch::SubsetSearch(const ContingencyTest& test, const SubsetQuestion& question,
                            std::span<const std::uint32_t> xs)
-    : test_(test),
-      question_(question),
-      xs_(xs),
-      kinds_(test.table(), xs),
-      critical_(question.stop_above.value_or(0.0)) {
+    : test_(test), question_(question), kinds_(test.table(), xs), critical_(question.stop_above.value_or(0.0)) {
     for (std::size_t p = 0; p < question.pool.size(); ++p) {
         const std::uint32_t z = question.pool[p];
         const auto fixed = question.fixed;
@@ -118,7 +109,7 @@ void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const
     }
     if (!root_) {
         root_ = std::make_unique<Node>(Cells(table, question_.target, fixed));
-        by_pairs_ = question_.largest > 0 && PairCounter::pays(table, root_->cells, question_.pool, xs_);
+        by_pairs_ = question_.largest > 0 && PairCounter::pays(table, root_->cells, question_.pool, kinds_);
     }
     Walks walks;
     for (Walk& walk : all) {
@@ -246,7 +237,7 @@ void SubsetSearch::visit_pairs(Walks& walks, double strata) {
 }
 
 bool SubsetSearch::pair_up(Walk& walk, double strata) {
-    look_up();
+    control_->check();
     const std::uint32_t t_levels = test_.table().levels(question_.target);
     const std::size_t size = question_.fixed.size() + 1;
     bool allowed[plane_levels + 1];
@@ -257,15 +248,16 @@ bool SubsetSearch::pair_up(Walk& walk, double strata) {
         pass_over(walk, 0, 1, walk.tried < 0);
         return false;
     }
-    const std::int64_t first = std::max<std::int64_t>(walk.tried, with_ == With::later ? walk.member + 1 : 0);
+    const std::int64_t first =
+        std::max<std::int64_t>(walk.tried, with_ == With::later ? std::int64_t{walk.member} + 1 : 0);
     const std::uint32_t last = with_ == With::earlier ? walk.member : std::numeric_limits<std::uint32_t>::max();
     auto at = std::lower_bound(live_.begin(), live_.end(), first);
     const auto end = std::lower_bound(at, live_.end(), last);
     if (at == end) {
         return false;
     }
-    const bool adjusted = test_.rules_.dof == DofRule::adjusted;
-    const double freedom = (walk.levels - 1.0) * (t_levels - 1.0) * strata;  // of each level of the member
+    std::array<std::int64_t, few_dof> dull;  // by few degrees of freedom, a sum from which on a test changes nothing
+    dull.fill(std::numeric_limits<std::int64_t>::max());
     std::uint64_t tests = 0;
     bool separated = false;
     pairs_->take(walk.x);
@@ -280,16 +272,16 @@ bool SubsetSearch::pair_up(Walk& walk, double strata) {
             continue;
         }
         const Sum sum = (*pairs_)(member);
-        const auto dof = adjusted ? static_cast<std::size_t>(sum.dof) : static_cast<std::size_t>(freedom * levels);
-        if (dof < few_dof && sum.value >= walk.dull[dof]) {
+        const auto dof = static_cast<std::size_t>(std::min<double>(freedom(walk, sum, strata * levels), few_dof));
+        if (dof < few_dof && sum.value >= dull[dof]) {
             ++tests;
             continue;
         }
         chosen_.assign(1, member);
         separated = judge(walk, sum, strata * levels);
         if (0 < dof && dof < few_dof) {
-            walk.dull[dof] = test_.statistic_.reaching(
-                std::max(critical_.surely_not_above(static_cast<double>(dof)), walk.strong[dof] * (1.0 + margin)));
+            const double significant = question_.stop_above ? critical_.surely_not_above(dof) : 0.0;
+            dull[dof] = test_.statistic_.reaching(std::max(significant, walk.met[dof] * (1.0 + margin)));
         }
     }
     chosen_.clear();
@@ -327,19 +319,24 @@ bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
     return judge(walk, (*counter_)(walk.x), strata);
 }
 
+double SubsetSearch::freedom(const Walk& walk, const Sum& sum, double strata) const {
+    const std::uint32_t t_levels = test_.table().levels(question_.target);
+    return test_.rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof)
+                                                 : (walk.levels - 1.0) * (t_levels - 1.0) * strata;
+}
+
+// What x's sum in the subset at hand says; true if it is separated. The weakest association is remembered.
 bool SubsetSearch::judge(Walk& walk, const Sum& sum, double strata) {
     look_up();
-    const std::uint32_t x_levels = walk.levels;
-    const std::uint32_t t_levels = test_.table().levels(question_.target);
-    const double dof = test_.rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof)
-                                                             : (x_levels - 1.0) * (t_levels - 1.0) * strata;
+    const double dof = freedom(walk, sum, strata);
     const std::size_t size = question_.fixed.size() + chosen_.size();
     if (!(dof > 0.0)) {
         tally_.add_skip(size);
         return false;
     }
     tally_.add_test(size);
-    const double statistic = test_.statistic_.value(sum.value, test_.statistic_.scale(x_levels, t_levels));
+    const std::uint32_t t_levels = test_.table().levels(question_.target);
+    const double statistic = test_.statistic_.value(sum.value, test_.statistic_.scale(walk.levels, t_levels));
     Outcome& best = walk.best->outcome;
     const bool separates = question_.stop_above && critical_.log_p_above(statistic, dof);
     bool weaker = separates || !best.reliable;
@@ -347,7 +344,7 @@ bool SubsetSearch::judge(Walk& walk, const Sum& sum, double strata) {
     const auto few = static_cast<std::size_t>(std::min<double>(dof, few_dof));
     if (!weaker && dof == best.dof) {
         weaker = statistic < best.statistic;
-    } else if (!weaker && !(few < few_dof && as_strong(statistic, walk.strong[few]))) {
+    } else if (!weaker && !walk.knows(statistic, few)) {
         if (!walk.ranked) {
             best.log_p = chi_square_log_sf(best.statistic, best.dof);
             walk.ranked = true;
@@ -355,8 +352,8 @@ bool SubsetSearch::judge(Walk& walk, const Sum& sum, double strata) {
         log_p = chi_square_log_sf(statistic, dof);
         weaker = log_p > best.log_p || (log_p == best.log_p && statistic < best.statistic);
     }
-    if (few < few_dof) {  // it is the best now, or not weaker
-        walk.strong[few] = std::min(walk.strong[few], statistic);
+    if (few < few_dof) {
+        walk.met[few] = std::min(walk.met[few], statistic);
     }
     if (weaker) {
         best = {statistic, dof, log_p, true};

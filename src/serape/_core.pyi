@@ -119,7 +119,7 @@ class FoundSubsets:
 class Groups:
     """Candidates and the conditioning sets they are tested with."""
 
-    def __init__(self, groups: Sequence[tuple[Sequence[int] | numpy.typing.NDArray[numpy.uint32], Sequence[int]]]) -> None: ...
+    def __init__(self, table: PackedTable, groups: Sequence[tuple[Sequence[int] | numpy.typing.NDArray[numpy.uint32], Sequence[int]]]) -> None: ...
 
 class ContingencyTest:
     """G² and X² tests on a packed table."""

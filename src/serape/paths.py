@@ -147,7 +147,7 @@ def alpha_path(
         for_each(one, range(len(levels)), thread_count(n_jobs), keep, test=task.source, light=task.light)
     except KeyboardInterrupt:
         if not found:
-            raise
+            raise KeyboardInterrupt from None  # nothing to show of the level that was cut short
     finally:
         show.close()
     done = sorted(found)

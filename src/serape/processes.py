@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 Value = TypeVar("Value")
 
 _PIECES = 32  # of the work, for each process
+_MOST = 256  # processes for which there are so many pieces: their numbers have to fit into a pipe
 _LENGTH = 8  # bytes that tell how long a message is
 _TOGETHER = 0.05  # seconds for which values are sent together
 _NOW_AND_THEN = 0.01  # seconds between looks for what has come
@@ -46,12 +47,16 @@ def in_processes(
     call now and then, which looks for what others have sent. It must not wait for other threads of this process: they
     do not live on in the others. When an exception leaves, the processes are ended.
     """
-    size = max(1, -(-len(items) // (_PIECES * workers)))
+    size = max(1, -(-len(items) // (_PIECES * min(workers, _MOST))))
     pieces = [items[k : k + size] for k in range(0, len(items), size)]
     take, give = os.pipe()  # numbers of the pieces, for whoever comes next
     os.write(give, b"".join(k.to_bytes(_LENGTH, "little") for k in range(len(pieces))))
     os.close(give)
     wanted = light or (lambda value: value)
+
+    def elsewhere(item: int) -> Value:
+        return wanted(work(item, _nothing))
+
     children: dict[int, int] = {}  # the end to read from, by process
     left = len(items)
 
@@ -64,7 +69,7 @@ def in_processes(
     gc.freeze()  # what was there before stays as it is, and so is shared
     try:
         for _ in range(min(workers, len(pieces)) - 1):
-            children.update([_start(lambda item: wanted(work(item, _nothing)), pieces, take)])
+            children.update([_start(elsewhere, pieces, take)])
         with _Inbox(list(children.values()), one_more) as inbox:
             for item in _taken(pieces, take):
                 one_more(item, work(item, inbox.look))
@@ -116,9 +121,18 @@ def _start(work: Callable[[int], Value], pieces: Sequence[Sequence[int]], take: 
         pass  # nobody waits any more
     except BaseException as error:
         with contextlib.suppress(Exception):
-            _send(write, ([], error))
+            _send(write, ([], _fit_to_send(error)))
     finally:
         os._exit(status)  # nothing of the other process is to be tidied up
+
+
+def _fit_to_send(error: BaseException) -> BaseException:
+    """Return the error, or its name and words if it would not come through."""
+    try:
+        pickle.loads(pickle.dumps(error))  # our own
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 class _Outbox:
@@ -197,7 +211,7 @@ class _Inbox:
             self._take_in(None)
 
     def _take_in(self, timeout: float | None) -> None:
-        for key, _ in self._selector.select(timeout) if self._pending else ():
+        for key, _ in self._selector.select(timeout):
             end = key.fd
             content = os.read(end, 1 << 20)
             if content:

@@ -204,7 +204,7 @@ def stability(
         for_each(one, range(draws), jobs, keep, test=task.source, light=task.light)
     except KeyboardInterrupt:
         if not found:
-            raise
+            raise KeyboardInterrupt from None  # nothing to show of the draw that was cut short
     finally:
         show.close()
     counts = Counter(name for members in found.values() for name in members)

@@ -90,24 +90,20 @@ struct Group {
 // panels hold nobody else.
 class Groups {
   public:
-    explicit Groups(std::vector<Group> all);
+    Groups(const PackedTable& table, std::vector<Group> all);
     const std::vector<Group>& all() const { return all_; }
     std::size_t size() const { return places_.size(); }  // candidates
+    const PackedTable& table() const { return table_; }
 
   private:
     friend class ContingencyTest;
-    // Where candidates are found: this table or their own, made on first call.
-    struct Source {
-        const PackedTable& table;
-        bool own;
-    };
-    Source source(const PackedTable& table) const;
+    const PackedTable* own() const;  // their own table, made on first call; null if they are few
 
+    const PackedTable& table_;
     std::vector<Group> all_;
     std::vector<std::uint32_t> places_;  // of the candidates, one group after another, in a table of their own
     mutable std::once_flag once_;
     mutable std::unique_ptr<const PackedTable> own_;
-    mutable const PackedTable* of_ = nullptr;  // that they come from
 };
 
 class ContingencyTest {

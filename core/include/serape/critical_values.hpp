@@ -26,9 +26,8 @@ class CriticalValues {  // not to be shared by threads
     }
 
     // A statistic from which on log p is not above, or infinity if none is known.
-    double surely_not_above(double dof) const {
-        const auto place = static_cast<std::size_t>(dof);
-        return place < few ? near_[place].above : std::numeric_limits<double>::infinity();
+    double surely_not_above(std::size_t dof) const {
+        return dof < few ? near_[dof].above : std::numeric_limits<double>::infinity();
     }
 
   private:

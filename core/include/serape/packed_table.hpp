@@ -99,8 +99,6 @@ class PackedTable {
     };
     void start_column(std::uint32_t levels);
     void count_planes(std::size_t column);
-    template <class Use>
-    void for_each_one(const std::uint64_t* plane, const Use& use) const;
 
     std::size_t rows_;
     std::size_t words_;

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "serape/candidate_counter.hpp"
 #include "serape/cells.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/statistic.hpp"
@@ -24,13 +25,13 @@ class PairCounter {  // one per thread
 
     // Whether these can be counted, and are so many that it pays.
     static bool pays(const PackedTable& table, const Cells& cells, std::span<const std::uint32_t> pool,
-                     std::span<const std::uint32_t> xs);
+                     const CandidateKinds& xs);
 
     void take(std::uint32_t x);  // who is counted from now on
     // Who will be taken soon, and later: what is known of them is all over the memory, and fetched ahead.
     void expect(std::uint32_t soon, std::uint32_t later) const {
         if (ones_ != nullptr) {
-            __builtin_prefetch(&ones_->rows[ones_->start[soon]]);
+            __builtin_prefetch(ones_->rows.data() + ones_->start[soon]);
             __builtin_prefetch(&ones_->start[later]);
         }
     }

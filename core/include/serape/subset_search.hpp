@@ -51,11 +51,11 @@ class SubsetSearch {  // one per thread
     bool pair_up(Walk& walk, double strata);
     bool examine(Walk& walk, Node& node, double strata);
     bool judge(Walk& walk, const Sum& sum, double strata);
+    double freedom(const Walk& walk, const Sum& sum, double strata) const;
     void pass_over(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh);
 
     const ContingencyTest& test_;
     const SubsetQuestion& question_;
-    std::span<const std::uint32_t> xs_;  // that may be asked about
     CandidateKinds kinds_;
     CriticalValues critical_;
     std::unordered_map<std::uint32_t, std::uint32_t> place_;  // of a variable in the pool

@@ -199,7 +199,21 @@ class Groups:
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.all = list(groups)
-        self.native: _core.Groups | None = None  # what the core makes of them
+        self._native: tuple[_core.PackedTable, _core.Groups] | None = None
+        self._smaller: dict[int, Groups] = {}
+
+    def native_in(self, table: _core.PackedTable) -> _core.Groups:
+        """Return what the core makes of them, for a table; kept for the next question."""
+        if self._native is None or self._native[0] is not table:
+            self._native = table, _core.Groups(table, self.all)
+        return self._native[1]
+
+    def up_to(self, size: int) -> Groups:
+        """Return the groups whose sets have at most so many members; kept for the next question."""
+        if size not in self._smaller:
+            few = [group for group in self.all if len(group[1]) <= size]
+            self._smaller[size] = self if len(few) == len(self.all) else Groups(few)
+        return self._smaller[size]
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,9 +134,8 @@ class ContingencyTest(IndependenceTest):
         self, target: int, groups: Groups, also: int, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[Screen, Tally]:
         """Test the candidates of each group against the target given its set and one more, in one native call."""
-        if groups.native is None:
-            groups.native = _core.Groups(groups.all)
-        answers, xs, tests, skipped = self._native.screens(target, groups.native, also, threads, poll)
+        native = groups.native_in(self.table.packed)
+        answers, xs, tests, skipped = self._native.screens(target, native, also, threads, poll)
         return _Fresh(xs, (), answers), Tally(Counts(tests), Counts(skipped))
 
     def search_subsets(

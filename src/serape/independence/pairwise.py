@@ -374,10 +374,9 @@ class _Screen(Screen):
         self.rows = rows
         """How many rows each answer is from."""
 
-    def at(self, places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
-        """Return the answers at some places."""
+    def _taken(self, xs: NDArray[np.uint32], places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
         return _Screen(
-            self.xs[places],
+            xs,
             self.given,
             self.statistic[places],
             self.dof[places],

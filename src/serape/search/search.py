@@ -191,11 +191,12 @@ class Search:
         Groups with that one in their set are left out. Ties go by position. The tests lead on but settle nobody: they
         are counted, and not kept as evidence.
         """
-        if self.max_conditioning is not None and any(self._too_large((*given, also)) for _, given in groups.all):
+        if self.max_conditioning is not None:
+            most = self.max_conditioning - 1
             for candidates, given in groups.all:
-                if also not in given and self._too_large((*given, also)):
+                if also not in given and len(given) > most:
                     self.tally.add(len(given) + 1, 0, len(candidates))
-            groups = Groups(group for group in groups.all if not self._too_large((*group[1], also)))
+            groups = groups.up_to(most)
         screen, tally = self.test.screens(target, groups, also, threads=self._threads, poll=self._tick)
         self.tally.merge(tally)
         self._tick()
