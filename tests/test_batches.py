@@ -493,6 +493,7 @@ def test_what_stays_in_the_core_is_what_its_arrays_say(
     assert native.last_survives == plain.last_survives
     assert native.apart(math.log(0.1)) == plain.apart(math.log(0.1))
     assert native.each() == plain.each()
+    assert [native.places_of(x) for x in order] == [plain.places_of(x) for x in order]
     assert repr(list(native)) == repr(list(plain))
 
     def weakened(answers: Associations) -> list[Any]:

@@ -352,6 +352,18 @@ void bind_answers(nb::module_& m) {
             },
             "Place, x, log p and statistic of the reliable answers.")
         .def(
+            "places_of",
+            [](const FoundSubsets& found, std::uint32_t x) {
+                std::vector<std::size_t> places;
+                for (std::size_t k = 0; k < found.answers().size(); ++k) {
+                    if (found.xs[k] == x && found.answers()[k].outcome.reliable) {
+                        places.push_back(k);
+                    }
+                }
+                return places;
+            },
+            nb::arg("x"), "Places of the reliable answers about one x.")
+        .def(
             "outcome",
             [](const FoundSubsets& found, std::size_t place) {
                 if (place >= found.answers().size()) {

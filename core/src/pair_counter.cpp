@@ -31,13 +31,14 @@ PairCounter::PairCounter(const PackedTable& table, const Statistic& statistic, C
       statistic_(statistic),
       cells_(cells),
       target_levels_(target_levels),
-      pool_(pool),
       panels_(table.panels(pool)),
       ones_(table.ones_are_few() ? &table.ones() : nullptr),
-      simple_(statistic.kind() == StatisticKind::g2) {
+      simple_(statistic.kind() == StatisticKind::g2),
+      pairs_(target_levels == 2 && cells.size() == 2 * cells.strata()) {
     cells.need_cell_of_row();
     count_cells();
     for (std::size_t member = 0; member < pool.size(); ++member) {
+        levels_of_.push_back(static_cast<std::uint8_t>(table.levels(pool[member])));
         const std::uint32_t* counts = in_cell_.data() + panels_.slot[member] * cells.size();
         const LogTable& log = statistic.log();
         std::int64_t constant = 0;

@@ -73,7 +73,13 @@ std::vector<std::uint32_t> dependents(std::span<const std::uint32_t> xs, std::sp
                                       std::span<const double> dof, std::span<const std::uint8_t> reliable,
                                       double log_alpha) {
     const auto column = [&](std::int64_t place) { return xs[static_cast<std::size_t>(place)]; };
-    std::vector<std::int64_t> places = divide(statistic, dof, reliable, log_alpha).dependent;
+    CriticalValues critical(log_alpha);
+    std::vector<std::int64_t> places;
+    for (std::size_t k = 0; k < statistic.size(); ++k) {
+        if (reliable[k] != 0 && !critical.log_p_above(statistic[k], dof[k])) {
+            places.push_back(static_cast<std::int64_t>(k));
+        }
+    }
     std::stable_sort(places.begin(), places.end(),
                      [&](std::int64_t a, std::int64_t b) { return column(a) < column(b); });
     std::vector<std::uint32_t> found;

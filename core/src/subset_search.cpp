@@ -12,6 +12,7 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of nodes kept, for larger subsets and the x to come
 constexpr std::size_t few_dof = 16;
+constexpr std::uint32_t first_members = 4;  // of a pool, which separate most
 // Statistics of the same degrees of freedom that are further apart than this, relatively, are ordered by log p, however
 // that is rounded.
 constexpr double margin = 1e-9;
@@ -220,41 +221,65 @@ void SubsetSearch::visit(Walks& walks, Node& node, std::size_t from, std::size_t
     }
 }
 
-// As visit() from the root with one member wanted: one x after another.
+// As visit() from the root with one member wanted. Mostly one of the first members separates an x: these are tried on
+// one x after another, as there; the others on each x by itself, for which its rows have to be listed.
 void SubsetSearch::visit_pairs(Walks& walks, double strata) {
-    if (!pairs_) {
-        const std::uint32_t t_levels = test_.table().levels(question_.target);
+    const std::size_t size = question_.fixed.size() + 1;
+    const std::uint32_t t_levels = test_.table().levels(question_.target);
+    const auto may = [&](const Walk& walk, std::uint32_t levels) {
+        return size <= question_.most && test_.enough_rows(walk.levels, t_levels, strata * levels);
+    };
+    Walks going;
+    for (Walk* walk : walks) {
+        may(*walk, 1) ? going.push_back(walk) : pass_over(*walk, 0, 1, walk->tried < 0);
+    }
+    for (std::size_t k = 0; k < live_.size() && live_[k] < first_members; ++k) {
+        const std::uint32_t member = live_[k];
+        const std::uint32_t levels = test_.table().levels(question_.pool[member]);
+        std::unique_ptr<Node> temporary;
+        chosen_.assign(1, member);
+        std::erase_if(going, [&](Walk* walk) {
+            if (member == walk->member || !walk->fresh(member) || !tried_with(*walk, member)) {
+                return false;
+            }
+            if (!may(*walk, levels)) {
+                tally_.add_skip(size);
+                return false;
+            }
+            return examine(*walk, child(*root_, member, true, temporary), strata * levels);
+        });
+    }
+    chosen_.clear();
+    if (!going.empty() && !pairs_) {
         pairs_.emplace(test_.table(), test_.statistic_, root_->cells, t_levels, question_.pool);
     }
-    std::size_t at = 0;
-    const std::size_t all = walks.size();
-    const Walks asked = walks;
-    std::erase_if(walks, [&](Walk* walk) {
-        pairs_->expect(asked[std::min(at + 4, all - 1)]->x, asked[std::min(at + 8, all - 1)]->x);
-        ++at;
-        return pair_up(*walk, strata);
-    });
+    for (std::size_t k = 0; k < going.size(); ++k) {
+        pairs_->expect(going[std::min(k + 4, going.size() - 1)]->x, going[std::min(k + 8, going.size() - 1)]->x);
+        pair_up(*going[k], strata);
+    }
+    std::erase_if(walks, [](const Walk* walk) { return walk->best->separated; });
 }
 
-bool SubsetSearch::pair_up(Walk& walk, double strata) {
+// Tries x with the members after the first ones.
+void SubsetSearch::pair_up(Walk& walk, double strata) {
     control_->check();
     const std::uint32_t t_levels = test_.table().levels(question_.target);
     const std::size_t size = question_.fixed.size() + 1;
-    bool allowed[plane_levels + 1];
+    const bool adjusted = test_.rules_.dof == DofRule::adjusted;
+    bool allowed[plane_levels + 1];  // by levels of the member
+    std::size_t full_dof[plane_levels + 1];
     for (std::uint32_t levels = 1; levels <= plane_levels; ++levels) {
         allowed[levels] = size <= question_.most && test_.enough_rows(walk.levels, t_levels, strata * levels);
-    }
-    if (!allowed[1]) {
-        pass_over(walk, 0, 1, walk.tried < 0);
-        return false;
+        full_dof[levels] = static_cast<std::size_t>(
+            std::min<double>((walk.levels - 1.0) * (t_levels - 1.0) * strata * levels, few_dof));
     }
     const std::int64_t first =
-        std::max<std::int64_t>(walk.tried, with_ == With::later ? std::int64_t{walk.member} + 1 : 0);
+        std::max({std::int64_t{first_members}, walk.tried, with_ == With::later ? std::int64_t{walk.member} + 1 : 0});
     const std::uint32_t last = with_ == With::earlier ? walk.member : std::numeric_limits<std::uint32_t>::max();
     auto at = std::lower_bound(live_.begin(), live_.end(), first);
     const auto end = std::lower_bound(at, live_.end(), last);
     if (at == end) {
-        return false;
+        return;
     }
     std::array<std::int64_t, few_dof> dull;  // by few degrees of freedom, a sum from which on a test changes nothing
     dull.fill(std::numeric_limits<std::int64_t>::max());
@@ -266,13 +291,13 @@ bool SubsetSearch::pair_up(Walk& walk, double strata) {
         if (member == walk.member) {
             continue;
         }
-        const std::uint32_t levels = test_.table().levels(question_.pool[member]);
+        const std::uint32_t levels = pairs_->levels(member);
         if (!allowed[levels]) {
             tally_.add_skip(size);
             continue;
         }
         const Sum sum = (*pairs_)(member);
-        const auto dof = static_cast<std::size_t>(std::min<double>(freedom(walk, sum, strata * levels), few_dof));
+        const std::size_t dof = adjusted ? static_cast<std::size_t>(sum.dof) : full_dof[levels];
         if (dof < few_dof && sum.value >= dull[dof]) {
             ++tests;
             continue;
@@ -286,7 +311,6 @@ bool SubsetSearch::pair_up(Walk& walk, double strata) {
     }
     chosen_.clear();
     tally_.add_test(size, tests);
-    return separated;
 }
 
 SubsetSearch::Node& SubsetSearch::child(Node& parent, std::size_t member, bool keep, std::unique_ptr<Node>& temporary) {
@@ -319,23 +343,18 @@ bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
     return judge(walk, (*counter_)(walk.x), strata);
 }
 
-double SubsetSearch::freedom(const Walk& walk, const Sum& sum, double strata) const {
-    const std::uint32_t t_levels = test_.table().levels(question_.target);
-    return test_.rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof)
-                                                 : (walk.levels - 1.0) * (t_levels - 1.0) * strata;
-}
-
 // What x's sum in the subset at hand says; true if it is separated. The weakest association is remembered.
 bool SubsetSearch::judge(Walk& walk, const Sum& sum, double strata) {
     look_up();
-    const double dof = freedom(walk, sum, strata);
+    const std::uint32_t t_levels = test_.table().levels(question_.target);
+    const double dof = test_.rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof)
+                                                             : (walk.levels - 1.0) * (t_levels - 1.0) * strata;
     const std::size_t size = question_.fixed.size() + chosen_.size();
     if (!(dof > 0.0)) {
         tally_.add_skip(size);
         return false;
     }
     tally_.add_test(size);
-    const std::uint32_t t_levels = test_.table().levels(question_.target);
     const double statistic = test_.statistic_.value(sum.value, test_.statistic_.scale(walk.levels, t_levels));
     Outcome& best = walk.best->outcome;
     const bool separates = question_.stop_above && critical_.log_p_above(statistic, dof);

@@ -108,6 +108,9 @@ class FoundSubsets:
     def each(self) -> list[tuple[int, int, float, float]]:
         """Place, x, log p and statistic of the reliable answers."""
 
+    def places_of(self, x: int) -> list[int]:
+        """Places of the reliable answers about one x."""
+
     def outcome(self, place: int) -> tuple[float, float, float, bool]:
         """Statistic, dof, log p and reliability of one answer."""
 

@@ -27,6 +27,7 @@ class PairCounter {  // one per thread
     static bool pays(const PackedTable& table, const Cells& cells, std::span<const std::uint32_t> pool,
                      const CandidateKinds& xs);
 
+    std::uint32_t levels(std::size_t member) const { return levels_of_[member]; }
     void take(std::uint32_t x);  // who is counted from now on
     // Who will be taken soon, and later: what is known of them is all over the memory, and fetched ahead.
     void expect(std::uint32_t soon, std::uint32_t later) const {
@@ -42,9 +43,12 @@ class PairCounter {  // one per thread
             count(slot / line_bits);
         }
         const std::uint32_t* of_member = in_cell_.data() + slot * cells_.size();
-        const std::uint32_t levels = table_.levels(pool_[member]);
-        return simple_ && levels_ == 2 && levels == 2 ? binary(slot % line_bits, of_member, constant_[member])
-                                                      : any(slot % line_bits, of_member, levels);
+        const std::uint32_t levels = levels_of_[member];
+        if (!simple_ || levels_ != 2 || levels != 2) {
+            return any(slot % line_bits, of_member, levels);
+        }
+        return pairs_ ? binary<true>(slot % line_bits, of_member, constant_[member])
+                      : binary<false>(slot % line_bits, of_member, constant_[member]);
     }
 
   private:
@@ -55,6 +59,7 @@ class PairCounter {  // one per thread
     void count_cells();
     void make_lists();
     void count(std::size_t panel);
+    template <bool pairs>
     Sum binary(std::size_t bit, const std::uint32_t* of_member, std::int64_t constant) const;
     Sum any(std::size_t bit, const std::uint32_t* of_member, std::uint32_t member_levels);
 
@@ -62,10 +67,11 @@ class PairCounter {  // one per thread
     const Statistic& statistic_;
     Cells& cells_;
     std::uint32_t target_levels_;
-    std::span<const std::uint32_t> pool_;
+    std::vector<std::uint8_t> levels_of_;  // the members of the pool
     Panels panels_;
     const Ones* ones_;                         // if they are few
     bool simple_;                              // whether binary variables have a way of their own
+    bool pairs_;                               // whether every stratum has two cells
     std::vector<std::uint32_t> in_cell_;       // [bit of the pool, over all panels][cell]: rows
     std::vector<std::int64_t> constant_;       // by member, if binary: what its strata add to every sum
     std::uint32_t levels_ = 0;                 // of x
@@ -79,22 +85,28 @@ class PairCounter {  // one per thread
 };
 
 // G² of binary variables.
+template <bool pairs>
 inline Sum PairCounter::binary(std::size_t bit, const std::uint32_t* of_member, std::int64_t constant) const {
     const std::int64_t* const log = statistic_.log().data();
     const std::uint16_t* both = counts_.data() + bit;
     const std::size_t strata = cells_.strata();
     const std::uint32_t* const begin = cells_.stratum_begin.data();
     const std::uint32_t* const size = cells_.count.data();
-    Sum sum{constant, 0};
+    const std::uint32_t* const of_x = of_x_.data();
+    std::int64_t value = constant;
+    std::int64_t dof = 0;
     for (std::size_t z = 0; z < strata; ++z) {
         // By level of the member: rows in the stratum and those of x among them, and cells that occur.
         std::uint32_t n_0 = 0, n_1 = 0, x_0 = 0, x_1 = 0, met_0 = 0, met_1 = 0;
-        for (std::size_t c = begin[z]; c < begin[z + 1]; ++c) {
+        const std::size_t first = pairs ? 2 * z : begin[z];
+        const std::size_t last = pairs ? 2 * z + 2 : begin[z + 1];
+#pragma GCC unroll 2
+        for (std::size_t c = first; c < last; ++c) {
             const std::uint32_t in_1 = of_member[c];
             const std::uint32_t in_0 = size[c] - in_1;
             const std::uint32_t a_1 = both[c * line_bits];
-            const std::uint32_t a_0 = of_x_[c] - a_1;
-            sum.value += log[a_1] + log[in_1 - a_1] + log[a_0] + log[in_0 - a_0];
+            const std::uint32_t a_0 = of_x[c] - a_1;
+            value += log[a_1] + log[in_1 - a_1] + log[a_0] + log[in_0 - a_0];
             n_0 += in_0;
             n_1 += in_1;
             x_0 += a_0;
@@ -102,11 +114,11 @@ inline Sum PairCounter::binary(std::size_t bit, const std::uint32_t* of_member, 
             met_0 += in_0 != 0;
             met_1 += in_1 != 0;
         }
-        sum.value -= log[x_1] + log[n_1 - x_1] + log[x_0] + log[n_0 - x_0];
-        sum.dof += x_0 != 0 && x_0 != n_0 ? met_0 - 1 : 0;
-        sum.dof += x_1 != 0 && x_1 != n_1 ? met_1 - 1 : 0;
+        value -= log[x_1] + log[n_1 - x_1] + log[x_0] + log[n_0 - x_0];
+        dof += x_0 != 0 && x_0 != n_0 ? met_0 - 1 : 0;
+        dof += x_1 != 0 && x_1 != n_1 ? met_1 - 1 : 0;
     }
-    return sum;
+    return {value, dof};
 }
 
 }  // namespace serape

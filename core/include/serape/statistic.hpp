@@ -67,12 +67,23 @@ class Statistic {
                 }
             }
         };
+        // No count is larger than the number of rows: mostly all are in the table.
+        const auto of_levels = [&]<std::uint32_t Levels>() {
+            if (log_.covers(rows_)) {
+                each([&, log = log_.data()](const Stratum<Count>& stratum) {
+                    std::uint32_t margin[Levels] = {};
+                    add_g2(sum, stratum, Levels, margin, [log](std::uint32_t n) { return log[n]; });
+                });
+            } else {
+                each([&](const Stratum<Count>& stratum) { add_g2<Levels>(sum, stratum); });
+            }
+        };
         if (kind_ == StatisticKind::g2 && levels == 2) {
-            each([&](const Stratum<Count>& stratum) { add_g2<2>(sum, stratum); });
+            of_levels.template operator()<2>();
         } else if (kind_ == StatisticKind::g2 && levels == 3) {
-            each([&](const Stratum<Count>& stratum) { add_g2<3>(sum, stratum); });
+            of_levels.template operator()<3>();
         } else if (kind_ == StatisticKind::g2 && levels == 4) {
-            each([&](const Stratum<Count>& stratum) { add_g2<4>(sum, stratum); });
+            of_levels.template operator()<4>();
         } else {
             each([&](const Stratum<Count>& stratum) { add(sum, stratum, levels, scale); });
         }
@@ -123,32 +134,32 @@ class Statistic {
     template <std::uint32_t Levels, class Count>
     void add_g2(Sum& sum, const Stratum<Count>& stratum) const {
         std::uint32_t margin[Levels] = {};
-        add_g2(sum, stratum, Levels, margin);
+        add_g2(sum, stratum, Levels, margin, log_);
     }
     template <class Count>
     void add_g2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels) const {
         std::vector<std::uint32_t> margin(levels);
-        add_g2(sum, stratum, levels, margin.data());
+        add_g2(sum, stratum, levels, margin.data(), log_);
     }
-    template <class Count>
-    [[gnu::always_inline]] void add_g2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels,
-                                       std::uint32_t* margin) const {
+    template <class Count, class Log>
+    [[gnu::always_inline]] static void add_g2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels,
+                                              std::uint32_t* margin, const Log& log) {
         std::int64_t value = 0;
         for (std::size_t c = 0; c < stratum.cells; ++c) {
             const Count* of_level = stratum.counts + c * stratum.stride;
             std::uint32_t rest = stratum.sizes[c];
             for (std::uint32_t level = 1; level < levels; ++level) {
                 const std::uint32_t n = of_level[level - 1];
-                value += log_(n);
+                value += log(n);
                 margin[level] += n;
                 rest -= n;
             }
-            value += log_(rest);
+            value += log(rest);
             margin[0] += rest;
         }
         std::int64_t occupied = 0;
         for (std::uint32_t level = 0; level < levels; ++level) {
-            value -= log_(margin[level]);
+            value -= log(margin[level]);
             occupied += margin[level] != 0;
         }
         sum.value += value;

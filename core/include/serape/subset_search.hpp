@@ -48,10 +48,9 @@ class SubsetSearch {  // one per thread
     bool tried_with(const Walk& walk, std::uint32_t last) const;
     bool one_by_one() const { return question_.shrinking || question_.until_survivor; }
     void visit_pairs(Walks& walks, double strata);
-    bool pair_up(Walk& walk, double strata);
+    void pair_up(Walk& walk, double strata);
     bool examine(Walk& walk, Node& node, double strata);
     bool judge(Walk& walk, const Sum& sum, double strata);
-    double freedom(const Walk& walk, const Sum& sum, double strata) const;
     void pass_over(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh);
 
     const ContingencyTest& test_;

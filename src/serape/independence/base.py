@@ -297,6 +297,10 @@ class Associations(Sequence[Association]):
         """Whether there is a last x and nothing separates it."""
         return len(self) > 0 and not self.separated[-1]
 
+    def places_of(self, x: int) -> list[int]:
+        """Return the places of the reliable answers about one x."""
+        return np.flatnonzero((self.xs == x) & self.reliable).tolist()
+
     def weaken(self, known: Known, number: int) -> NDArray[np.intp]:
         """Take the place of known associations where an answer is weaker; return the places of those not separated.
 
@@ -361,6 +365,10 @@ class NativeAssociations(Associations):
     def last_survives(self) -> bool:
         """Whether there is a last x and nothing separates it."""
         return self._found.last_survives()
+
+    def places_of(self, x: int) -> list[int]:
+        """Return the places of the reliable answers about one x."""
+        return self._found.places_of(x) if self._names is None else super().places_of(x)
 
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return place, x, log p and statistic of the reliable answers."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from serape.independence.base import Groups
+from serape.independence.base import Groups, as_positions
 from serape.local.answer import Answer
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.spouses import blanket_around
@@ -30,7 +30,7 @@ def hpc(search: Search, target: int) -> tuple[int, ...]:
     """Algorithm 1: the parents and children of the target."""
     pcs, d_sep = de_pcs(search, target)
     sps = de_sps(search, target, pcs, d_sep)
-    among = sorted({target, *pcs, *sps})
+    among = as_positions(sorted({target, *pcs, *sps}))
     near = _inter_iapc(search, target, among)
     return (*near, *(x for x in pcs if x not in near and target in _inter_iapc(search, x, among)))
 
@@ -66,6 +66,6 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> lis
     return list(sps)
 
 
-def _inter_iapc(search: Search, target: int, among: list[int]) -> tuple[int, ...]:
-    found = inter_iapc_among(search, target, search.joinable(target, among)).parents_children or ()
+def _inter_iapc(search: Search, target: int, among: Positions) -> tuple[int, ...]:
+    found = inter_iapc_among(search, target, search.others(target, among=among)).parents_children or ()
     return tuple(map(int, found))

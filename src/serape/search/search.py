@@ -328,7 +328,7 @@ class Search:
         if self._remembers(target):
             self.trail(target).note_batch(found)
         elif self.subject is not None and self._evidence:
-            for k in np.flatnonzero((found.xs == self.subject) & found.reliable).tolist():
+            for k in found.places_of(self.subject):
                 self.settle(self.subject, target, found.outcome(k), found.given_of(k))
         self._separations.add_found(found, target, self.log_alpha)
         self._tick()
@@ -336,10 +336,13 @@ class Search:
 
     # --- what is remembered --------------------------------------------------------------------------------------
 
-    def others(self, target: int, *excluded: int) -> Positions:
-        """Return all variables that may be joined to the target, but the excluded ones, in the table's order."""
+    def others(self, target: int, *excluded: int, among: Positions | None = None) -> Positions:
+        """Return all variables that may be joined to the target, but the excluded ones, in the table's order.
+
+        `among` are those to choose from, if not all; they must be in the table's order, and come from this search.
+        """
         apart = () if self._knowledge is None else self._knowledge.apart(target)
-        return _core.without(self._all, (target, *excluded, *apart), ascending=True)
+        return _core.without(self._all if among is None else among, (target, *excluded, *apart), ascending=True)
 
     def joinable(self, target: int, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are not the target and may be joined to it."""
