@@ -3,6 +3,7 @@
     python benchmarks/suite.py --peers [--limit 60] [--repeats 3]      (or: make bench)
     python benchmarks/suite.py --python PYTHON                         (an environment that has some of them)
     python benchmarks/suite.py --quick                                 (serape alone, small data)
+    python benchmarks/suite.py --data alarm --sample FILE              (rows of Alarm drawn elsewhere)
 
 `--peers` makes an environment for each of pgmpy, causal-learn, PyBNesian, pyAgrum and pyCausalFS under `.venv-peers/`,
 with the versions in `benchmarks/peers/`; one that cannot be installed is told and left out.
@@ -132,19 +133,24 @@ def observed(codes: Iterable[NDArray[Any]]) -> NDArray[np.uint8]:
     return np.stack([np.unique(column, return_inverse=True)[1] for column in codes], axis=1).astype(np.uint8)
 
 
-def make_case(name: str, rows: int, targets: int) -> Case:
-    """Draw the data of a name."""
-    if name == "alarm":
-        network = serape.load_network("alarm")
-        table, graph = network.sample(rows, SEED), network.graph
-        questions: Sequence[Question] = QUESTIONS
+def make_case(name: str, rows: int, targets: int, sample: Path | None = None) -> Case:
+    """Draw the data of a name; those of Alarm may be in a file."""
+    questions: Sequence[Question] = QUESTIONS
+    if name == "alarm" and sample is not None:
+        with np.load(sample) as file:
+            codes, names = observed(file["X"].T), [str(column) for column in file["names"]]
+        graph = serape.load_network("alarm").graph
     else:
-        table, graph = wide()[:2]  # type: ignore[assignment]
-        questions = [q for q in QUESTIONS if q.algorithm in ON_WIDE]
-    codes = observed(table.packed.codes(k)[:rows] for k in range(len(table.names)))
+        if name == "alarm":
+            network = serape.load_network("alarm")
+            table, graph = network.sample(rows, SEED), network.graph
+        else:
+            table, graph = wide()[:2]  # type: ignore[assignment]
+            questions = [q for q in QUESTIONS if q.algorithm in ON_WIDE]
+        codes, names = observed(table.packed.codes(k)[:rows] for k in range(len(table.names))), list(table.names)
     varying = np.flatnonzero(codes.max(axis=0) > 0)
     step = max(1, len(varying) // targets)
-    place = {name: k for k, name in enumerate(table.names)}
+    place = {name: k for k, name in enumerate(names)}
     return Case(name, codes, varying[::step][:targets].tolist(), nx.relabel_nodes(nx.DiGraph(graph), place), questions)
 
 
@@ -437,6 +443,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", choices=("alarm", "wide"), default=["alarm", "wide"])
     parser.add_argument("--algorithms", nargs="+", choices=sorted({q.algorithm for q in QUESTIONS}), metavar="NAME")
     parser.add_argument("--rows", type=int, default=5000, help="of Alarm")
+    parser.add_argument("--sample", type=Path, help="rows of Alarm to take instead: an .npz of codes X and names")
     parser.add_argument("--targets", type=int, default=100, help="among the wide data")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a run is ended")
     parser.add_argument("--repeats", type=int, default=3, help="processes for each tool and question")
@@ -454,7 +461,10 @@ def main() -> None:
         runner = Runner(Path(folder), interpreters, options.limit)
         for name in options.data:
             case = make_case(
-                name, options.rows if name == "alarm" else 1000, 37 if name == "alarm" else options.targets
+                name,
+                options.rows if name == "alarm" else 1000,
+                37 if name == "alarm" else options.targets,
+                options.sample,
             )
             told[name] = case.told
             data = runner.write(name, case.codes, case.targets)

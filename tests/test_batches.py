@@ -88,6 +88,18 @@ def test_every_way_gives_the_same_bits(name: str, dof: str, rows: int, instructi
             assert bits(test.screen(target, candidates, given_set, way=way)) == reference, way
 
 
+@pytest.mark.parametrize("name", ["g2", "x2"])
+def test_long_columns_are_counted_together(name: str) -> None:
+    """Several blocks of rows, more planes than are counted at once, columns of several levels and a constant one."""
+    table = random_table(np.random.default_rng(8), 300_007, [2, 3, 2, 2, 4, 2, 8, 3, 2, 2, 2, 1, 2, 5, 2])
+    test = TESTS[name](table, dof="adjusted")
+    for others in ((), (1,), (0, 4)):
+        candidates = [k for k in range(15) if k not in (2, *others)]
+        together = test.screen(2, candidates, others)
+        for threads, way in ((3, "automatic"), (1, "planes"), (1, "scatter")):
+            assert bits(test.screen(2, candidates, others, threads=threads, way=way)) == bits(together)
+
+
 def test_panels_beside_columns_that_have_none() -> None:
     """Constant columns and columns of many levels before, between and after those that panels hold."""
     for levels in ([9, 1, *[2] * 600, 1, 20], [2] * 10 + [9] * 5, [2] * 512 + [1] * 3 + [2] * 5, [9, 9, 2, 2, 1]):

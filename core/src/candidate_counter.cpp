@@ -5,6 +5,12 @@
 #include "serape/kernels.hpp"
 
 namespace serape {
+namespace {
+
+constexpr std::size_t near_words = 512;    // of a bitset: eight of them fit the first-level cache beside some masks
+constexpr std::size_t block_words = 4096;  // the masks fit the second-level cache
+
+}  // namespace
 
 CandidateKinds::CandidateKinds(const PackedTable& table, std::span<const std::uint32_t> candidates)
     : count(candidates.size()) {
@@ -137,23 +143,78 @@ Sum CandidateCounter::add_strata(std::uint32_t levels, std::size_t stride, std::
 
 Sum CandidateCounter::by_planes(std::size_t candidate) {
     const PackedTable& table = plan_->table_;
+    const std::size_t masks = plan_->masks_.size();
+    const std::uint32_t planes = table.levels(candidate) - 1;
+    masked_.resize(std::max(masked_.size(), masks * planes));
+    for (std::uint32_t level = 1; level <= planes; ++level) {
+        kernels().and_popcounts(table.plane(candidate, level), plan_->masks_.data(), masks, table.plane_words(),
+                                masked_.data() + (level - 1) * masks);
+    }
+    return add_planes(candidate, masked_.data());
+}
+
+// Adds up what a candidate's planes have in the masks: of level l, mask k, masked[(l − 1) * masks + k].
+Sum CandidateCounter::add_planes(std::size_t candidate, const std::uint32_t* masked) {
+    const PackedTable& table = plan_->table_;
     const Cells& cells = plan_->cells_;
+    const std::size_t masks = plan_->masks_.size();
     const std::uint32_t planes = table.levels(candidate) - 1;
     counts_.resize(std::max(counts_.size(), cells.size() * planes));
-    masked_.resize(std::max(masked_.size(), plan_->masks_.size()));
-    for (std::uint32_t level = 1; level <= planes; ++level) {
-        kernels().and_popcounts(table.plane(candidate, level), plan_->masks_.data(), plan_->masks_.size(),
-                                table.plane_words(), masked_.data());
+    for (std::uint32_t level = 1; level <= planes; ++level, masked += masks) {
         std::uint32_t rest = table.total(candidate, level);
-        for (std::size_t k = 0; k < plan_->masks_.size(); ++k) {
-            counts_[plan_->mask_cell_[k] * planes + level - 1] = masked_[k];
-            rest -= masked_[k];
+        for (std::size_t k = 0; k < masks; ++k) {
+            counts_[plan_->mask_cell_[k] * planes + level - 1] = masked[k];
+            rest -= masked[k];
         }
         if (plan_->by_rest_) {
             counts_[cells.largest * planes + level - 1] = rest;
         }
     }
     return add_strata(planes + 1, planes, 0);
+}
+
+bool CountingPlan::together() const {
+    return planes_possible_ && forced_ == Way::automatic && table_.plane_words() >= 2 * near_words &&
+           by_levels_[2].way == Way::planes && cells_.size() > cells_.strata();
+}
+
+// A few rows of eight planes are counted with every mask while they are near; planes come from memory once, masks once
+// for every block.
+void CandidateCounter::operator()(std::span<const std::uint32_t> candidates, Sum* sums) {
+    const PackedTable& table = plan_->table_;
+    const std::size_t masks = plan_->masks_.size();
+    std::vector<const std::uint64_t*> planes;
+    for (const std::uint32_t candidate : candidates) {
+        for (std::uint32_t level = 1; level < table.levels(candidate); ++level) {
+            planes.push_back(table.plane(candidate, level));
+        }
+    }
+    masked_.assign(std::max(masked_.size(), planes.size() * masks), 0);
+    for (std::size_t block = 0; block < table.plane_words(); block += block_words) {
+        const std::size_t end = std::min(block + block_words, table.plane_words());
+        for (std::size_t first = 0; first < planes.size(); first += 8) {
+            const std::size_t count = std::min<std::size_t>(8, planes.size() - first);
+            for (std::size_t begin = block; begin < end; begin += near_words) {
+                const std::uint64_t* here[8];
+                for (std::size_t k = 0; k < count; ++k) {
+                    here[k] = planes[first + k] + begin;
+                }
+                for (std::size_t mask = 0; mask < masks; ++mask) {
+                    std::uint32_t found[8];
+                    kernels().and_popcounts(plan_->masks_[mask] + begin, here, count, std::min(near_words, end - begin),
+                                            found);
+                    for (std::size_t k = 0; k < count; ++k) {
+                        masked_[(first + k) * masks + mask] += found[k];
+                    }
+                }
+            }
+        }
+    }
+    const std::uint32_t* masked = masked_.data();
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+        sums[k] = table.levels(candidates[k]) < 2 ? Sum{} : add_planes(candidates[k], masked);
+        masked += (table.levels(candidates[k]) - 1) * masks;
+    }
 }
 
 Sum CandidateCounter::by_scatter(std::size_t candidate) {

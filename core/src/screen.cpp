@@ -223,14 +223,25 @@ class ContingencyTest::Screen {
         for (const std::size_t k : rest_) {
             rest.push_back(candidates_[k]);
         }
-        const CountingPlan plan(table_, statistic_, cells, target_levels_, CandidateKinds(table_, rest), way);
+        const CandidateKinds kinds(table_, rest);
+        const CountingPlan plan(table_, statistic_, cells, target_levels_, kinds, way);
+        const bool together = kinds.all_have_planes && plan.together();
         std::vector<std::optional<CandidateCounter>> counters(threads_);
         // Enough candidates a piece that handing them out costs nothing.
         const double each = plan.choose(rest[rest.size() / 2]).nanoseconds;
-        const auto grain = static_cast<std::size_t>(std::clamp(50'000.0 / (each + 20.0), 1.0, 4096.0));
+        const double wanted = together ? 8.0 : std::clamp(50'000.0 / (each + 20.0), 1.0, 4096.0);
+        const auto grain = static_cast<std::size_t>(wanted);
         parallel_for(rest.size(), grain, threads_, control_, [&](std::size_t first, std::size_t last, std::size_t w) {
             if (!counters[w]) {
                 counters[w].emplace(plan);
+            }
+            if (together) {
+                std::vector<Sum> sums(last - first);
+                (*counters[w])(std::span(rest).subspan(first, last - first), sums.data());
+                for (std::size_t k = first; k < last; ++k) {
+                    write(rest_[k], sums[k - first].value, sums[k - first].dof);
+                }
+                return;
             }
             for (std::size_t k = first; k < last; ++k) {
                 const Sum sum = (*counters[w])(rest[k]);

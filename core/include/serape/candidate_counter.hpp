@@ -39,6 +39,8 @@ class CountingPlan {
         double nanoseconds;  // estimated
     };
     Choice choose(std::size_t candidate) const;
+    // Whether planes are so long that several candidates are better counted together; these must all have planes.
+    bool together() const;
 
   private:
     friend class CandidateCounter;
@@ -66,9 +68,12 @@ class CandidateCounter {
     explicit CandidateCounter(const CountingPlan& plan) : plan_(&plan) {}
     void use(const CountingPlan& plan) { plan_ = &plan; }  // the same table, other cells
     Sum operator()(std::size_t candidate);
+    // Several candidates with planes, so that long bitsets come from memory once.
+    void operator()(std::span<const std::uint32_t> candidates, Sum* sums);
 
   private:
     Sum by_planes(std::size_t candidate);
+    Sum add_planes(std::size_t candidate, const std::uint32_t* masked);
     Sum by_scatter(std::size_t candidate);
     Sum by_sparse(std::size_t candidate);
     Sum by_ones(std::size_t candidate);
