@@ -506,6 +506,7 @@ def test_what_stays_in_the_core_is_what_its_arrays_say(
     assert native.apart(math.log(0.1)) == plain.apart(math.log(0.1))
     assert native.each() == plain.each()
     assert [native.places_of(x) for x in order] == [plain.places_of(x) for x in order]
+    assert [native.given_of(k) for k in range(7)] == [plain.given_of(k) for k in range(7)]
     assert repr(list(native)) == repr(list(plain))
 
     def weakened(answers: Associations) -> list[Any]:

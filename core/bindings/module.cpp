@@ -374,6 +374,15 @@ void bind_answers(nb::module_& m) {
             },
             nb::arg("place"), "Statistic, dof, log p and reliability of one answer.")
         .def(
+            "given_of",
+            [](const FoundSubsets& found, std::size_t place) {
+                if (place >= found.answers().size()) {
+                    throw nb::index_error("no such answer");
+                }
+                return nb::typed<nb::tuple, int, nb::ellipsis>(nb::tuple(nb::cast(found.answers()[place].given)));
+            },
+            nb::arg("place"), "The conditioning set of one answer.")
+        .def(
             "weaken",
             [](const FoundSubsets& found, const Numbers& statistic, const Numbers& dof, const Numbers& log_p,
                const Places& batch, const Places& place, std::int64_t number) {

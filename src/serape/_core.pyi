@@ -114,6 +114,9 @@ class FoundSubsets:
     def outcome(self, place: int) -> tuple[float, float, float, bool]:
         """Statistic, dof, log p and reliability of one answer."""
 
+    def given_of(self, place: int) -> tuple[int, ...]:
+        """The conditioning set of one answer."""
+
     def weaken(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], batch: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], place: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], number: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """
         Takes the place of known associations where an answer is weaker; returns the places of the x that are not separated.

@@ -370,6 +370,10 @@ class NativeAssociations(Associations):
         """Return the places of the reliable answers about one x."""
         return self._found.places_of(x) if self._names is None else super().places_of(x)
 
+    def given_of(self, place: int) -> tuple[int, ...]:
+        """Return the conditioning set of one answer."""
+        return self._found.given_of(place) if self._names is None else super().given_of(place)
+
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return place, x, log p and statistic of the reliable answers."""
         return self._found.each() if self._names is None else super().each()
