@@ -136,18 +136,16 @@ def observed(codes: Iterable[NDArray[Any]]) -> NDArray[np.uint8]:
 def make_case(name: str, rows: int, targets: int, sample: Path | None = None) -> Case:
     """Draw the data of a name; those of Alarm may be in a file."""
     questions: Sequence[Question] = QUESTIONS
+    if name == "alarm":
+        network = serape.load_network("alarm")
+        table, graph = network.sample(rows, SEED), network.graph
+    else:
+        table, graph = wide()[:2]  # type: ignore[assignment]
+        questions = [q for q in QUESTIONS if q.algorithm in ON_WIDE]
+    codes, names = observed(table.packed.codes(k)[:rows] for k in range(len(table.names))), list(table.names)
     if name == "alarm" and sample is not None:
         with np.load(sample) as file:
             codes, names = observed(file["X"].T), [str(column) for column in file["names"]]
-        graph = serape.load_network("alarm").graph
-    else:
-        if name == "alarm":
-            network = serape.load_network("alarm")
-            table, graph = network.sample(rows, SEED), network.graph
-        else:
-            table, graph = wide()[:2]  # type: ignore[assignment]
-            questions = [q for q in QUESTIONS if q.algorithm in ON_WIDE]
-        codes, names = observed(table.packed.codes(k)[:rows] for k in range(len(table.names))), list(table.names)
     varying = np.flatnonzero(codes.max(axis=0) > 0)
     step = max(1, len(varying) // targets)
     place = {name: k for k, name in enumerate(names)}

@@ -173,9 +173,9 @@ Sum CandidateCounter::add_planes(std::size_t candidate, const std::uint32_t* mas
     return add_strata(planes + 1, planes, 0);
 }
 
-bool CountingPlan::together() const {
-    return planes_possible_ && forced_ == Way::automatic && table_.plane_words() >= 2 * near_words &&
-           by_levels_[2].way == Way::planes && cells_.size() > cells_.strata();
+bool CountingPlan::together(const CandidateKinds& candidates) const {
+    return forced_ == Way::automatic && table_.plane_words() >= 2 * near_words && candidates.all_have_planes &&
+           by_levels_[candidates.most_levels].way == Way::planes && cells_.size() > cells_.strata();
 }
 
 // A few rows of eight planes are counted with every mask while they are near; planes come from memory once, masks once

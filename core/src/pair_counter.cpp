@@ -1,7 +1,6 @@
 #include "serape/pair_counter.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "serape/bits.hpp"
 #include "serape/kernels.hpp"

@@ -1,7 +1,6 @@
 #include "serape/panel_counter.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <ranges>
 
 #include "serape/bits.hpp"

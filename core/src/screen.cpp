@@ -225,7 +225,7 @@ class ContingencyTest::Screen {
         }
         const CandidateKinds kinds(table_, rest);
         const CountingPlan plan(table_, statistic_, cells, target_levels_, kinds, way);
-        const bool together = kinds.all_have_planes && plan.together();
+        const bool together = plan.together(kinds);
         std::vector<std::optional<CandidateCounter>> counters(threads_);
         // Enough candidates a piece that handing them out costs nothing.
         const double each = plan.choose(rest[rest.size() / 2]).nanoseconds;

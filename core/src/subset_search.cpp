@@ -224,34 +224,32 @@ void SubsetSearch::visit(Walks& walks, Node& node, std::size_t from, std::size_t
 // As visit() from the root with one member wanted. Mostly one of the first members separates an x: these are tried on
 // one x after another, as there; the others on each x by itself, for which its rows have to be listed.
 void SubsetSearch::visit_pairs(Walks& walks, double strata) {
-    const std::size_t size = question_.fixed.size() + 1;
-    const std::uint32_t t_levels = test_.table().levels(question_.target);
-    const auto may = [&](const Walk& walk, std::uint32_t levels) {
-        return size <= question_.most && test_.enough_rows(walk.levels, t_levels, strata * levels);
-    };
     Walks going;
     for (Walk* walk : walks) {
-        may(*walk, 1) ? going.push_back(walk) : pass_over(*walk, 0, 1, walk->tried < 0);
+        may_pair(*walk, strata) ? going.push_back(walk) : pass_over(*walk, 0, 1, walk->tried < 0);
     }
     for (std::size_t k = 0; k < live_.size() && live_[k] < first_members; ++k) {
         const std::uint32_t member = live_[k];
-        const std::uint32_t levels = test_.table().levels(question_.pool[member]);
+        const double more_strata = strata * test_.table().levels(question_.pool[member]);
         std::unique_ptr<Node> temporary;
+        Node* node = nullptr;
         chosen_.assign(1, member);
         std::erase_if(going, [&](Walk* walk) {
             if (member == walk->member || !walk->fresh(member) || !tried_with(*walk, member)) {
                 return false;
             }
-            if (!may(*walk, levels)) {
-                tally_.add_skip(size);
+            if (!may_pair(*walk, more_strata)) {
+                tally_.add_skip(question_.fixed.size() + 1);
                 return false;
             }
-            return examine(*walk, child(*root_, member, true, temporary), strata * levels);
+            node = node != nullptr ? node : &child(*root_, member, true, temporary);
+            return examine(*walk, *node, more_strata);
         });
     }
     chosen_.clear();
     if (!going.empty() && !pairs_) {
-        pairs_.emplace(test_.table(), test_.statistic_, root_->cells, t_levels, question_.pool);
+        const PackedTable& table = test_.table();
+        pairs_.emplace(table, test_.statistic_, root_->cells, table.levels(question_.target), question_.pool);
     }
     for (std::size_t k = 0; k < going.size(); ++k) {
         pairs_->expect(going[std::min(k + 4, going.size() - 1)]->x, going[std::min(k + 8, going.size() - 1)]->x);
@@ -260,18 +258,26 @@ void SubsetSearch::visit_pairs(Walks& walks, double strata) {
     std::erase_if(walks, [](const Walk* walk) { return walk->best->separated; });
 }
 
+// Whether x may be tried with one member of the pool, if there are so many strata then.
+bool SubsetSearch::may_pair(const Walk& walk, double strata) const {
+    return question_.fixed.size() + 1 <= question_.most &&
+           test_.enough_rows(walk.levels, test_.table().levels(question_.target), strata);
+}
+
+double SubsetSearch::full_dof(const Walk& walk, double strata) const {
+    return (walk.levels - 1.0) * (test_.table().levels(question_.target) - 1.0) * strata;
+}
+
 // Tries x with the members after the first ones.
 void SubsetSearch::pair_up(Walk& walk, double strata) {
     control_->check();
-    const std::uint32_t t_levels = test_.table().levels(question_.target);
     const std::size_t size = question_.fixed.size() + 1;
     const bool adjusted = test_.rules_.dof == DofRule::adjusted;
     bool allowed[plane_levels + 1];  // by levels of the member
-    std::size_t full_dof[plane_levels + 1];
+    std::size_t few[plane_levels + 1];
     for (std::uint32_t levels = 1; levels <= plane_levels; ++levels) {
-        allowed[levels] = size <= question_.most && test_.enough_rows(walk.levels, t_levels, strata * levels);
-        full_dof[levels] = static_cast<std::size_t>(
-            std::min<double>((walk.levels - 1.0) * (t_levels - 1.0) * strata * levels, few_dof));
+        allowed[levels] = may_pair(walk, strata * levels);
+        few[levels] = static_cast<std::size_t>(std::min<double>(full_dof(walk, strata * levels), few_dof));
     }
     const std::int64_t first =
         std::max({std::int64_t{first_members}, walk.tried, with_ == With::later ? std::int64_t{walk.member} + 1 : 0});
@@ -297,7 +303,7 @@ void SubsetSearch::pair_up(Walk& walk, double strata) {
             continue;
         }
         const Sum sum = (*pairs_)(member);
-        const std::size_t dof = adjusted ? static_cast<std::size_t>(sum.dof) : full_dof[levels];
+        const std::size_t dof = adjusted ? static_cast<std::size_t>(sum.dof) : few[levels];
         if (dof < few_dof && sum.value >= dull[dof]) {
             ++tests;
             continue;
@@ -347,8 +353,7 @@ bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
 bool SubsetSearch::judge(Walk& walk, const Sum& sum, double strata) {
     look_up();
     const std::uint32_t t_levels = test_.table().levels(question_.target);
-    const double dof = test_.rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof)
-                                                             : (walk.levels - 1.0) * (t_levels - 1.0) * strata;
+    const double dof = test_.rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof) : full_dof(walk, strata);
     const std::size_t size = question_.fixed.size() + chosen_.size();
     if (!(dof > 0.0)) {
         tally_.add_skip(size);

@@ -39,8 +39,8 @@ class CountingPlan {
         double nanoseconds;  // estimated
     };
     Choice choose(std::size_t candidate) const;
-    // Whether planes are so long that several candidates are better counted together; these must all have planes.
-    bool together() const;
+    // Whether such candidates are all counted by planes, and these are so long that it is better done together.
+    bool together(const CandidateKinds& candidates) const;
 
   private:
     friend class CandidateCounter;

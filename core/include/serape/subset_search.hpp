@@ -49,6 +49,8 @@ class SubsetSearch {  // one per thread
     bool one_by_one() const { return question_.shrinking || question_.until_survivor; }
     void visit_pairs(Walks& walks, double strata);
     void pair_up(Walk& walk, double strata);
+    bool may_pair(const Walk& walk, double strata) const;
+    double full_dof(const Walk& walk, double strata) const;
     bool examine(Walk& walk, Node& node, double strata);
     bool judge(Walk& walk, const Sum& sum, double strata);
     void pass_over(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh);
