@@ -53,25 +53,54 @@ NumPy<T> empty_numpy(std::size_t size) {
     return NumPy<T>(memory, {size}, owner);
 }
 
-// The answers of a screen. They stay here until Python wants to see them, and many are never looked at.
+// The answers of a screen, or some of them. They stay here until Python wants to see them; many are never looked at.
 class ScreenAnswers {
   public:
     explicit ScreenAnswers(std::size_t room)
-        : room_(room), size_(room), numbers_(new double[2 * room]), reliable_(new std::uint8_t[room]) {}
+        : memory_(new double[2 * room + (room + sizeof(double) - 1) / sizeof(double)]), room_(room), size_(room) {}
 
-    Answers out() { return {numbers_.get(), numbers_.get() + room_, reliable_.get()}; }
+    Answers out() { return {memory_.get(), memory_.get() + room_, flags()}; }
     void keep_first(std::size_t asked) { size_ = asked; }
 
     std::size_t size() const { return size_; }
-    std::span<double> statistic() const { return {numbers_.get(), size_}; }
-    std::span<double> dof() const { return {numbers_.get() + room_, size_}; }
-    std::span<std::uint8_t> reliable() const { return {reliable_.get(), size_}; }
+    std::span<double> statistic() const { return {memory_.get() + from_, size_}; }
+    std::span<double> dof() const { return {memory_.get() + room_ + from_, size_}; }
+    std::span<std::uint8_t> reliable() const { return {flags() + from_, size_}; }
+
+    // In rows of so many, one after another, which share the memory.
+    std::vector<ScreenAnswers> in_rows(std::size_t length) const {
+        std::vector<ScreenAnswers> rows;
+        for (std::size_t from = 0; from < size_; from += length) {
+            rows.push_back(*this);
+            rows.back().from_ = from_ + from;
+            rows.back().size_ = length;
+        }
+        return rows;
+    }
+
+    // Those at some places, in memory of their own.
+    template <class Place>
+    ScreenAnswers at(std::span<const Place> places) const {
+        ScreenAnswers chosen(places.size());
+        for (std::size_t k = 0; k < places.size(); ++k) {
+            const auto place = static_cast<std::size_t>(places[k]);
+            if (place >= size_) {
+                throw nanobind::index_error("no such answer");
+            }
+            chosen.statistic()[k] = statistic()[place];
+            chosen.dof()[k] = dof()[place];
+            chosen.reliable()[k] = reliable()[place];
+        }
+        return chosen;
+    }
 
   private:
+    std::uint8_t* flags() const { return reinterpret_cast<std::uint8_t*>(memory_.get() + 2 * room_); }
+
+    std::shared_ptr<double[]> memory_;  // statistics, degrees of freedom, and a byte each for what is reliable
     std::size_t room_;
+    std::size_t from_ = 0;
     std::size_t size_;
-    std::unique_ptr<double[]> numbers_;
-    std::unique_ptr<std::uint8_t[]> reliable_;
 };
 
 // The answers of a search through conditioning sets, and who was asked about.

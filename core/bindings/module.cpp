@@ -240,6 +240,13 @@ auto to_python(Divided&& divided) {
     return std::make_pair(to_numpy(std::move(divided.dependent)), to_numpy(std::move(divided.apart)));
 }
 
+Sorted sorted_out(const ScreenAnswers& answers, const Columns& xs, double log_alpha, bool apart_too) {
+    if (xs.size() != answers.size()) {
+        throw nb::value_error("one column for every answer");
+    }
+    return sort_out(xs.all(), answers.statistic(), answers.dof(), answers.reliable(), log_alpha, apart_too);
+}
+
 void bind_answers(nb::module_& m) {
     nb::class_<ScreenAnswers>(m, "ScreenAnswers", "The answers of a screen of contingency tables.")
         .def("__len__", &ScreenAnswers::size)
@@ -275,16 +282,54 @@ void bind_answers(nb::module_& m) {
             nb::arg("log_alpha"),
             "Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.")
         .def(
+            "ranked",
+            [](const ScreenAnswers& answers, const Array<std::int64_t>& places) {
+                for (const std::int64_t place : span(places)) {
+                    if (place < 0 || static_cast<std::size_t>(place) >= answers.size()) {
+                        throw nb::index_error("no such answer");
+                    }
+                }
+                return to_numpy(ranked(answers.statistic(), answers.dof(), span(places)));
+            },
+            nb::arg("places"), "Places of reliable answers, from the strongest to the weakest.")
+        .def(
             "dependents",
             [](const ScreenAnswers& answers, const Columns& xs, double log_alpha) {
-                if (xs.size() != answers.size()) {
-                    throw nb::value_error("one column for every answer");
-                }
-                return to_numpy(
-                    dependents(xs.all(), answers.statistic(), answers.dof(), answers.reliable(), log_alpha));
+                return sorted_out(answers, xs, log_alpha, false).dependent;
             },
             nb::arg("xs"), nb::arg("log_alpha"),
             "The columns whose answers are reliable, with log p <= log_alpha: the strongest first, ties by column.")
+        .def(
+            "sort_out",
+            [](const ScreenAnswers& answers, const Columns& xs, double log_alpha) {
+                Sorted found = sorted_out(answers, xs, log_alpha, true);
+                return std::make_pair(std::move(found.dependent), to_numpy(std::move(found.apart)));
+            },
+            nb::arg("xs"), nb::arg("log_alpha"), "These, and the other columns whose answers are reliable.")
+        .def(
+            "each",
+            [](const ScreenAnswers& answers, const Columns& xs) {
+                if (xs.size() != answers.size()) {
+                    throw nb::value_error("one column for every answer");
+                }
+                std::vector<std::tuple<std::size_t, std::uint32_t, double, double>> performed;
+                for (std::size_t k = 0; k < answers.size(); ++k) {
+                    if (answers.reliable()[k] != 0) {
+                        const double statistic = answers.statistic()[k];
+                        performed.emplace_back(k, xs.all()[k], chi_square_log_sf(statistic, answers.dof()[k]),
+                                               statistic);
+                    }
+                }
+                return performed;
+            },
+            nb::arg("xs"), "Place, x, log p and statistic of the reliable answers.")
+        .def(
+            "at", [](const ScreenAnswers& answers, const Columns& places) { return answers.at(places.all()); },
+            nb::arg("places"), "The answers at some places.")
+        .def(
+            "at",
+            [](const ScreenAnswers& answers, const Array<std::int64_t>& places) { return answers.at(span(places)); },
+            nb::arg("places"))
         .def(
             "outcome",
             [](const ScreenAnswers& answers, std::size_t place) {
@@ -481,9 +526,9 @@ void bind_test(nb::module_& m) {
                 in_touch(control, [&] {
                     test.marginals(targets.all(), std::min(threads, most_threads), control, answers.out());
                 });
-                return answers;
+                return answers.in_rows(test.table().columns());
             },
-            nb::arg("targets"), nb::arg("threads") = 1, "Each target against all columns given nothing, row by row.")
+            nb::arg("targets"), nb::arg("threads") = 1, "Each target against all columns given nothing.")
         .def(
             "screens",
             [](const ContingencyTest& test, std::uint32_t target, const Groups& groups, std::uint32_t also,
@@ -875,39 +920,6 @@ NB_MODULE(_core, m) {
         nb::arg("statistic"), nb::arg("dof"));
     m.def("student_t_log_p", &student_t_log_p, nb::arg("statistic"), nb::arg("dof"),
           "Natural logarithm of the two-sided tail probability of Student's t.");
-    m.def(
-        "strongest",
-        [](const Array<double>& statistic, const Array<double>& dof, const Array<bool>& reliable) {
-            check_one_length(statistic, dof, reliable);
-            const Strongest found = strongest(
-                span(statistic), span(dof), {reinterpret_cast<const std::uint8_t*>(reliable.data()), reliable.size()});
-            return std::make_tuple(found.ties, found.log_p);
-        },
-        nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"),
-        "Positions of the strongest reliable answers (several if they tie exactly) and their log p.");
-    m.def(
-        "divide",
-        [](const Array<double>& statistic, const Array<double>& dof, const Array<bool>& reliable, double log_alpha) {
-            check_one_length(statistic, dof, reliable);
-            return to_python(divide(span(statistic), span(dof),
-                                    {reinterpret_cast<const std::uint8_t*>(reliable.data()), reliable.size()},
-                                    log_alpha));
-        },
-        nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"), nb::arg("log_alpha"),
-        "Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.");
-    m.def(
-        "ranked",
-        [](const Array<double>& statistic, const Array<double>& dof, const Array<std::int64_t>& places) {
-            check_one_length(statistic, dof);
-            for (const std::int64_t place : span(places)) {
-                if (place < 0 || static_cast<std::size_t>(place) >= dof.size()) {
-                    throw nb::index_error("no such answer");
-                }
-            }
-            return to_numpy(ranked(span(statistic), span(dof), span(places)));
-        },
-        nb::arg("statistic"), nb::arg("dof"), nb::arg("places"),
-        "Places of reliable answers, from the strongest to the weakest.");
     m.def(
         "lowest",
         [](const Array<double>& log_p, const Array<double>& statistic) {

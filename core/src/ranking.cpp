@@ -69,22 +69,26 @@ Divided divide(std::span<const double> statistic, std::span<const double> dof, s
     return found;
 }
 
-std::vector<std::uint32_t> dependents(std::span<const std::uint32_t> xs, std::span<const double> statistic,
-                                      std::span<const double> dof, std::span<const std::uint8_t> reliable,
-                                      double log_alpha) {
+Sorted sort_out(std::span<const std::uint32_t> xs, std::span<const double> statistic, std::span<const double> dof,
+                std::span<const std::uint8_t> reliable, double log_alpha, bool apart_too) {
     const auto column = [&](std::int64_t place) { return xs[static_cast<std::size_t>(place)]; };
+    Sorted found;
     CriticalValues critical(log_alpha);
     std::vector<std::int64_t> places;
     for (std::size_t k = 0; k < statistic.size(); ++k) {
-        if (reliable[k] != 0 && !critical.log_p_above(statistic[k], dof[k])) {
+        if (reliable[k] == 0) {
+            continue;
+        }
+        if (!critical.log_p_above(statistic[k], dof[k])) {
             places.push_back(static_cast<std::int64_t>(k));
+        } else if (apart_too) {
+            found.apart.push_back(xs[k]);
         }
     }
     std::stable_sort(places.begin(), places.end(),
                      [&](std::int64_t a, std::int64_t b) { return column(a) < column(b); });
-    std::vector<std::uint32_t> found;
     for (const std::int64_t place : ranked(statistic, dof, places)) {
-        found.push_back(column(place));
+        found.dependent.push_back(column(place));
     }
     return found;
 }

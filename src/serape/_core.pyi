@@ -68,10 +68,26 @@ class ScreenAnswers:
         Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.
         """
 
-    def dependents(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    def ranked(self, places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Places of reliable answers, from the strongest to the weakest."""
+
+    def dependents(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float) -> list[int]:
         """
         The columns whose answers are reliable, with log p <= log_alpha: the strongest first, ties by column.
         """
+
+    def sort_out(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float) -> tuple[list[int], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+        """These, and the other columns whose answers are reliable."""
+
+    def each(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32]) -> list[tuple[int, int, float, float]]:
+        """Place, x, log p and statistic of the reliable answers."""
+
+    @overload
+    def at(self, places: Sequence[int] | numpy.typing.NDArray[numpy.uint32]) -> ScreenAnswers:
+        """The answers at some places."""
+
+    @overload
+    def at(self, places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> ScreenAnswers: ...
 
     def outcome(self, place: int) -> tuple[float, float, float, bool]:
         """Statistic, dof, log p and reliability of one answer."""
@@ -137,8 +153,8 @@ class ContingencyTest:
     def screen(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> ScreenAnswers:
         """Statistic, dof and reliability of many candidates given one set."""
 
-    def marginals(self, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32], threads: int = 1) -> ScreenAnswers:
-        """Each target against all columns given nothing, row by row."""
+    def marginals(self, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32], threads: int = 1) -> list[ScreenAnswers]:
+        """Each target against all columns given nothing."""
 
     def screens(self, target: int, groups: Groups, also: int, threads: int = 1, poll: object | None = None) -> tuple[ScreenAnswers, Annotated[NDArray[numpy.uint32], dict(shape=(None,))], dict[int, int], dict[int, int]]:
         """
@@ -225,19 +241,6 @@ def chi_square_log_sf(statistic: Annotated[NDArray[numpy.float64], dict(shape=(N
 
 def student_t_log_p(statistic: float, dof: float) -> float:
     """Natural logarithm of the two-sided tail probability of Student's t."""
-
-def strongest(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[int], float]:
-    """
-    Positions of the strongest reliable answers (several if they tie exactly) and their log p.
-    """
-
-def divide(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-    """
-    Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.
-    """
-
-def ranked(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-    """Places of reliable answers, from the strongest to the weakest."""
 
 def lowest(log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[int]:
     """

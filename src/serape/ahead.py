@@ -43,7 +43,7 @@ def take_ahead(
     def keep(target: int, answer: tuple[list[Taken], Tally]) -> None:
         steps, tallies[target] = answer
         memory.add(steps)
-        show.advance(task.source.variables[target], (), tallies[target].tests.total(), 0)
+        show.advance(task.source.variables[target], (), tallies[target].performed, 0)
 
     try:
         for_each(own, targets, jobs, keep, test=task.source)

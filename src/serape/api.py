@@ -338,11 +338,6 @@ class Task:
         trace = Evidence.later(self.source, target, lambda: self.run(target).trace)
         return replace(result, trace=trace, data=None if table is None else table.provenance)
 
-    @staticmethod
-    def marginals_for(target: int, shared: Mapping[int, Screen], memory: Memory | None) -> Mapping[int, Screen]:
-        """Return what is known given nothing: of all targets if a search may look at others, else of its own."""
-        return shared if memory is not None or target not in shared else {target: shared[target]}
-
     def _checked(self, answer: Any, target: int) -> Answer:
         """Return what an algorithm answered, in positions."""
         if isinstance(answer, Answer):
@@ -430,9 +425,9 @@ class Task:
             algorithm=self.algorithm.name,
             test=self.source.name,
             alpha=search.alpha,
-            tests=search.tally.tests.total(),
+            tests=search.tally.performed,
             tests_by_size=dict(sorted(search.tally.tests.items())),
-            skipped=search.tally.skipped.total(),
+            skipped=search.tally.passed_over,
             seconds=seconds,
             options=dict(self._settings),
             interchangeable=interchangeable,

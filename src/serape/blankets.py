@@ -73,8 +73,7 @@ def ask_of_many(
     def one(target: int, watch: Watcher) -> Result:
         # A copy of an earlier column is searched for by itself: for the others the first one stands in its place.
         shared = memory if task.left_out(target) == common else None
-        marginals = task.marginals_for(target, known, shared)
-        result = task.run(target, watch=watch, marginals=marginals, memory=shared, notes=notes)
+        result = task.run(target, watch=watch, marginals=known, memory=shared, notes=notes)
         return result if target not in ahead else result.having_taken(ahead[target])
 
     def done(target: int, result: Result) -> None:

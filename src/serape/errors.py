@@ -55,4 +55,4 @@ def some(names: Iterable[str], most: int = 5) -> str:
 
 def is_whole(number: object) -> bool:
     """Return whether something is a whole number, of Python or NumPy, and not a truth value."""
-    return isinstance(number, Integral) and not isinstance(number, bool)
+    return type(number) is int or (isinstance(number, Integral) and not isinstance(number, bool))

@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from serape.independence.base import IndependenceTest, Screen
+from serape.independence.base import IndependenceTest, Screen, as_positions
 from serape.independence.function import FunctionTest
 from serape.processes import in_processes, possible
 from serape.search.progress import PATIENCE, Progress, Watcher
@@ -136,9 +135,9 @@ def given_nothing(
 
 def shared_tests(known: Mapping[int, Screen]) -> int:
     """Return how many tests are behind what is known given nothing: a pair of targets was tested once."""
-    targets = np.array(list(known))
+    targets = as_positions(list(known))
     total = sum(screen.performed for screen in known.values())
-    return total - sum(int(np.count_nonzero(screen.reliable[targets])) for screen in known.values()) // 2
+    return total - sum(screen.part(targets).performed for screen in known.values()) // 2
 
 
 class Show:

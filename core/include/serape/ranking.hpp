@@ -29,10 +29,14 @@ struct Divided {
 Divided divide(std::span<const double> statistic, std::span<const double> dof, std::span<const std::uint8_t> reliable,
                double log_alpha);
 
-// Those of the columns `xs` whose answers show dependence, the strongest first; ties by column.
-std::vector<std::uint32_t> dependents(std::span<const std::uint32_t> xs, std::span<const double> statistic,
-                                      std::span<const double> dof, std::span<const std::uint8_t> reliable,
-                                      double log_alpha);
+// Those of the columns `xs` whose answers show dependence, the strongest first, ties by column; and, if they are
+// wanted, those whose answers show independence, in their order.
+struct Sorted {
+    std::vector<std::uint32_t> dependent;
+    std::vector<std::uint32_t> apart;
+};
+Sorted sort_out(std::span<const std::uint32_t> xs, std::span<const double> statistic, std::span<const double> dof,
+                std::span<const std::uint8_t> reliable, double log_alpha, bool apart_too);
 
 // The weakest associations known of some x; of each, in which batch of answers it is, and where.
 struct Associations {

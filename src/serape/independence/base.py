@@ -111,10 +111,15 @@ class Screen:
         dependent = self.dependent(log_alpha)
         return np.flatnonzero(dependent), np.flatnonzero(self.reliable & ~dependent)
 
-    def dependents(self, log_alpha: float) -> NDArray[np.uint32]:
+    def dependents(self, log_alpha: float) -> list[int]:
         """Return the candidates whose answers show dependence, the strongest first; ties by position."""
         places, _ = self.divide(log_alpha)
-        return self.xs[self.ranked(places[self.xs[places].argsort(kind="stable")])]
+        found: list[int] = self.xs[self.ranked(places[self.xs[places].argsort(kind="stable")])].tolist()
+        return found
+
+    def sorted_out(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
+        """Return the `dependents`, and the candidates whose answers show independence."""
+        return self.dependents(log_alpha), self.xs[self.divide(log_alpha)[1]]
 
     def ranked(self, places: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Return the places of some reliable answers from the strongest to the weakest.
@@ -394,44 +399,36 @@ class NativeAssociations(Associations):
         return numbers if self._names is None else [int(x) for x in self._names[numbers]]
 
 
-class Counts(dict[int, int]):
-    """Numbers by size of the conditioning set."""
-
-    def __missing__(self, size: int) -> int:
-        return 0
-
-    def total(self) -> int:
-        """Return their sum."""
-        return sum(self.values())
-
-
 @dataclass(slots=True)
 class Tally:
     """How many tests gave a verdict, and how many were passed over as unreliable, by size of the conditioning set."""
 
-    tests: Counts = field(default_factory=Counts)
-    skipped: Counts = field(default_factory=Counts)
+    tests: dict[int, int] = field(default_factory=dict)
+    skipped: dict[int, int] = field(default_factory=dict)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _tally, (dict(self.tests), dict(self.skipped))
+    @property
+    def performed(self) -> int:
+        """How many tests gave a verdict."""
+        return sum(self.tests.values())
+
+    @property
+    def passed_over(self) -> int:
+        """How many were passed over."""
+        return sum(self.skipped.values())
 
     def add(self, size: int, tests: int, skipped: int) -> None:
         """Count questions with a conditioning set of one size."""
         if tests:
-            self.tests[size] += tests
+            self.tests[size] = self.tests.get(size, 0) + tests
         if skipped:
-            self.skipped[size] += skipped
+            self.skipped[size] = self.skipped.get(size, 0) + skipped
 
     def merge(self, other: Tally) -> None:
         """Add another tally to this one."""
         for size, count in other.tests.items():
-            self.tests[size] += count
+            self.tests[size] = self.tests.get(size, 0) + count
         for size, count in other.skipped.items():
-            self.skipped[size] += count
-
-
-def _tally(tests: dict[int, int], skipped: dict[int, int]) -> Tally:
-    return Tally(Counts(tests), Counts(skipped))
+            self.skipped[size] = self.skipped.get(size, 0) + count
 
 
 class IndependenceTest(ABC):

@@ -24,7 +24,6 @@ from serape.errors import OptionError
 from serape.independence.base import (
     Associations,
     Candidates,
-    Counts,
     Floats,
     Groups,
     IndependenceTest,
@@ -82,7 +81,11 @@ class ContingencyTest(IndependenceTest):
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows in a cell of the table of these variables."""
-        return self.table.rows / math.prod(self.table.levels(v) for v in variables)
+        return self.table.rows / math.prod(map(self._levels.__getitem__, variables))
+
+    @cached_property
+    def _levels(self) -> list[int]:
+        return [self.table.levels(v) for v in range(len(self.variables))]
 
     def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given if that is reliable."""
@@ -103,7 +106,7 @@ class ContingencyTest(IndependenceTest):
         `way` forces a way of counting ("panels", "planes", "scatter", "sparse", "ones"); all give the same bits.
         """
         positions = as_positions(candidates)
-        return _Fresh(positions, tuple(given), self._native.screen(target, positions, given, threads, poll, way))
+        return _NativeScreen(positions, tuple(given), self._native.screen(target, positions, given, threads, poll, way))
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
@@ -111,7 +114,7 @@ class ContingencyTest(IndependenceTest):
         """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
         positions = as_positions(candidates)
         answers = self._native.first_dependent(target, positions, given, log_alpha, poll)
-        return _Fresh(positions[: len(answers)], tuple(given), answers)
+        return _NativeScreen(positions[: len(answers)], tuple(given), answers)
 
     def marginals(
         self, targets: Sequence[int], apart: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
@@ -119,16 +122,9 @@ class ContingencyTest(IndependenceTest):
         """Test each target against all variables given nothing, each pair once; not those that are kept `apart`."""
         if apart is not None:
             return super().marginals(targets, apart, threads=threads)
-        count = len(self.variables)
-        everyone = np.arange(count, dtype=np.uint32)
-        statistic, dof, reliable = (
-            part.reshape(-1, count) for part in self._native.marginals(targets, threads).arrays()
-        )
-        tail = _core.chi_square_log_sf
-        return {
-            target: _NativeScreen(everyone, (), statistic[k], dof[k], reliable[k], tail)
-            for k, target in enumerate(targets)
-        }
+        everyone = np.arange(len(self.variables), dtype=np.uint32)
+        answers = self._native.marginals(targets, threads)
+        return {target: _NativeScreen(everyone, (), own) for target, own in zip(targets, answers, strict=True)}
 
     def screens(
         self, target: int, groups: Groups, also: int, *, threads: int = 1, poll: Poll | None = None
@@ -136,7 +132,7 @@ class ContingencyTest(IndependenceTest):
         """Test the candidates of each group against the target given its set and one more, in one native call."""
         native = groups.native_in(self.table.packed)
         answers, xs, tests, skipped = self._native.screens(target, native, also, threads, poll)
-        return _Fresh(xs, (), answers), Tally(Counts(tests), Counts(skipped))
+        return _NativeScreen(xs, (), answers), Tally(tests, skipped)
 
     def search_subsets(
         self,
@@ -163,7 +159,7 @@ class ContingencyTest(IndependenceTest):
             for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop - 1, most,
             (tried,) if isinstance(tried, int) else tried, stop_above, shrinking, until_survivor, threads, poll,
         )  # fmt: skip
-        return NativeAssociations(found, self.rows), Tally(Counts(found.tests), Counts(found.skipped))
+        return NativeAssociations(found, self.rows), Tally(found.tests, found.skipped)
 
     def sweep(
         self,
@@ -177,36 +173,14 @@ class ContingencyTest(IndependenceTest):
     ) -> tuple[Associations, Tally]:
         """Test each x in turn given the rest of the pool, in one native call."""
         found = self._native.sweep(for_core(xs), target, for_core(pool), most, stop_above, poll)
-        return NativeAssociations(found, self.rows), Tally(Counts(found.tests), Counts(found.skipped))
+        return NativeAssociations(found, self.rows), Tally(found.tests, found.skipped)
 
 
 class _NativeScreen(Screen):
-    """A screen whose ranking and verdicts need p-values only where degrees of freedom differ, or close to alpha."""
+    """A screen whose answers stay in the core until somebody looks at them.
 
-    def log_p_of(self, places: NDArray[np.intp]) -> Floats:
-        """Return the logarithms of the p-values at some places only."""
-        return _core.chi_square_log_sf(self.statistic[places], self.dof[places])
-
-    @cached_property
-    def log_p(self) -> Floats:
-        """The logarithms of the p-values, computed when first asked for."""
-        return _core.chi_square_log_sf(self.statistic, self.dof)
-
-    def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the places of the answers that show dependence, and of those that show independence."""
-        return _core.divide(self.statistic, self.dof, self.reliable, log_alpha)
-
-    def ranked(self, places: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-        """Return the places of some reliable answers from the strongest to the weakest."""
-        return _core.ranked(self.statistic, self.dof, places) if ties is None else super().ranked(places, ties)
-
-    def strongest(self) -> tuple[list[int], float]:
-        """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
-        return _core.strongest(self.statistic, self.dof, self.reliable)
-
-
-class _Fresh(_NativeScreen):
-    """A screen whose answers stay in the core until somebody looks at them."""
+    Ranking and verdicts need p-values only where degrees of freedom differ, or close to alpha.
+    """
 
     def __init__(self, candidates: NDArray[np.uint32], given: tuple[int, ...], answers: _core.ScreenAnswers) -> None:
         self.xs = candidates
@@ -225,16 +199,40 @@ class _Fresh(_NativeScreen):
         """How many tests are reliable."""
         return self._answers.performed
 
+    def log_p_of(self, places: NDArray[np.intp]) -> Floats:
+        """Return the logarithms of the p-values at some places only."""
+        return _core.chi_square_log_sf(self.statistic[places], self.dof[places])
+
+    @cached_property
+    def log_p(self) -> Floats:
+        """The logarithms of the p-values, computed when first asked for."""
+        return _core.chi_square_log_sf(self.statistic, self.dof)
+
+    def _taken(self, xs: NDArray[np.uint32], places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
+        return _NativeScreen(xs, self.given, self._answers.at(places))
+
     def _of_arrays(self) -> type[Screen]:
-        return _NativeScreen
+        return Screen
 
     def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of the answers that show dependence, and of those that show independence."""
         return self._answers.divide(log_alpha)
 
-    def dependents(self, log_alpha: float) -> NDArray[np.uint32]:
+    def dependents(self, log_alpha: float) -> list[int]:
         """Return the candidates whose answers show dependence, the strongest first; ties by position."""
         return self._answers.dependents(self.xs, log_alpha)
+
+    def sorted_out(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
+        """Return the `dependents`, and the candidates whose answers show independence."""
+        return self._answers.sort_out(self.xs, log_alpha)
+
+    def ranked(self, places: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """Return the places of some reliable answers from the strongest to the weakest."""
+        return self._answers.ranked(places) if ties is None else super().ranked(places, ties)
+
+    def each(self) -> list[tuple[int, int, float, float]]:
+        """Return place, x, log p and statistic of the reliable answers."""
+        return self._answers.each(self.xs)
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""

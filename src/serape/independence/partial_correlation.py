@@ -45,7 +45,6 @@ from serape.errors import DataError, OptionError, some
 from serape.independence.base import (
     Associations,
     Candidates,
-    Counts,
     Floats,
     IndependenceTest,
     NativeAssociations,
@@ -175,7 +174,7 @@ class CorrelationTest(IndependenceTest):
             stop_above, shrinking, until_survivor, threads, poll,
         )  # fmt: skip
         names = None if self._at is None else self._positions
-        return NativeAssociations(found, self.rows, names), Tally(Counts(found.tests), Counts(found.skipped))
+        return NativeAssociations(found, self.rows, names), Tally(found.tests, found.skipped)
 
     # --- inside --------------------------------------------------------------------------------------------------
 

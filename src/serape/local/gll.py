@@ -18,7 +18,7 @@ and nothing can be dropped (rule 3; the framework sees to that).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from serape.local.answer import Answer
 from serape.local.neighbourhood import Neighbourhood, Weakest
@@ -89,16 +89,12 @@ def at_the_end(near: Neighbourhood) -> Sequence[int]:
 # --- the framework ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class GLL:
+class GLL(NamedTuple):
     """One instance of the framework."""
 
     inclusion: Inclusion
     elimination: Elimination = by_subsets
     interleaving: Interleaving = after_every_inclusion
-
-    def __hash__(self) -> int:  # asked for at every step
-        return hash(self.inclusion)
 
     def parents_children(self, search: Search, target: int, *, symmetry: bool = True) -> tuple[int, ...]:
         """GLL-PC: the members of TPC(T) in whose own TPC the target is; all of TPC(T) without symmetry."""

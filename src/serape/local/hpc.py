@@ -42,8 +42,7 @@ def hpc_mb(search: Search, target: int) -> Answer:
 
 def de_pcs(search: Search, target: int) -> tuple[list[int], Separated]:
     """Algorithm 3: a superset of the parents and children, by tests given nothing and given one variable."""
-    dependent, apart = search.divide(target, search.others(target))
-    pcs: list[int] = dependent.xs[search.ranking(dependent)].tolist()
+    pcs, apart = search.sort_out(target, search.others(target))
     found = search.separate(pcs[::-1], target, pcs, range(1, 2), shrinking=True)
     parted: dict[tuple[int, ...], list[int]] = {}
     for x, given in found.apart(search.log_alpha):
@@ -59,7 +58,7 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> lis
     sps: dict[int, None] = {}
     groups = Groups((ys, given) for given, ys in d_sep.items())
     for x in pcs:
-        sps_x = search.joined(target, groups, x).tolist()
+        sps_x = search.joined(target, groups, x)
         if len(sps_x) > 1:
             sps_x = search.separate(sps_x[::-1], target, sps_x, range(1, 2), fixed=(x,), shrinking=True).survivors
         sps.update(dict.fromkeys(sps_x))

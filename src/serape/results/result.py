@@ -149,9 +149,9 @@ class Result:
         by_size.update(self.tests_by_size)
         return replace(
             self,
-            tests=self.tests + tally.tests.total(),
+            tests=self.tests + tally.performed,
             tests_by_size=dict(sorted(by_size.items())),
-            skipped=self.skipped + tally.skipped.total(),
+            skipped=self.skipped + tally.passed_over,
         )
 
     # --- saving --------------------------------------------------------------------------------------------------

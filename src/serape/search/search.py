@@ -105,8 +105,8 @@ class Search:
         self._evidence = evidence
         self._knowledge = knowledge
         self._known_members = tuple(known)
-        self._memory = Memory() if memory is None else memory
-        self._steps: dict[int, list[Step[Any]]] = {}  # those this search has come by, by their target
+        self._memory = memory
+        self._steps: dict[int, dict[int, Step[Any]]] = {}  # those this search has come by, by target and identity
         self._separations = Separations()
         self.only: int | None = None
         """The variable that steps must be about, if the search is confined to it."""
@@ -177,7 +177,7 @@ class Search:
         screen = self.screen(target, candidates, given)
         places, log_p = screen.strongest()
         if not places or log_p > self.log_alpha:
-            self._separations.add_batch(screen.xs[screen.reliable], target, None, [screen.given])
+            self._separations.add_batch(screen.sorted_out(self.log_alpha)[1], target, None, (screen.given,))
             return None
         return int(screen.xs[self.one_of(places)])
 
@@ -185,7 +185,7 @@ class Search:
         """Return the first of what ties exactly, or one at random if a `random_state` was given."""
         return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
 
-    def joined(self, target: int, groups: Groups, also: int) -> Positions:
+    def joined(self, target: int, groups: Groups, also: int) -> list[int]:
         """Return those that depend on the target given their group's set and one more, most strongly associated first.
 
         Groups with that one in their set are left out. Ties go by position. The tests lead on but settle nobody: they
@@ -213,15 +213,22 @@ class Search:
         dependent, independent = self._divided(target, screen)
         return screen.at(dependent), screen.xs[independent]
 
+    def sort_out(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> tuple[list[int], Positions]:
+        """Return the dependent candidates, most strongly associated first, and the independent ones in their order.
+
+        Exact ties go by position, or at random if asked.
+        """
+        screen = self.screen(target, candidates, given)
+        if self._random is None and not self._must(target):
+            found, apart = screen.sorted_out(self.log_alpha)
+            self._separations.add_batch(apart, target, None, (screen.given,))
+            return found, apart
+        dependent, independent = self._divided(target, screen)
+        return list(map(int, screen.xs[self._ranked(screen, dependent)])), screen.xs[independent]
+
     def dependents(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> list[int]:
         """Return the dependent candidates, most strongly associated first."""
-        screen = self.screen(target, candidates, given)
-        dependent, _ = self._divided(target, screen)
-        return list(map(int, screen.xs[self._ranked(screen, dependent)]))
-
-    def ranking(self, screen: Screen) -> NDArray[np.intp]:
-        """Return the places from the strongest to the weakest; exact ties by place, or at random if asked."""
-        return self._ranked(screen, np.arange(len(screen)))
+        return self.sort_out(target, candidates, given)[0]
 
     def _divided(self, target: int, screen: Screen) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of dependent candidates, and of independent ones, which are remembered."""
@@ -363,7 +370,7 @@ class Search:
         What a step about y came upon counts first, then what one about x did, then all else. Remembered are sets that
         `ask`, `divide`, `dependents`, `separate` and `weakest` come upon, and `strongest` when it finds nobody.
         """
-        steps = (step.separations for target in (y, x) for step in self._steps.get(target, ()))
+        steps = (step.separations for target in (y, x) for step in self._steps.get(target, {}).values())
         found = (store.get(x, y) for store in (*steps, self._separations))
         return next((given for given in found if given is not None), None)
 
@@ -380,10 +387,10 @@ class Search:
             finally:
                 self._separations, self._step_of = outside
 
+        if self._memory is None:
+            self._memory = Memory()
         found = self._memory.recall(key, run)
-        steps = self._steps.setdefault(target, [])
-        if not any(step is found for step in steps):
-            steps.append(found)
+        self._steps.setdefault(target, {})[id(found)] = found
         return found.value
 
     def settle(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
@@ -485,8 +492,8 @@ class Search:
             Progress(
                 "" if target is None else names[target],
                 () if target is None else tuple(names[v] for v in self.so_far(target)),
-                self.tally.tests.total(),
-                self.tally.skipped.total(),
+                self.tally.performed,
+                self.tally.passed_over,
                 now - self._started,
             )
         )
@@ -517,7 +524,7 @@ def _without(
 
 
 class Members:
-    """The set an algorithm builds: ordered by entry, and remembered."""
+    """The set an algorithm builds: ordered by entry, and remembered. It may be changed while it is gone through."""
 
     def __init__(self, trail: Trail | None) -> None:
         self._order: tuple[int, ...] = ()

@@ -50,17 +50,13 @@ class Separations:
 
     def __init__(self) -> None:
         self._serial = 0  # counts what was found
-        self._pairs: dict[int, tuple[int, ...]] = {}
-        self._serials: dict[int, int] = {}  # of the pairs
+        self._pairs: dict[int, tuple[int, tuple[int, ...]]] = {}  # with the serial number
         self._batches: dict[int, list[_Batch | _OneSet]] = {}
 
     def add(self, x: int, target: int, given: tuple[int, ...]) -> None:
         """Remember that a set separates two variables."""
         self._serial += 1
-        pair = _pair(x, target)
-        if pair not in self._pairs:
-            self._pairs[pair] = given
-            self._serials[pair] = self._serial
+        self._pairs.setdefault(_pair(x, target), (self._serial, given))
 
     def add_batch(
         self, xs: Positions, target: int, which: NDArray[np.int32] | None, sets: Sequence[Sequence[int]]
@@ -93,7 +89,7 @@ class Separations:
     def get(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set that separates two variables, or None if none was found."""
         pair = _pair(x, y)
-        found = [(self._serials[pair], self._pairs[pair])] if pair in self._pairs else []
+        found = [self._pairs[pair]] if pair in self._pairs else []
         for target, other in ((y, x), (x, y)):
             for batch in self._batches.get(target, ()):
                 given = batch.get(other)

@@ -66,7 +66,7 @@ def neighbourhoods(
     ahead: dict[int, Tally] = {}
 
     def one(target: int, watch: Watcher) -> tuple[tuple[int, ...], Tally, list[str]]:
-        search = task.search(None, watch=watch, marginals=task.marginals_for(target, known, memory), memory=memory)
+        search = task.search(None, watch=watch, marginals=known, memory=memory)
         near = tuple(int(x) for x in task.answer(search, target).parents_children or ())
         if target in ahead:
             search.tally.merge(ahead[target])
@@ -77,7 +77,7 @@ def neighbourhoods(
         near, tally, _ = answer
         if checkpoint is not None:
             checkpoint.add(target, near, tally)
-        show.advance(names[target], tuple(names[x] for x in near), tally.tests.total(), tally.skipped.total())
+        show.advance(names[target], tuple(names[x] for x in near), tally.performed, tally.passed_over)
 
     try:
         known = given_nothing(task.source, rest, task.knowledge, jobs)
