@@ -280,8 +280,8 @@ def test_many_sets_that_differ_in_one_variable(
     """Of many x and a large pool pairs are counted: the same again."""
     random = np.random.default_rng(seed)
     codes = random.integers(1, levels, (rows, 90)) * (random.random((rows, 90)) < rare)
-    copied = random.random((rows, 90)) < 0.3
-    codes = np.where(copied, codes[:, :1], codes)  # so that there is something to find
+    copied = random.random((rows, 90)) < random.uniform(0.0, 0.6, 90)
+    codes = np.where(copied, codes[:, :1], codes)  # so that there is something to find, strong and weak
     test = TESTS[name](serape.Table(codes), **rules)  # type: ignore[arg-type]
     order = random.permutation(90).tolist()
     options["fixed"] = order[1 : 1 + fixed]
@@ -294,6 +294,25 @@ def test_many_sets_that_differ_in_one_variable(
         found, tally = test.search_subsets(xs, order[0], pool, range(2), **options, threads=threads)
         assert repr(list(found)) == repr(list(expected))
         assert tally == plain_tally
+
+
+@pytest.mark.parametrize("given", [(), (1,), (1, 700)])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_candidates_that_are_gathered(given: tuple[int, ...], threads: int) -> None:
+    """They have a table of their own; who is not among them is counted as ever."""
+    random = np.random.default_rng(5)
+    codes = (random.random((300, 5000)) < random.uniform(0.02, 0.5, 5000)) * random.integers(1, 4, 5000)
+    test = G2(serape.Table(codes, kinds="categorical"))
+    among = np.flatnonzero(random.random(5000) < 0.5).astype(np.uint32)
+    assert len(among) > _core.Groups.many
+    screen = test.gathered(among)
+    for candidates in (among[::2], among[among > 2000], among[:0], np.arange(2, 5000, 3, dtype=np.uint32), among[::-1]):
+        found = screen(0, candidates, given, threads=threads, poll=None)
+        expected = test.screen(0, candidates, given)
+        assert found.statistic.tobytes() == expected.statistic.tobytes()
+        assert found.dof.tobytes() == expected.dof.tobytes()
+        assert found.reliable.tobytes() == expected.reliable.tobytes()
+        assert found.given == expected.given
 
 
 def test_a_pool_names_everyone_once() -> None:

@@ -452,6 +452,7 @@ FoundSubsets found_for(const Columns& xs, SubsetAnswers&& found) {
 
 void bind_test(nb::module_& m) {
     nb::class_<Groups>(m, "Groups", "Candidates and the conditioning sets they are tested with.")
+        .def_ro_static("many", &Groups::many, "From so many candidates on they get a table of their own.")
         .def(
             "__init__",
             [](Groups* self, const PackedTable& table,
@@ -554,6 +555,26 @@ void bind_test(nb::module_& m) {
             nb::arg("target"), nb::arg("groups"), nb::arg("also"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "The candidates of groups, each given its group's set and one more, one after another; who they are; tests "
             "and skips by size.")
+        .def(
+            "screen_among",
+            [](const ContingencyTest& test, std::uint32_t target, const Groups& groups, const Columns& candidates,
+               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll) {
+                check(test.table(), target);
+                check(test.table(), candidates.all());
+                check(test.table(), given);
+                if (&groups.table() != &test.table()) {
+                    throw nb::value_error("groups of another table");
+                }
+                ScreenAnswers answers(candidates.size());
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    test.screen_among(target, groups, candidates.all(), given, std::min(threads, most_threads), control,
+                                      answers.out());
+                });
+                return answers;
+            },
+            nb::arg("target"), nb::arg("groups"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), "As screen, of some of the candidates of groups, which may be quicker.")
         .def(
             "first_dependent",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,

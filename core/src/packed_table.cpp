@@ -278,6 +278,7 @@ const Panels& PackedTable::panels() const {
 }
 
 Panels PackedTable::panels(std::span<const std::uint32_t> columns) const {
+    constexpr std::size_t most_words_ahead = 64;  // of a column
     Panels made;
     made.rows = rows_;
     made.slot.assign(columns.size(), Panels::absent);
@@ -319,6 +320,13 @@ Panels PackedTable::panels(std::span<const std::uint32_t> columns) const {
         Line* lines = made.lines.data() + p * (rows_ + 1);
         for (std::size_t group = 0; group < line_words; ++group) {
             const std::uint64_t* const* from = source.data() + p * line_bits + group * 64;
+            if (from + 64 < source.data() + source.size()) {  // the next columns, which may be all over the memory
+                for (std::size_t j = 64; j < 128 && from[j] != nullptr; ++j) {
+                    for (std::size_t word = 0; word < std::min(words_, most_words_ahead); word += line_words) {
+                        __builtin_prefetch(from[j] + word);
+                    }
+                }
+            }
             const auto totals = made.totals.begin() + static_cast<std::ptrdiff_t>(p * line_bits + group * 64);
             const std::size_t ones = std::accumulate(totals, totals + 64, std::size_t{0});
             if (ones < words_ * most_ones_a_word) {

@@ -1,6 +1,7 @@
 #include "serape/pair_counter.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "serape/bits.hpp"
 #include "serape/kernels.hpp"
@@ -35,22 +36,29 @@ PairCounter::PairCounter(const PackedTable& table, const Statistic& statistic, C
       simple_(statistic.kind() == StatisticKind::g2),
       pairs_(target_levels == 2 && cells.size() == 2 * cells.strata()) {
     cells.need_cell_of_row();
+    // Each term is rounded to the nearest whole number, and a cell or stratum adds less than 32 to two sums.
+    rounding_ = static_cast<std::int64_t>(16 * (cells.size() + cells.strata()));
     count_cells();
     for (std::size_t member = 0; member < pool.size(); ++member) {
         levels_of_.push_back(static_cast<std::uint8_t>(table.levels(pool[member])));
-        const std::uint32_t* counts = in_cell_.data() + panels_.slot[member] * cells.size();
-        const LogTable& log = statistic.log();
-        std::int64_t constant = 0;
-        for (std::size_t z = 0; z < cells.strata(); ++z) {
-            std::uint32_t ones = 0;
-            for (std::size_t c = cells.stratum_begin[z]; c < cells.stratum_begin[z + 1]; ++c) {
-                constant -= log(counts[c]) + log(cells.count[c] - counts[c]);
-                ones += counts[c];
-            }
-            constant += log(ones) + log(cells.stratum_count[z] - ones);
-        }
-        constant_.push_back(constant);
+        constant_.push_back(-in_strata(in_cell_.data() + panels_.slot[member] * cells.size()));
     }
+}
+
+// What a binary column adds to G² in the cells, beside what does not depend on it: Σ n ln n over the cells divided by
+// it, less the same over the strata.
+std::int64_t PairCounter::in_strata(const std::uint32_t* counts) const {
+    const LogTable& log = statistic_.log();
+    std::int64_t sum = 0;
+    for (std::size_t z = 0; z < cells_.strata(); ++z) {
+        std::uint32_t ones = 0;
+        for (std::size_t c = cells_.stratum_begin[z]; c < cells_.stratum_begin[z + 1]; ++c) {
+            sum += log(counts[c]) + log(cells_.count[c] - counts[c]);
+            ones += counts[c];
+        }
+        sum -= log(ones) + log(cells_.stratum_count[z] - ones);
+    }
+    return sum;
 }
 
 // Fills in_cell_: the rows of every cell but the largest are read, that is what they leave.
@@ -98,6 +106,16 @@ void PairCounter::take(std::uint32_t x) {
         }
     }
     make_lists();
+    if (simple_ && levels_ == 2) {
+        alone_ = in_strata(of_x_.data());
+        alone_dof_ = 0;
+        for (std::size_t z = 0; z < cells_.strata(); ++z) {
+            const std::size_t first = cells_.stratum_begin[z];
+            const std::size_t last = cells_.stratum_begin[z + 1];
+            const std::size_t ones = std::accumulate(of_x_.begin() + first, of_x_.begin() + last, std::size_t{0});
+            alone_dof_ += ones != 0 && ones != cells_.stratum_count[z] ? last - first - 1 : 0;
+        }
+    }
 }
 
 void PairCounter::make_lists() {

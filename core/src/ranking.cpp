@@ -74,9 +74,11 @@ Sorted sort_out(std::span<const std::uint32_t> xs, std::span<const double> stati
     const auto column = [&](std::int64_t place) { return xs[static_cast<std::size_t>(place)]; };
     Sorted found;
     CriticalValues critical(log_alpha);
+    // Up to this, log p is above with any degrees of freedom; most statistics are, and unreliable ones are NaN.
+    const double small = apart_too ? -1.0 : critical.surely_above(1);
     std::vector<std::int64_t> places;
     for (std::size_t k = 0; k < statistic.size(); ++k) {
-        if (reliable[k] == 0) {
+        if (statistic[k] <= small || reliable[k] == 0) {
             continue;
         }
         if (!critical.log_p_above(statistic[k], dof[k])) {

@@ -272,6 +272,32 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
     Screen(*this, table_, target, candidates, given, threads, control, out).run(way, force_panels);
 }
 
+void ContingencyTest::screen_among(std::size_t target, const Groups& groups, std::span<const std::uint32_t> candidates,
+                                   std::span<const std::uint32_t> given, std::size_t threads, Control& control,
+                                   Answers out) const {
+    const PackedTable* const own = groups.own();
+    std::vector<std::uint32_t> places;
+    if (own != nullptr) {
+        places.reserve(candidates.size());
+        std::uint32_t place = 0;
+        std::size_t found = 0;
+        for (const Group& group : groups.all()) {
+            for (const std::uint32_t column : group.candidates) {
+                if (found < candidates.size() && candidates[found] == column) {
+                    places.push_back(place);
+                    ++found;
+                }
+                ++place;
+            }
+        }
+    }
+    if (places.size() < candidates.size()) {  // there is no such table, or somebody is not in it
+        screen(target, candidates, given, threads, control, out);
+        return;
+    }
+    Screen(*this, *own, target, places, given, threads, control, out).run(Way::automatic, false);
+}
+
 Groups::Groups(const PackedTable& table, std::vector<Group> all) : table_(table), all_(std::move(all)) {
     std::size_t size = 0;
     for (const Group& group : all_) {
@@ -282,7 +308,6 @@ Groups::Groups(const PackedTable& table, std::vector<Group> all) : table_(table)
 }
 
 const PackedTable* Groups::own() const {
-    constexpr std::size_t many = 2048;
     if (size() >= many) {
         std::call_once(once_, [&] {
             std::vector<std::uint32_t> columns;

@@ -18,6 +18,21 @@ constexpr std::uint32_t first_members = 4;  // of a pool, which separate most
 constexpr double margin = 1e-9;
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max() - 1;
 
+// A statistic of so many degrees of freedom, or fewer, that has no larger p-value than this: for 2m of them the upper
+// tail is e^(−u) (1 + u + … + u^(m−1)/(m−1)!), where u is half of the statistic. Not the smallest, but close.
+double statistic_as_rare(double log_p, std::size_t dof) {
+    const std::size_t m = (dof + 1) / 2;
+    double u = 2.0 * static_cast<double>(m) - 2.0 * log_p;  // large enough
+    for (int round = 0; round < 4; ++round) {               // each is nearer, and still large enough
+        double nested = 1.0;
+        for (std::size_t k = m; k-- > 1;) {
+            nested = 1.0 + u / static_cast<double>(k) * nested;
+        }
+        u = std::log(nested) - log_p;
+    }
+    return 2.0 * u;
+}
+
 }  // namespace
 
 struct SubsetSearch::Node {
@@ -59,7 +74,6 @@ SubsetSearch::SubsetSearch(const ContingencyTest& test, const SubsetQuestion& qu
         const std::uint32_t z = question.pool[p];
         const auto fixed = question.fixed;
         if (z != question.target && std::find(fixed.begin(), fixed.end(), z) == fixed.end()) {
-            place_.emplace(z, static_cast<std::uint32_t>(p));
             live_.push_back(static_cast<std::uint32_t>(p));
             levels_.push_back(test.table().levels(z));
         }
@@ -79,13 +93,24 @@ void SubsetSearch::drop(std::uint32_t z) {
     }
 }
 
-std::size_t SubsetSearch::live_place(std::uint32_t z) const {
+std::size_t SubsetSearch::live_place(std::uint32_t z) {
+    // Where the x are the pool, from the last to the first, it is the one before.
+    if (const std::size_t before = found_ == 0 ? live_.size() - 1 : found_ - 1;
+        before < live_.size() && question_.pool[live_[before]] == z) {
+        return found_ = before;
+    }
+    if (place_.empty()) {
+        for (const std::uint32_t p : live_) {
+            place_.emplace(question_.pool[p], p);
+        }
+    }
     const auto known = place_.find(z);
     if (known == place_.end()) {
         return live_.size();
     }
     const auto at = std::lower_bound(live_.begin(), live_.end(), known->second);
-    return at != live_.end() && *at == known->second ? static_cast<std::size_t>(at - live_.begin()) : live_.size();
+    const bool live = at != live_.end() && *at == known->second;
+    return live ? found_ = static_cast<std::size_t>(at - live_.begin()) : live_.size();
 }
 
 void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried, Control& control,
@@ -129,11 +154,8 @@ void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const
             break;
         }
     }
-    for (const Walk& walk : all) {
-        Outcome& outcome = walk.best->outcome;
-        if (outcome.reliable && !walk.ranked) {
-            outcome.log_p = chi_square_log_sf(outcome.statistic, outcome.dof);
-        }
+    for (Walk& walk : all) {
+        rank(walk);
     }
 }
 
@@ -224,15 +246,20 @@ void SubsetSearch::visit(Walks& walks, Node& node, std::size_t from, std::size_t
 // As visit() from the root with one member wanted. Mostly one of the first members separates an x: these are tried on
 // one x after another, as there; the others on each x by itself, for which its rows have to be listed.
 void SubsetSearch::visit_pairs(Walks& walks, double strata) {
+    const PackedTable& table = test_.table();
     Walks going;
     for (Walk* walk : walks) {
         may_pair(*walk, strata) ? going.push_back(walk) : pass_over(*walk, 0, 1, walk->tried < 0);
     }
+    if (!going.empty() && !pairs_) {
+        pairs_.emplace(table, test_.statistic_, root_->cells, table.levels(question_.target), question_.pool);
+    }
     for (std::size_t k = 0; k < live_.size() && live_[k] < first_members; ++k) {
         const std::uint32_t member = live_[k];
-        const double more_strata = strata * test_.table().levels(question_.pool[member]);
+        const double more_strata = strata * table.levels(question_.pool[member]);
         std::unique_ptr<Node> temporary;
         Node* node = nullptr;
+        bool taken = false;
         chosen_.assign(1, member);
         std::erase_if(going, [&](Walk* walk) {
             if (member == walk->member || !walk->fresh(member) || !tried_with(*walk, member)) {
@@ -242,15 +269,18 @@ void SubsetSearch::visit_pairs(Walks& walks, double strata) {
                 tally_.add_skip(question_.fixed.size() + 1);
                 return false;
             }
+            if (!taken) {
+                pairs_->take(question_.pool[member]);
+                taken = true;
+            }
+            if (walk->member < question_.pool.size() && pairs_->turns(walk->member)) {
+                return judge(*walk, pairs_->turned(walk->member), more_strata);
+            }
             node = node != nullptr ? node : &child(*root_, member, true, temporary);
             return examine(*walk, *node, more_strata);
         });
     }
     chosen_.clear();
-    if (!going.empty() && !pairs_) {
-        const PackedTable& table = test_.table();
-        pairs_.emplace(table, test_.statistic_, root_->cells, table.levels(question_.target), question_.pool);
-    }
     for (std::size_t k = 0; k < going.size(); ++k) {
         pairs_->expect(going[std::min(k + 4, going.size() - 1)]->x, going[std::min(k + 8, going.size() - 1)]->x);
         pair_up(*going[k], strata);
@@ -289,6 +319,8 @@ void SubsetSearch::pair_up(Walk& walk, double strata) {
     }
     std::array<std::int64_t, few_dof> dull;  // by few degrees of freedom, a sum from which on a test changes nothing
     dull.fill(std::numeric_limits<std::int64_t>::max());
+    std::int64_t dull_anyway = std::numeric_limits<std::int64_t>::max();  // the same, with a binary member, for any dof
+    Outcome known{nan, nan, nan, false};                                  // the weakest association that is based on
     std::uint64_t tests = 0;
     bool separated = false;
     pairs_->take(walk.x);
@@ -300,6 +332,10 @@ void SubsetSearch::pair_up(Walk& walk, double strata) {
         const std::uint32_t levels = pairs_->levels(member);
         if (!allowed[levels]) {
             tally_.add_skip(size);
+            continue;
+        }
+        if (pairs_->at_least(member) >= dull_anyway) {
+            ++tests;
             continue;
         }
         const Sum sum = (*pairs_)(member);
@@ -314,9 +350,34 @@ void SubsetSearch::pair_up(Walk& walk, double strata) {
             const double significant = question_.stop_above ? critical_.surely_not_above(dof) : 0.0;
             dull[dof] = test_.statistic_.reaching(std::max(significant, walk.met[dof] * (1.0 + margin)));
         }
+        if (const Outcome& best = walk.best->outcome; best.statistic != known.statistic || best.dof != known.dof) {
+            known = best;
+            dull_anyway = dull_for_any_dof(walk, adjusted ? std::min(few[2], pairs_->most_dof()) : few[2]);
+        }
     }
     chosen_.clear();
     tally_.add_test(size, tests);
+}
+
+// A sum from which on a test changes nothing if it has at most so many degrees of freedom.
+std::int64_t SubsetSearch::dull_for_any_dof(Walk& walk, std::size_t most_dof) {
+    Outcome& best = walk.best->outcome;
+    if (most_dof == 0 || most_dof >= few_dof || !best.reliable) {
+        return std::numeric_limits<std::int64_t>::max();
+    }
+    rank(walk);
+    const double significant = question_.stop_above ? critical_.surely_not_above(most_dof) : 0.0;
+    const double as_strong =
+        best.dof == static_cast<double>(most_dof) ? best.statistic : statistic_as_rare(best.log_p, most_dof);
+    return test_.statistic_.reaching(std::max(significant, as_strong * (1.0 + margin)));
+}
+
+// Computes the log p of x's weakest association, unless it is known.
+void SubsetSearch::rank(Walk& walk) {
+    if (Outcome& best = walk.best->outcome; best.reliable && !walk.ranked) {
+        best.log_p = chi_square_log_sf(best.statistic, best.dof);
+        walk.ranked = true;
+    }
 }
 
 SubsetSearch::Node& SubsetSearch::child(Node& parent, std::size_t member, bool keep, std::unique_ptr<Node>& temporary) {
@@ -369,10 +430,7 @@ bool SubsetSearch::judge(Walk& walk, const Sum& sum, double strata) {
     if (!weaker && dof == best.dof) {
         weaker = statistic < best.statistic;
     } else if (!weaker && !walk.knows(statistic, few)) {
-        if (!walk.ranked) {
-            best.log_p = chi_square_log_sf(best.statistic, best.dof);
-            walk.ranked = true;
-        }
+        rank(walk);
         log_p = chi_square_log_sf(statistic, dof);
         weaker = log_p > best.log_p || (log_p == best.log_p && statistic < best.statistic);
     }

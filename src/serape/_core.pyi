@@ -1,7 +1,7 @@
 """The native core: packed columns, counting, statistics."""
 
 from collections.abc import Sequence
-from typing import Annotated, overload
+from typing import Annotated, Final, overload
 
 import numpy
 import numpy.typing
@@ -143,6 +143,9 @@ class Groups:
 
     def __init__(self, table: PackedTable, groups: Sequence[tuple[Sequence[int] | numpy.typing.NDArray[numpy.uint32], Sequence[int]]]) -> None: ...
 
+    many: Final[int] = ...
+    """From so many candidates on they get a table of their own."""
+
 class ContingencyTest:
     """G² and X² tests on a packed table."""
 
@@ -160,6 +163,9 @@ class ContingencyTest:
         """
         The candidates of groups, each given its group's set and one more, one after another; who they are; tests and skips by size.
         """
+
+    def screen_among(self, target: int, groups: Groups, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None) -> ScreenAnswers:
+        """As screen, of some of the candidates of groups, which may be quicker."""
 
     def first_dependent(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], log_alpha: float, poll: object | None = None) -> ScreenAnswers: ...
 

@@ -90,6 +90,8 @@ struct Group {
 // panels hold nobody else.
 class Groups {
   public:
+    static constexpr std::size_t many = 2048;  // candidates for which a table of their own pays
+
     Groups(const PackedTable& table, std::vector<Group> all);
     const std::vector<Group>& all() const { return all_; }
     std::size_t size() const { return places_.size(); }  // candidates
@@ -122,6 +124,10 @@ class ContingencyTest {
     void screen(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                 std::size_t threads, Control& control, Answers out, Way way = Way::automatic,
                 bool force_panels = false) const;
+    // As above, of some of the candidates of groups, all in the table's order, which is quicker if these have a table
+    // of their own.
+    void screen_among(std::size_t target, const Groups& groups, std::span<const std::uint32_t> candidates,
+                      std::span<const std::uint32_t> given, std::size_t threads, Control& control, Answers out) const;
 
     // The candidates of several groups, each given its group's set and `also`; groups with `also` in their set are left
     // out. Answers are written one after another; `xs` gets who they are of, and the tally how many there are.

@@ -25,10 +25,9 @@ class CriticalValues {  // not to be shared by threads
         return look_up(statistic, dof);
     }
 
-    // A statistic from which on log p is not above, or infinity if none is known.
-    double surely_not_above(std::size_t dof) const {
-        return dof < few ? near_[dof].above : std::numeric_limits<double>::infinity();
-    }
+    // A statistic from which on log p is not above, and one up to which it is; infinity and −1 if none is known.
+    double surely_not_above(std::size_t dof) { return near(dof).above; }
+    double surely_above(std::size_t dof) { return near(dof).below; }
 
   private:
     struct Bracket {
@@ -36,6 +35,15 @@ class CriticalValues {  // not to be shared by threads
         double above = std::numeric_limits<double>::infinity();
     };
     static Bracket find(double log_alpha, double dof);
+    Bracket near(std::size_t dof) {
+        if (dof == 0 || dof >= few) {
+            return {};
+        }
+        if (near_[dof].below < 0.0) {
+            look_up(0.0, static_cast<double>(dof));
+        }
+        return near_[dof];
+    }
     bool look_up(double statistic, double dof);
 
     static constexpr std::size_t few = 16;

@@ -36,6 +36,14 @@ class PairCounter {  // one per thread
             __builtin_prefetch(&ones_->start[later]);
         }
     }
+    // Less than what operator() would give for a member, if both are binary and the statistic is G², and the least
+    // number there is otherwise. By the chain rule, what x tells of the target given z is at least what x tells without
+    // z, less what z tells: I(x; t | z) = I(x, z; t) − I(z; t) ≥ I(x; t) − I(z; t).
+    std::int64_t at_least(std::size_t member) const {
+        return turns(member) ? alone_ + constant_[member] - rounding_ : std::numeric_limits<std::int64_t>::min();
+    }
+    // The most degrees of freedom that occur with a binary member: a stratum that has some becomes two.
+    std::size_t most_dof() const { return 2 * alone_dof_; }
     // x in the cells divided by this member of the pool.
     Sum operator()(std::size_t member) {
         const std::size_t slot = panels_.slot[member];
@@ -47,8 +55,16 @@ class PairCounter {  // one per thread
         if (!simple_ || levels_ != 2 || levels != 2) {
             return any(slot % line_bits, of_member, levels);
         }
-        return pairs_ ? binary<true>(slot % line_bits, of_member, constant_[member])
-                      : binary<false>(slot % line_bits, of_member, constant_[member]);
+        return binary(slot % line_bits, of_x_.data(), of_member, constant_[member]);
+    }
+    // Whether the other way round can be counted too: this member of the pool in the cells divided by x.
+    bool turns(std::size_t member) const { return simple_ && levels_ == 2 && levels_of_[member] == 2; }
+    Sum turned(std::size_t member) {
+        const std::size_t slot = panels_.slot[member];
+        if (slot / line_bits != counted_) {
+            count(slot / line_bits);
+        }
+        return binary(slot % line_bits, in_cell_.data() + slot * cells_.size(), of_x_.data(), -alone_);
     }
 
   private:
@@ -57,10 +73,14 @@ class PairCounter {  // one per thread
         std::uint32_t row, list;
     };
     void count_cells();
+    std::int64_t in_strata(const std::uint32_t* counts) const;
     void make_lists();
     void count(std::size_t panel);
+    Sum binary(std::size_t bit, const std::uint32_t* of_x, const std::uint32_t* of_z, std::int64_t constant) const {
+        return pairs_ ? binary_in<true>(bit, of_x, of_z, constant) : binary_in<false>(bit, of_x, of_z, constant);
+    }
     template <bool pairs>
-    Sum binary(std::size_t bit, const std::uint32_t* of_member, std::int64_t constant) const;
+    Sum binary_in(std::size_t bit, const std::uint32_t* of_x, const std::uint32_t* of_z, std::int64_t constant) const;
     Sum any(std::size_t bit, const std::uint32_t* of_member, std::uint32_t member_levels);
 
     const PackedTable& table_;
@@ -74,6 +94,9 @@ class PairCounter {  // one per thread
     bool pairs_;                               // whether every stratum has two cells
     std::vector<std::uint32_t> in_cell_;       // [bit of the pool, over all panels][cell]: rows
     std::vector<std::int64_t> constant_;       // by member, if binary: what its strata add to every sum
+    std::int64_t alone_ = 0;                   // of x, if binary: what such a constant lacks
+    std::size_t alone_dof_ = 0;                // of x, if binary, in the cells as they are
+    std::int64_t rounding_ = 0;                // more than the terms of a sum can be off by together
     std::uint32_t levels_ = 0;                 // of x
     std::vector<std::uint32_t> of_x_;          // [level − 1][cell]: rows
     std::vector<Listed> listed_;               // rows of x, and the list they go to
@@ -84,25 +107,25 @@ class PairCounter {  // one per thread
     std::vector<std::uint32_t> part_, sizes_;  // of one stratum
 };
 
-// G² of binary variables.
+// G² of binary variables: of_x and of_z are their rows in each cell, the constant is what z's strata add.
 template <bool pairs>
-inline Sum PairCounter::binary(std::size_t bit, const std::uint32_t* of_member, std::int64_t constant) const {
+inline Sum PairCounter::binary_in(std::size_t bit, const std::uint32_t* of_x, const std::uint32_t* of_z,
+                                  std::int64_t constant) const {
     const std::int64_t* const log = statistic_.log().data();
     const std::uint16_t* both = counts_.data() + bit;
     const std::size_t strata = cells_.strata();
     const std::uint32_t* const begin = cells_.stratum_begin.data();
     const std::uint32_t* const size = cells_.count.data();
-    const std::uint32_t* const of_x = of_x_.data();
     std::int64_t value = constant;
     std::int64_t dof = 0;
     for (std::size_t z = 0; z < strata; ++z) {
-        // By level of the member: rows in the stratum and those of x among them, and cells that occur.
+        // By level of z: rows in the stratum and those of x among them, and cells that occur.
         std::uint32_t n_0 = 0, n_1 = 0, x_0 = 0, x_1 = 0, met_0 = 0, met_1 = 0;
         const std::size_t first = pairs ? 2 * z : begin[z];
         const std::size_t last = pairs ? 2 * z + 2 : begin[z + 1];
 #pragma GCC unroll 2
         for (std::size_t c = first; c < last; ++c) {
-            const std::uint32_t in_1 = of_member[c];
+            const std::uint32_t in_1 = of_z[c];
             const std::uint32_t in_0 = size[c] - in_1;
             const std::uint32_t a_1 = both[c * line_bits];
             const std::uint32_t a_0 = of_x[c] - a_1;

@@ -40,7 +40,7 @@ class SubsetSearch {  // one per thread
     struct Node;
     struct Walk;
     using Walks = std::vector<Walk*>;
-    std::size_t live_place(std::uint32_t z) const;  // in live_, or its size
+    std::size_t live_place(std::uint32_t z);  // in live_, or its size
     Node& child(Node& parent, std::size_t member, bool keep, std::unique_ptr<Node>& temporary);
     void visit(Walks& walks, Node& node, std::size_t from, std::size_t wanted, double strata, std::uint32_t last);
     double least(const Walk& walk, std::size_t wanted) const;
@@ -49,6 +49,8 @@ class SubsetSearch {  // one per thread
     bool one_by_one() const { return question_.shrinking || question_.until_survivor; }
     void visit_pairs(Walks& walks, double strata);
     void pair_up(Walk& walk, double strata);
+    std::int64_t dull_for_any_dof(Walk& walk, std::size_t most_dof);
+    void rank(Walk& walk);
     bool may_pair(const Walk& walk, double strata) const;
     double full_dof(const Walk& walk, double strata) const;
     bool examine(Walk& walk, Node& node, double strata);
@@ -59,7 +61,8 @@ class SubsetSearch {  // one per thread
     const SubsetQuestion& question_;
     CandidateKinds kinds_;
     CriticalValues critical_;
-    std::unordered_map<std::uint32_t, std::uint32_t> place_;  // of a variable in the pool
+    std::unordered_map<std::uint32_t, std::uint32_t> place_;  // of a variable in the pool, once somebody asks
+    std::size_t found_ = 0;                                   // place in live_ of the last one that was looked for
     std::vector<std::uint32_t> live_;  // places in the pool of those that have not left it, ascending
     std::vector<double> levels_;       // of the members of the pool, ascending
     std::vector<double> least_;        // by k, the least product of levels of k members of the pool

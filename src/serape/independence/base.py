@@ -485,6 +485,14 @@ class IndependenceTest(ABC):
                 poll()
         return _as_screen(candidates, given, outcomes)
 
+    def gathered(self, among: NDArray[np.uint32]) -> Callable[..., Screen]:
+        """Return what screens some of these candidates, as `screen` does; they are in the table's order.
+
+        For many screens of most of them: a test may keep together meanwhile what it needs.
+        """
+        del among
+        return self.screen
+
     def screens(
         self, target: int, groups: Groups, also: int, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[Screen, Tally]:

@@ -108,6 +108,26 @@ class ContingencyTest(IndependenceTest):
         positions = as_positions(candidates)
         return _NativeScreen(positions, tuple(given), self._native.screen(target, positions, given, threads, poll, way))
 
+    def gathered(self, among: NDArray[np.uint32]) -> Callable[..., Screen]:
+        """Return what screens some of these candidates from a table of their own, if they are many."""
+        if len(among) < _core.Groups.many:
+            return self.screen
+        native = Groups([(among, ())]).native_in(self.table.packed)
+
+        def screen(
+            target: int,
+            candidates: Candidates,
+            given: Sequence[int] = (),
+            *,
+            threads: int = 1,
+            poll: Poll | None = None,
+        ) -> Screen:
+            positions = as_positions(candidates)
+            answers = self._native.screen_among(target, native, positions, given, threads, poll)
+            return _NativeScreen(positions, tuple(given), answers)
+
+        return screen
+
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
     ) -> Screen:

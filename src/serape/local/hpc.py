@@ -31,8 +31,9 @@ def hpc(search: Search, target: int) -> tuple[int, ...]:
     pcs, d_sep = de_pcs(search, target)
     sps = de_sps(search, target, pcs, d_sep)
     among = as_positions(sorted({target, *pcs, *sps}))
-    near = _inter_iapc(search, target, among)
-    return (*near, *(x for x in pcs if x not in near and target in _inter_iapc(search, x, among)))
+    with search.asking_about(among):
+        near = _inter_iapc(search, target, among)
+        return (*near, *(x for x in pcs if x not in near and target in _inter_iapc(search, x, among)))
 
 
 def hpc_mb(search: Search, target: int) -> Answer:

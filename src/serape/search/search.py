@@ -14,6 +14,7 @@ import functools
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -85,6 +86,7 @@ class Search:
         if max_conditioning is not None and not (is_whole(max_conditioning) and max_conditioning >= 0):
             raise OptionError(f"max_conditioning must be a whole number, 0 or more, not {max_conditioning!r}")
         self.test = test
+        self._screen = test.screen
         self.subject = subject
         self.alpha = float(alpha)
         self.log_alpha = math.log(alpha)
@@ -165,8 +167,19 @@ class Search:
             if self._remembers(target):
                 self.trail(target).note_batch(screen)
             return screen
-        screen = self.test.screen(target, candidates, given, threads=self._threads, poll=self._tick)
-        return self._counted(target, screen)
+        return self._counted(target, self._screen(target, candidates, given, threads=self._threads, poll=self._tick))
+
+    @contextmanager
+    def asking_about(self, among: Positions) -> Iterator[None]:
+        """Expect many screens of these variables, or of most of them; they must be in the table's order.
+
+        The answers are the same; the test may keep together what it needs for them.
+        """
+        outside, self._screen = self._screen, self.test.gathered(among)
+        try:
+            yield
+        finally:
+            self._screen = outside
 
     def know(self, marginals: Mapping[int, Screen]) -> None:
         """Take tests given nothing, by target, as known: they are not performed again, nor counted."""
