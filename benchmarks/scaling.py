@@ -42,6 +42,7 @@ from serape.data.reading import WideColumns
 from serape.independence import G2
 
 ALPHA = 0.01
+LONG = 20_000  # rows
 SEED = 1
 BLOCK = 2048
 """Columns drawn at once."""
@@ -243,9 +244,29 @@ def in_row(job: Callable[[int], object], threads: int, times: int) -> None:
         job(threads)
 
 
+def nothing_shared(processes: int) -> None:
+    """Count to four million in processes that have nothing to do with each other: what the machine gives at best."""
+    children = []
+    for _ in range(processes - 1):
+        if (child := os.fork()) == 0:
+            _count(4_000_000 // processes)
+            os._exit(0)
+        children.append(child)
+    _count(4_000_000 // processes)
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def _count(up_to: int) -> int:
+    reached = 0
+    while reached < up_to:
+        reached += 1
+    return reached
+
+
 def with_threads(variables: int, many: int, threads: Sequence[int], repeats: int) -> list[dict[str, Any]]:
     """Time the same work on different numbers of threads, in turns; what is soon done, several times in a row."""
-    table, narrow = make(variables, 1000), make(many, 1000)
+    table, narrow, long = make(variables, 1000), make(many, 1000), make(many, LONG)
     test = G2(table)
     target = place_of_target(variables)
     rest = np.setdiff1d(np.arange(variables, dtype=np.uint32), [target]).astype(np.uint32)
@@ -263,6 +284,10 @@ def with_threads(variables: int, many: int, threads: Sequence[int], repeats: int
         f"iamb, {many:,} targets": lambda n: serape.blankets(narrow, algorithm="iamb", alpha=ALPHA, n_jobs=n),
         f"hiton-mb, {many:,} targets": lambda n: serape.blankets(narrow, algorithm="hiton-mb", alpha=ALPHA, n_jobs=n),
         f"hpc, {many:,} targets": lambda n: serape.blankets(narrow, algorithm="hpc", alpha=ALPHA, n_jobs=n),
+        f"hiton-mb, {many:,} targets, {LONG:,} rows": lambda n: serape.blankets(
+            long, algorithm="hiton-mb", alpha=ALPHA, n_jobs=n
+        ),
+        "nothing shared: processes that count": nothing_shared,
     }
     found = []
     for name, job in jobs.items():

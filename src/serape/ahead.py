@@ -26,11 +26,15 @@ def take_ahead(
     progress: bool | Watcher | None,
     *,
     copies: bool = False,
-) -> dict[int, Tally]:
-    """Take the targets' own steps; return what each of them took. With `copies`, copies of columns take part."""
+) -> tuple[dict[int, Tally], int]:
+    """Take the targets' own steps, if they are worth sharing out.
+
+    Returns what each of them took, and how many processes are to do the rest: one, if they were not. With `copies`,
+    copies of columns take part.
+    """
     tallies: dict[int, Tally] = {}
     if memory is None or jobs == 1 or not can_fork(task.source):
-        return tallies
+        return tallies, jobs
     show = Show("own steps", len(targets), None if callable(progress) else progress)
 
     def own(target: int, watch: Watcher) -> tuple[list[Taken], Tally]:
@@ -46,7 +50,7 @@ def take_ahead(
         show.advance(task.source.variables[target], (), tallies[target].performed, 0)
 
     try:
-        for_each(own, targets, jobs, keep, test=task.source)
+        shared = for_each(own, targets, jobs, keep, test=task.source, if_shared=True)
     finally:
         show.close()
-    return tallies
+    return tallies, jobs if shared else 1

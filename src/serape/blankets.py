@@ -87,7 +87,8 @@ def ask_of_many(
         if memory is not None:
             notes.append("neighbourhoods found for other targets were shared; `tests` are those performed for this one")
         alike = [target for target in positions if task.left_out(target) == common] if memory is not None else []
-        ahead.update(take_ahead(task, alike, jobs, known, memory, progress))
+        taken, jobs = take_ahead(task, alike, jobs, known, memory, progress)
+        ahead.update(taken)
         for_each(one, positions, jobs, done, test=task.source, light=task.light)
     except KeyboardInterrupt:
         pass  # what is complete is returned

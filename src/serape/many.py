@@ -20,8 +20,8 @@ from serape.structure.knowledge import BoundKnowledge
 
 Value = TypeVar("Value")
 
-_TRIAL = 0.05  # seconds, before more processes are thought of
-_WORTH_A_FORK = 0.15  # seconds of work that is left
+_TRIAL = 0.03  # seconds, before more processes are thought of
+_WORTH_A_FORK = 0.25  # seconds of work that is left: less is done before others have started
 
 MOST_SHARED = 10_000_000
 """Targets times variables up to which tests given nothing are shared: 250 MB of answers."""
@@ -35,25 +35,28 @@ def for_each(
     *,
     test: IndependenceTest | None = None,
     light: Callable[[Value], Value] | None = None,
-) -> None:
-    """Do a piece of work for each item, several at a time, and tell what came of each.
+    if_shared: bool = False,
+) -> bool:
+    """Do a piece of work for each item, several at a time, and tell what came of each; return whether it was shared.
 
     Python works on one thread at a time, so several processes share what takes more than a moment, if the `test` that
-    the work asks can live in them; threads do otherwise. `light` makes a value fit to be sent from one to another. What
-    one of them raises ends the others too. The work is given a watcher, which its search must have: it ends the search
-    when another thread is to stop.
+    the work asks can live in them; threads do otherwise. `light` makes a value fit to be sent from one to another. With
+    `if_shared`, what is too little to be shared is left undone, but for some of the items. What one of them raises ends
+    the others too. The work is given a watcher, which its search must have: it ends the search when another thread is
+    to stop.
     """
     waiting = list(items)
     if jobs > 1 and len(waiting) > 2 and test is not None and can_fork(test):
-        waiting = _for_a_moment(work, waiting, done)
-        if waiting:
+        waiting, worth = _for_a_moment(work, waiting, done, if_shared)
+        if worth:
             in_processes(lambda item, look: work(item, lambda _: look()), waiting, jobs, done, light)
-        return
+        return worth
     if jobs == 1:
         for item in waiting:
             done(item, work(item, _nobody))
-        return
+        return False
     _in_threads(work, waiting, jobs, done)
+    return True
 
 
 def _nobody(now: Progress) -> None:
@@ -67,16 +70,24 @@ def can_fork(test: IndependenceTest) -> bool:
 
 
 def _for_a_moment(
-    work: Callable[[int, Watcher], Value], items: Sequence[int], done: Callable[[int, Value], None]
-) -> list[int]:
-    """Work until it is clear that it will take a while; return what is left then."""
+    work: Callable[[int, Watcher], Value],
+    items: Sequence[int],
+    done: Callable[[int, Value], None],
+    only_a_moment: bool,
+) -> tuple[list[int], bool]:
+    """Work until it is clear whether it will take a while; return what is left then, and whether it will.
+
+    If it will not, the work is done to the end, unless it is to be `only_a_moment`.
+    """
     started = time.perf_counter()
     for count, item in enumerate(items):
         spent = time.perf_counter() - started
-        if count and spent > _TRIAL and spent / count * (len(items) - count) > _WORTH_A_FORK:
-            return list(items[count:])
+        if count and spent > _TRIAL:
+            worth = spent / count * (len(items) - count) > _WORTH_A_FORK
+            if worth or only_a_moment:
+                return list(items[count:]), worth
         done(item, work(item, _nobody))
-    return []
+    return [], False
 
 
 def _in_threads(

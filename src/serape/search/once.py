@@ -38,6 +38,7 @@ class Memory:
     """Steps that have been computed. Searches that share one must ask the same test with the same settings."""
 
     _steps: dict[Any, Step[Any]] = field(default_factory=dict)
+    _about: dict[int, list[Any]] = field(default_factory=dict)  # by target, the keys of what was computed here
     _running: dict[Any, threading.Event | None] = field(default_factory=dict)  # with an event, if somebody waits
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -59,6 +60,7 @@ class Memory:
         try:
             step = compute()
             self._steps[key] = step
+            self._about.setdefault(step.target, []).append(key)
         finally:
             with self._lock:
                 waited_for = self._running.pop(key)
@@ -67,11 +69,9 @@ class Memory:
         return step
 
     def taken(self, target: int) -> list[Taken]:
-        """Return the steps about a target."""
+        """Return the steps about a target that were computed here."""
         return [
-            (key[0].__module__, key[0].__qualname__, key[2:], step)
-            for key, step in self._steps.items()
-            if step.target == target
+            (key[0].__module__, key[0].__qualname__, key[2:], self._steps[key]) for key in self._about.get(target, ())
         ]
 
     def add(self, steps: Iterable[Taken]) -> None:

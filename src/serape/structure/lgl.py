@@ -83,7 +83,8 @@ def neighbourhoods(
         known = given_nothing(task.source, rest, task.knowledge, jobs)
         if known:
             found.tally.add(0, shared_tests(known), 0)
-        ahead.update(take_ahead(task, rest, jobs, known, memory, progress, copies=True))
+        taken, jobs = take_ahead(task, rest, jobs, known, memory, progress, copies=True)
+        ahead.update(taken)
         for_each(one, rest, jobs, keep, test=task.source)
         found.complete = True
     except KeyboardInterrupt:
