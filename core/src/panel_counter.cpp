@@ -212,33 +212,30 @@ void PanelCounter::add_binary(const PanelPlan::StratumWork& stratum, const Count
         const std::int64_t* pair_0 = work[0].pair;
         const std::int64_t* pair_1 = work[1].pair;
         const std::int64_t* pair = stratum.pair;
-        for (std::size_t k = 0; k < size; ++k) {
-            const std::size_t a_0 = counts[bits[k]];
-            const std::size_t a_1 = counts[line_bits + bits[k]];
-            value[k] += pair_0[a_0] + pair_1[a_1] - pair[a_0 + a_1];
-        }
-    } else {
-        const LogTable& log = plan_.statistic_.log();
-        for (std::size_t k = 0; k < size; ++k) {
-            std::uint32_t margin = 0;
-            std::int64_t sum = 0;
-            for (std::size_t c = 0; c < cells; ++c) {
-                const std::uint32_t a = counts[c * line_bits + bits[k]];
-                margin += a;
-                sum += work[c].pair != nullptr ? work[c].pair[a] : log(a) + log(plan_.cells_.count[work[c].cell] - a);
+        const auto add = [&]<bool adjusted>() {
+            for (std::size_t k = 0; k < size; ++k) {
+                const std::size_t a_0 = counts[bits[k]];
+                const std::size_t a_1 = counts[line_bits + bits[k]];
+                value[k] += pair_0[a_0] + pair_1[a_1] - pair[a_0 + a_1];
+                if (adjusted) {
+                    dof_[k] += a_0 + a_1 != 0 && a_0 + a_1 != n;
+                }
             }
-            value[k] += sum - (stratum.pair != nullptr ? stratum.pair[margin] : log(margin) + log(n - margin));
-        }
+        };
+        plan_.adjusted_ ? add.template operator()<true>() : add.template operator()<false>();
+        return;
     }
-    if (plan_.adjusted_) {
-        const auto freedom = static_cast<std::uint32_t>(cells - 1);
-        for (std::size_t k = 0; k < size; ++k) {
-            std::uint32_t margin = 0;
-            for (std::size_t c = 0; c < cells; ++c) {
-                margin += counts[c * line_bits + bits[k]];
-            }
-            dof_[k] += margin != 0 && margin != n ? freedom : 0;
+    const LogTable& log = plan_.statistic_.log();
+    for (std::size_t k = 0; k < size; ++k) {
+        std::uint32_t margin = 0;
+        std::int64_t sum = 0;
+        for (std::size_t c = 0; c < cells; ++c) {
+            const std::uint32_t a = counts[c * line_bits + bits[k]];
+            margin += a;
+            sum += work[c].pair != nullptr ? work[c].pair[a] : log(a) + log(plan_.cells_.count[work[c].cell] - a);
         }
+        value[k] += sum - (stratum.pair != nullptr ? stratum.pair[margin] : log(margin) + log(n - margin));
+        dof_[k] += margin != 0 && margin != n ? static_cast<std::uint32_t>(cells - 1) : 0;
     }
 }
 
@@ -313,8 +310,9 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
     binary_.clear();
     place_.clear();
     single_.clear();
-    const bool neighbours =
-        g2 && panels.binary[panel] != 0 && candidates.back() - candidates.front() + 1 == candidates.size();
+    // Where nearly all are wanted, all are counted.
+    const std::size_t from_first_to_last = candidates.back() - candidates.front() + std::size_t{1};
+    const bool neighbours = g2 && panels.binary[panel] != 0 && from_first_to_last <= 2 * candidates.size();
     const std::size_t offset = neighbours ? panels.slot[candidates.front()] - first_bit : 0;
     for (std::size_t k = 0; k < candidates.size() && !neighbours; ++k) {
         const std::size_t bit = panels.slot[candidates[k]] - first_bit;
@@ -328,7 +326,7 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
             dof[k] = 0;
         }
     }
-    const std::size_t side_by_side = neighbours ? candidates.size() : binary_.size();
+    const std::size_t side_by_side = neighbours ? from_first_to_last : binary_.size();
     std::fill_n(value_.data(), side_by_side, plan_.constant_);
     std::fill_n(dof_.data(), side_by_side, 0u);
 
@@ -386,10 +384,13 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
             first = last;
         }
     }
-    for (std::size_t k = 0; k < side_by_side; ++k) {
-        const std::size_t position = neighbours ? k : place_[k];
-        value[position] = value_[k];
-        dof[position] = dof_[k];
+    for (std::size_t k = 0; k < candidates.size() && neighbours; ++k) {
+        value[k] = value_[candidates[k] - candidates.front()];
+        dof[k] = dof_[candidates[k] - candidates.front()];
+    }
+    for (std::size_t k = 0; k < place_.size(); ++k) {
+        value[place_[k]] = value_[k];
+        dof[place_[k]] = dof_[k];
     }
 }
 
