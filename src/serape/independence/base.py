@@ -194,7 +194,7 @@ class Known(NamedTuple):
     batch: NDArray[np.intp]
     place: NDArray[np.intp]
 
-    def at(self, kept: NDArray[np.intp] | NDArray[np.bool_]) -> Known:
+    def at(self, kept: NDArray[np.intp]) -> Known:
         """Return those of some x."""
         return Known(self.statistic[kept], self.dof[kept], self.log_p[kept], self.batch[kept], self.place[kept])
 

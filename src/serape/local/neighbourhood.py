@@ -107,9 +107,9 @@ class Weakest:
             return None
         place = self._near.search.one_of(_core.lowest(self._known.log_p, self._known.statistic))
         x = int(self._xs[place])
-        kept = np.ones(len(self._xs), bool)
-        kept[place] = False
-        self._keep(kept)
+        others = np.arange(len(self._xs) - 1)
+        others[place:] += 1
+        self._keep(others)
         return x
 
     def _update(self) -> None:
@@ -137,6 +137,6 @@ class Weakest:
         where = zip(self._known.batch.tolist(), self._known.place.tolist(), strict=True)
         return np.array([not members.issuperset(self._batches[b].given_of(k)) for b, k in where], bool)
 
-    def _keep(self, kept: NDArray[np.intp] | NDArray[np.bool_]) -> None:
+    def _keep(self, kept: NDArray[np.intp]) -> None:
         self._xs = self._xs[kept]
         self._known = self._known.at(kept)
