@@ -5,6 +5,7 @@ Peers' environments load this too, so nothing but Python itself is needed at fir
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import statistics
@@ -27,6 +28,7 @@ def alternating(ways: Mapping[str, Callable[[], object]], repeats: int) -> dict[
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(repeats):
         for name, way in ways.items():
+            gc.collect()  # what others have left behind
             begin = time.perf_counter()
             way()
             times[name].append(time.perf_counter() - begin)

@@ -42,7 +42,7 @@ from serape.data.reading import WideColumns
 from serape.independence import G2
 
 ALPHA = 0.01
-LONG = 20_000  # rows
+LONG = 100_000  # rows
 SEED = 1
 BLOCK = 2048
 """Columns drawn at once."""
