@@ -204,3 +204,18 @@ def test_algorithms_table() -> None:
     assert {"gs", "iamb"} <= set(table["name"])
     assert table.to_pandas().shape == (len(table), 5)
     assert table[0]["name"] == "gs"
+
+
+def test_too_few_rows_are_told() -> None:
+    few = serape.Table({"a": [1, 2, 1], "b": [2, 1, 1], "c": [1, 1, 2]}, kinds="categorical")
+    found = serape.markov_blanket(few, "a", algorithm="iamb")
+    assert found.tests == 0
+    assert any("no test was reliable" in note for note in found.notes)
+    enough = serape.load_network("alarm").sample(200, seed=1)
+    assert not any("no test was reliable" in note for note in serape.markov_blanket(enough, "HR").notes)
+
+
+def test_a_column_that_was_left_out_is_told_so() -> None:
+    table = serape.Table({"a": [1, 2, 1], "b": [2, 1, 1], "c": [1, 1, 2]}, kinds="categorical", ignore=["c"])
+    with pytest.raises(serape.OptionError, match="'c' was left out, as asked"):
+        serape.markov_blanket(table, "c")

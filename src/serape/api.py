@@ -263,6 +263,8 @@ class Task:
         finally:
             if isinstance(watch, Watch):
                 watch.close()
+        if marginals is None and memory is None and search.tally.passed_over and not search.tally.performed:
+            search.notes.append("no test was reliable: there are too few rows to tell anything about the target")
         return self._result(search, target, answer, time.perf_counter() - started, memory, notes, complete=True)
 
     def search(

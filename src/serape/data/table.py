@@ -250,6 +250,8 @@ class Table:
 
     def position(self, variable: str | int) -> int:
         """Return where a variable, given by name or position, stands."""
+        if variable in self._made.get("ignore", ()) and variable not in self._position:
+            raise OptionError(f"the column {variable!r} was left out, as asked; take it out of what is ignored")
         try:
             return position_of(variable, self.names, self._position)
         except OptionError as error:
