@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import serape
-from serape import many
+from serape import ahead, many
 from serape.processes import in_processes, possible
 
 pytestmark = pytest.mark.skipif(not possible(), reason="processes are made by fork, on Linux")
@@ -201,3 +201,10 @@ class TestSearches:
                 raise KeyboardInterrupt
 
         assert len(serape.blankets(self.table, progress=watch, n_jobs=2)) == 3
+
+
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 200, 1000])
+def test_targets_from_all_over_the_table_are_tried_first(count: int) -> None:
+    spread = ahead._spread(range(count))
+    assert sorted(spread) == list(range(count))
+    assert count < 128 or max(spread[:64]) > 0.9 * count

@@ -224,3 +224,15 @@ def test_a_test_of_ones_own() -> None:
     data = np.column_stack([a, b, t, t + random.normal(size=2000), random.normal(size=2000)])
     for algorithm in ("gs", "iamb"):
         assert serape.markov_blanket(Rank(data), "v2", algorithm=algorithm, alpha=0.001).blanket == ("v0", "v1", "v3")
+
+
+@pytest.mark.parametrize("required", [[], [("x0", "x4")]])
+def test_ties_go_by_position_whatever_the_order_of_candidates(required: list[tuple[str, str]]) -> None:
+    random = np.random.default_rng(0)
+    target = random.integers(2, size=200)
+    copies = np.where(random.random(200) < 0.8, target, 1 - target)
+    table = serape.Table(np.column_stack([target, copies, copies, copies, random.integers(2, size=200)]))
+    search = serape.Search(G2(table), knowledge=serape.Knowledge(required=required).bind(table.names))
+    found, apart = search.sort_out(0, [3, 1, 4, 2])
+    assert found == [1, 2, 3, *([4] if required else [])]
+    assert apart.tolist() == ([] if required else [4])

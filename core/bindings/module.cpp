@@ -249,6 +249,17 @@ Sorted sorted_out(const ScreenAnswers& answers, const Columns& xs, double log_al
 
 void bind_answers(nb::module_& m) {
     nb::class_<ScreenAnswers>(m, "ScreenAnswers", "The answers of a screen of contingency tables.")
+        .def(
+            "__init__",
+            [](ScreenAnswers* self, const Array<double>& statistic, const Array<double>& dof,
+               const Array<bool>& reliable) {
+                check_one_length(statistic, dof, reliable);
+                new (self) ScreenAnswers(statistic.size());
+                std::copy_n(statistic.data(), statistic.size(), self->statistic().data());
+                std::copy_n(dof.data(), dof.size(), self->dof().data());
+                std::copy_n(reliable.data(), reliable.size(), self->reliable().data());
+            },
+            nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"))
         .def("__len__", &ScreenAnswers::size)
         .def_prop_ro(
             "performed",

@@ -310,7 +310,7 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
     binary_.clear();
     place_.clear();
     single_.clear();
-    // Where nearly all are wanted, all are counted.
+    // Where at least half of a stretch are wanted, all of it is counted.
     const std::size_t from_first_to_last = candidates.back() - candidates.front() + std::size_t{1};
     const bool neighbours = g2 && panels.binary[panel] != 0 && from_first_to_last <= 2 * candidates.size();
     const std::size_t offset = neighbours ? panels.slot[candidates.front()] - first_bit : 0;

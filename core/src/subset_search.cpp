@@ -254,6 +254,11 @@ void SubsetSearch::visit_pairs(Walks& walks, double strata) {
     if (!going.empty() && !pairs_) {
         pairs_.emplace(table, test_.statistic_, root_->cells, table.levels(question_.target), question_.pool);
     }
+    // In the order of the pool, from either end, its panels are counted once for each member.
+    const auto later = [](const Walk* a, const Walk* b) { return a->member > b->member; };
+    if (!std::is_sorted(going.begin(), going.end(), later)) {
+        std::stable_sort(going.begin(), going.end(), later);
+    }
     for (std::size_t k = 0; k < live_.size() && live_[k] < first_members; ++k) {
         const std::uint32_t member = live_[k];
         const double more_strata = strata * table.levels(question_.pool[member]);

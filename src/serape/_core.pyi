@@ -49,6 +49,8 @@ class PackedTable:
 class ScreenAnswers:
     """The answers of a screen of contingency tables."""
 
+    def __init__(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
     def __len__(self) -> int: ...
 
     @property

@@ -16,6 +16,8 @@ from serape.many import Show, can_fork, for_each
 from serape.search.once import ElsewhereError, Memory, Taken
 from serape.search.progress import Watcher
 
+_JUDGED_BY = 64  # targets
+
 
 def take_ahead(
     task: Task,
@@ -50,7 +52,13 @@ def take_ahead(
         show.advance(task.source.variables[target], (), tallies[target].performed, 0)
 
     try:
-        shared = for_each(own, targets, jobs, keep, test=task.source, if_shared=True)
+        shared = for_each(own, _spread(targets), jobs, keep, test=task.source, if_shared=True)
     finally:
         show.close()
     return tallies, jobs if shared else 1
+
+
+def _spread(targets: Sequence[int]) -> list[int]:
+    """Return the targets with some from all over the table first, by whom the others can be judged."""
+    step = max(1, len(targets) // _JUDGED_BY)
+    return [*targets[::step], *(target for k, target in enumerate(targets) if k % step)]

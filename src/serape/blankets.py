@@ -41,10 +41,10 @@ def blankets(
     they depend on who came first. Evidence is gathered when it is first looked at, by a search of its own.
     Constant columns are left out when no targets are named.
 
-    `n_jobs` processes (on Linux; elsewhere threads, which wait for each other) work on different targets once that has
-    taken a moment; the answers do not depend on it. Interrupted by Ctrl-C, it returns the
-    results that are complete. All other arguments are those of `markov_blanket`; a callable `progress` is told after
-    each target, with its name, blanket and number of tests.
+    `n_jobs` processes (on Linux; elsewhere threads, which wait for each other) work on different targets, if the first
+    ones show that it will take more than a moment; the answers do not depend on it. Interrupted by Ctrl-C, it returns
+    the results that are complete. All other arguments are those of `markov_blanket`; a callable `progress` is told
+    after each target, with its name, blanket and number of tests.
     """
     task = Task.make(
         data, "blanket", algorithm, test, alpha, max_conditioning, reliability, dof, random_state, algorithm_options

@@ -113,13 +113,16 @@ class Screen:
 
     def dependents(self, log_alpha: float) -> list[int]:
         """Return the candidates whose answers show dependence, the strongest first; ties by position."""
-        places, _ = self.divide(log_alpha)
-        found: list[int] = self.xs[self.ranked(places[self.xs[places].argsort(kind="stable")])].tolist()
-        return found
+        return self.sorted_out(log_alpha)[0]
 
     def sorted_out(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
         """Return the `dependents`, and the candidates whose answers show independence."""
-        return self.dependents(log_alpha), self.xs[self.divide(log_alpha)[1]]
+        dependent, apart = self.divide(log_alpha)
+        return self.xs[self.ranked(self.by_position(dependent))].tolist(), self.xs[apart]
+
+    def by_position(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return places in the order of the candidates' positions."""
+        return places[self.xs[places].argsort(kind="stable")]
 
     def ranked(self, places: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Return the places of some reliable answers from the strongest to the weakest.

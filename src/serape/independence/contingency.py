@@ -231,8 +231,17 @@ class _NativeScreen(Screen):
     def _taken(self, xs: NDArray[np.uint32], places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
         return _NativeScreen(xs, self.given, self._answers.at(places))
 
-    def _of_arrays(self) -> type[Screen]:
-        return Screen
+    def like(
+        self,
+        xs: NDArray[np.uint32],
+        statistic: Floats,
+        dof: Floats,
+        reliable: NDArray[np.bool_],
+        log_p: Floats | Callable[[Floats, Floats], Floats],
+    ) -> Screen:
+        """Return other answers of the same test given the same set."""
+        del log_p  # it follows from the others
+        return _NativeScreen(xs, self.given, _core.ScreenAnswers(statistic, dof, reliable))
 
     def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of the answers that show dependence, and of those that show independence."""

@@ -237,7 +237,8 @@ class Search:
             self._separations.add_batch(apart, target, None, (screen.given,))
             return found, apart
         dependent, independent = self._divided(target, screen)
-        return list(map(int, screen.xs[self._ranked(screen, dependent)])), screen.xs[independent]
+        ranked = self._ranked(screen, screen.by_position(dependent))
+        return list(map(int, screen.xs[ranked])), screen.xs[independent]
 
     def dependents(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> list[int]:
         """Return the dependent candidates, most strongly associated first."""
@@ -381,7 +382,8 @@ class Search:
         """Return a set found to separate two variables, whichever of them was the target, or None.
 
         What a step about y came upon counts first, then what one about x did, then all else. Remembered are sets that
-        `ask`, `divide`, `dependents`, `separate` and `weakest` come upon, and `strongest` when it finds nobody.
+        `ask`, `divide`, `sort_out`, `dependents`, `separate`, `weakest` and `sweep` come upon, and `strongest` when it
+        finds nobody.
         """
         steps = (step.separations for target in (y, x) for step in self._steps.get(target, {}).values())
         found = (store.get(x, y) for store in (*steps, self._separations))
