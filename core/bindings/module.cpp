@@ -241,9 +241,7 @@ auto to_python(Divided&& divided) {
 }
 
 Sorted sorted_out(const ScreenAnswers& answers, const Columns& xs, double log_alpha, bool apart_too) {
-    if (xs.size() != answers.size()) {
-        throw nb::value_error("one column for every answer");
-    }
+    check_one_length(xs, answers);
     return sort_out(xs.all(), answers.statistic(), answers.dof(), answers.reliable(), log_alpha, apart_too);
 }
 
@@ -320,9 +318,7 @@ void bind_answers(nb::module_& m) {
         .def(
             "each",
             [](const ScreenAnswers& answers, const Columns& xs) {
-                if (xs.size() != answers.size()) {
-                    throw nb::value_error("one column for every answer");
-                }
+                check_one_length(xs, answers);
                 std::vector<std::tuple<std::size_t, std::uint32_t, double, double>> performed;
                 for (std::size_t k = 0; k < answers.size(); ++k) {
                     if (answers.reliable()[k] != 0) {

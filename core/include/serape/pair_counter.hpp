@@ -46,10 +46,7 @@ class PairCounter {  // one per thread
     std::size_t most_dof() const { return 2 * alone_dof_; }
     // x in the cells divided by this member of the pool.
     Sum operator()(std::size_t member) {
-        const std::size_t slot = panels_.slot[member];
-        if (slot / line_bits != counted_) {
-            count(slot / line_bits);
-        }
+        const std::size_t slot = counted_slot(member);
         const std::uint32_t* of_member = in_cell_.data() + slot * cells_.size();
         const std::uint32_t levels = levels_of_[member];
         if (!simple_ || levels_ != 2 || levels != 2) {
@@ -60,10 +57,7 @@ class PairCounter {  // one per thread
     // Whether the other way round can be counted too: this member of the pool in the cells divided by x.
     bool turns(std::size_t member) const { return simple_ && levels_ == 2 && levels_of_[member] == 2; }
     Sum turned(std::size_t member) {
-        const std::size_t slot = panels_.slot[member];
-        if (slot / line_bits != counted_) {
-            count(slot / line_bits);
-        }
+        const std::size_t slot = counted_slot(member);
         return binary(slot % line_bits, in_cell_.data() + slot * cells_.size(), of_x_.data(), -alone_);
     }
 
@@ -76,6 +70,13 @@ class PairCounter {  // one per thread
     std::int64_t in_strata(const std::uint32_t* counts) const;
     void make_lists();
     void count(std::size_t panel);
+    std::size_t counted_slot(std::size_t member) {  // whose panel has been counted
+        const std::size_t slot = panels_.slot[member];
+        if (slot / line_bits != counted_) {
+            count(slot / line_bits);
+        }
+        return slot;
+    }
     Sum binary(std::size_t bit, const std::uint32_t* of_x, const std::uint32_t* of_z, std::int64_t constant) const {
         return pairs_ ? binary_in<true>(bit, of_x, of_z, constant) : binary_in<false>(bit, of_x, of_z, constant);
     }

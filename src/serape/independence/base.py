@@ -151,8 +151,8 @@ class Screen:
         """Return other answers of the same test given the same set."""
         return self._of_arrays()(xs, self.given, statistic, dof, reliable, log_p)
 
-    def _of_arrays(self) -> type[Screen]:
-        """Return the kind of screen that is made of arrays alone."""
+    def _of_arrays(self) -> Callable[..., Screen]:
+        """Return what makes such a screen of arrays alone."""
         return type(self)
 
     def part(self, candidates: NDArray[np.uint32]) -> Screen:

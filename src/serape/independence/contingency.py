@@ -81,11 +81,7 @@ class ContingencyTest(IndependenceTest):
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows in a cell of the table of these variables."""
-        return self.table.rows / math.prod(map(self._levels.__getitem__, variables))
-
-    @cached_property
-    def _levels(self) -> list[int]:
-        return [self.table.levels(v) for v in range(len(self.variables))]
+        return self.table.rows / math.prod(map(self.table.levels, variables))
 
     def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given if that is reliable."""
@@ -231,17 +227,8 @@ class _NativeScreen(Screen):
     def _taken(self, xs: NDArray[np.uint32], places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
         return _NativeScreen(xs, self.given, self._answers.at(places))
 
-    def like(
-        self,
-        xs: NDArray[np.uint32],
-        statistic: Floats,
-        dof: Floats,
-        reliable: NDArray[np.bool_],
-        log_p: Floats | Callable[[Floats, Floats], Floats],
-    ) -> Screen:
-        """Return other answers of the same test given the same set."""
-        del log_p  # it follows from the others
-        return _NativeScreen(xs, self.given, _core.ScreenAnswers(statistic, dof, reliable))
+    def _of_arrays(self) -> Callable[..., Screen]:
+        return _of_arrays
 
     def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of the answers that show dependence, and of those that show independence."""
@@ -270,3 +257,15 @@ class _NativeScreen(Screen):
     def outcome(self, place: int) -> Outcome:
         """Return one answer."""
         return Outcome(*self._answers.outcome(place))
+
+
+def _of_arrays(
+    xs: NDArray[np.uint32],
+    given: tuple[int, ...],
+    statistic: Floats,
+    dof: Floats,
+    reliable: NDArray[np.bool_],
+    log_p: Callable[[Floats, Floats], Floats],
+) -> _NativeScreen:
+    del log_p  # it is chi-square's
+    return _NativeScreen(xs, given, _core.ScreenAnswers(statistic, dof, reliable))

@@ -385,7 +385,7 @@ class _Screen(Screen):
             self.rows[places],
         )
 
-    def _of_arrays(self) -> type[Screen]:
+    def _of_arrays(self) -> Callable[..., Screen]:
         return Screen
 
     def outcome(self, place: int) -> Outcome:

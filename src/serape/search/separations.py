@@ -80,11 +80,8 @@ class Separations:
     def add_found(self, found: Associations, target: int, log_alpha: float) -> None:
         """Remember what a search through conditioning sets found to separate x from the target."""
         if len(found) <= _SMALL:
-            serial, pairs = self._serial, self._pairs
             for x, given in found.apart(log_alpha):
-                serial += 1
-                pairs.setdefault(_pair(x, target), (serial, given))
-            self._serial = serial
+                self.add(x, target, given)
             return
         apart = np.flatnonzero(found.reliable & (found.log_p > log_alpha))
         self.add_batch(found.xs[apart], target, found.which[apart], found.sets)
