@@ -1,4 +1,4 @@
-// How columns come from Python, and how batches of answers go there.
+// How columns come from Python and arrays go there; checks of arguments.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -6,16 +6,17 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
+#include <initializer_list>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "serape/contingency_test.hpp"
+#include "serape/kernels.hpp"
 
 namespace serape {
 
@@ -53,84 +54,60 @@ NumPy<T> empty_numpy(std::size_t size) {
     return NumPy<T>(memory, {size}, owner);
 }
 
-// The answers of a screen, or some of them. They stay here until Python wants to see them; many are never looked at.
-class ScreenAnswers {
-  public:
-    explicit ScreenAnswers(std::size_t room)
-        : memory_(new double[2 * room + (room + sizeof(double) - 1) / sizeof(double)]), room_(room), size_(room) {}
-
-    Answers out() { return {memory_.get(), memory_.get() + room_, flags()}; }
-    void keep_first(std::size_t asked) { size_ = asked; }
-
-    std::size_t size() const { return size_; }
-    std::span<double> statistic() const { return {memory_.get() + from_, size_}; }
-    std::span<double> dof() const { return {memory_.get() + room_ + from_, size_}; }
-    std::span<std::uint8_t> reliable() const { return {flags() + from_, size_}; }
-
-    // In rows of so many, one after another, which share the memory.
-    std::vector<ScreenAnswers> in_rows(std::size_t length) const {
-        std::vector<ScreenAnswers> rows;
-        for (std::size_t from = 0; from < size_; from += length) {
-            rows.push_back(*this);
-            rows.back().from_ = from_ + from;
-            rows.back().size_ = length;
-        }
-        return rows;
+template <class Table>
+void check(const Table& table, std::size_t column) {
+    if (column >= table.columns()) {
+        throw nanobind::index_error(
+            ("column " + std::to_string(column) + " of a table of " + std::to_string(table.columns())).c_str());
     }
+}
 
-    // Those at some places, in memory of their own.
-    template <class Place>
-    ScreenAnswers at(std::span<const Place> places) const {
-        ScreenAnswers chosen(places.size());
-        for (std::size_t k = 0; k < places.size(); ++k) {
-            const auto place = static_cast<std::size_t>(places[k]);
-            if (place >= size_) {
-                throw nanobind::index_error("no such answer");
-            }
-            chosen.statistic()[k] = statistic()[place];
-            chosen.dof()[k] = dof()[place];
-            chosen.reliable()[k] = reliable()[place];
-        }
-        return chosen;
+template <class Table>
+void check(const Table& table, std::span<const std::uint32_t> columns) {
+    if (!columns.empty()) {
+        check(table, kernels().ascending(columns.data(), columns.size())
+                         ? columns.back()
+                         : *std::max_element(columns.begin(), columns.end()));
     }
+}
 
-  private:
-    std::uint8_t* flags() const { return reinterpret_cast<std::uint8_t*>(memory_.get() + 2 * room_); }
-
-    std::shared_ptr<double[]> memory_;  // statistics, degrees of freedom, and a byte each for what is reliable
-    std::size_t room_;
-    std::size_t from_ = 0;
-    std::size_t size_;
-};
-
-// The answers of a search through conditioning sets, and who was asked about.
-struct FoundSubsets {
-    std::vector<std::uint32_t> xs;
-    SubsetAnswers found;
-
-    const std::vector<SubsetAnswer>& answers() const { return found.answers; }
-    // Statistics, degrees of freedom and log p, one after another; verdicts and places in the list of sets; that list.
-    auto arrays() const {
-        const std::size_t asked = answers().size();
-        auto numbers = empty_numpy<double>(3 * asked);
-        auto places = empty_numpy<std::int32_t>(2 * asked);
-        std::map<std::vector<std::uint32_t>, std::int32_t> known;
-        std::vector<std::vector<std::uint32_t>> sets;
-        for (std::size_t k = 0; k < asked; ++k) {
-            const SubsetAnswer& answer = answers()[k];
-            numbers.data()[k] = answer.outcome.statistic;
-            numbers.data()[asked + k] = answer.outcome.dof;
-            numbers.data()[2 * asked + k] = answer.outcome.log_p;
-            const auto [at, fresh] = known.emplace(answer.given, static_cast<std::int32_t>(sets.size()));
-            if (fresh) {
-                sets.push_back(answer.given);
-            }
-            places.data()[k] = answer.separated ? 2 : answer.outcome.reliable ? 1 : 0;
-            places.data()[asked + k] = at->second;
-        }
-        return std::make_tuple(numbers, places, std::move(sets));
+inline void check_distinct(std::span<const std::uint32_t> columns) {
+    std::vector<std::uint32_t> sorted(columns.begin(), columns.end());
+    std::sort(sorted.begin(), sorted.end());
+    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
+        throw nanobind::value_error(("column " + std::to_string(*twice) + " is named twice").c_str());
     }
-};
+}
+
+template <class First, class... Others>
+void check_one_length(const First& first, const Others&... others) {
+    if (((others.size() != first.size()) || ...)) {
+        throw nanobind::value_error("arrays must be of one length");
+    }
+}
+
+template <class Value>
+Value parse(const std::string& word, std::initializer_list<std::pair<const char*, Value>> meanings) {
+    for (const auto& [name, value] : meanings) {
+        if (word == name) {
+            return value;
+        }
+    }
+    throw nanobind::value_error(("unknown option '" + word + "'").c_str());
+}
+
+using BySize = nanobind::typed<nanobind::dict, int, int>;
+
+// Counts by size, but for those of 0.
+inline BySize by_size(const std::vector<std::uint64_t>& counts) {
+    nanobind::dict found;
+    for (std::size_t size = 0; size < counts.size(); ++size) {
+        if (counts[size] != 0) {
+            found[nanobind::int_(size)] = counts[size];
+        }
+    }
+    return BySize(std::move(found));
+}
 
 }  // namespace serape
 

@@ -84,6 +84,19 @@ bool CorrelationRule::log_p_above(double statistic, double dof, double level) co
     return statistic <= below || (statistic < above && log_p(statistic, dof) > level);
 }
 
+void CorrelationRule::log_p(std::span<const double> statistic, std::span<const double> dof, double* out) const {
+    for (std::size_t k = 0; k < statistic.size(); ++k) {
+        out[k] = log_p(statistic[k], dof[k]);
+    }
+}
+
+void CorrelationRule::dependent(std::span<const double> statistic, std::span<const double> dof,
+                                std::span<const bool> reliable, double log_alpha, bool* out) const {
+    for (std::size_t k = 0; k < statistic.size(); ++k) {
+        out[k] = reliable[k] && !log_p_above(statistic[k], dof[k], log_alpha);
+    }
+}
+
 // --- columns ------------------------------------------------------------------------------------------------------
 
 GaussianTest::GaussianTest(std::size_t rows, std::size_t columns, CorrelationKind kind)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "serape/cell_moments.hpp"
@@ -236,8 +237,28 @@ void MixedTest::set_values(std::size_t column, std::span<const double> values) {
     values_[column].assign(values.begin(), values.end());
 }
 
+void MixedTest::check(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const {
+    Columns all(given.begin(), given.end());
+    all.insert(all.end(), {x, y});
+    bool categorical = true;
+    for (const std::uint32_t v : all) {
+        if (v >= columns()) {
+            throw std::out_of_range("no such column");
+        }
+        if (continuous(v) && !has_values(v)) {
+            throw std::invalid_argument("a column without values");
+        }
+        categorical = categorical && !continuous(v);
+    }
+    std::sort(all.begin(), all.end());
+    if (categorical || std::adjacent_find(all.begin(), all.end()) != all.end()) {
+        throw std::invalid_argument("columns must differ and not all be categorical");
+    }
+}
+
 MixedOutcome MixedTest::test(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given, bool thorough,
                              bool remember) {
+    check(x, y, given);
     Question question{x, y, {}, {}, remember};
     for (const std::uint32_t z : given) {
         (continuous(z) ? question.numbers : question.categories).push_back(z);

@@ -45,6 +45,11 @@ struct CorrelationRule {
     Bracket critical(double level, double dof) const;
     // Whether log_p(statistic, dof) > level: the same answer as by computing it.
     bool log_p_above(double statistic, double dof, double level) const;
+
+    // Of many answers at once: log p, and which are reliable with log p <= log_alpha.
+    void log_p(std::span<const double> statistic, std::span<const double> dof, double* out) const;
+    void dependent(std::span<const double> statistic, std::span<const double> dof, std::span<const bool> reliable,
+                   double log_alpha, bool* out) const;
 };
 
 class GaussianTest {

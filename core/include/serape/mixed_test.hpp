@@ -38,7 +38,7 @@ class MixedTest {  // not to be shared by threads
     void set_values(std::size_t column, std::span<const double> values);
     std::size_t bytes() const { return bytes_; }  // remembered
 
-    // x, y and the given ones all differ and are not all categorical. Unless `thorough`, a question that cannot be
+    // x, y and the given ones have to differ and not all be categorical. Unless `thorough`, a question that cannot be
     // reliable is not worked out. Unless `remember`, the moments of x are not kept.
     MixedOutcome test(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given, bool thorough,
                       bool remember);
@@ -49,6 +49,7 @@ class MixedTest {  // not to be shared by threads
     class Moments;
     struct Question;
 
+    void check(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
     std::shared_ptr<Division> divided(const Columns& categories);
     std::shared_ptr<Division> divided(const Columns& categories, std::uint32_t more);
     std::shared_ptr<Division> divide(const Columns& categories);

@@ -1,0 +1,205 @@
+// G² and X² tests.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings.hpp"
+#include "cancellation.hpp"
+#include "conversions.hpp"
+#include "counting_way.hpp"
+#include "serape/answers.hpp"
+#include "subset_query.hpp"
+
+namespace nb = nanobind;
+
+namespace serape {
+
+void bind_contingency_test(nb::module_& m) {
+    nb::class_<Groups>(m, "Groups", "Candidates and the conditioning sets they are tested with.")
+        .def_ro_static("many", &Groups::many, "From so many candidates on they get a table of their own.")
+        .def(
+            "__init__",
+            [](Groups* self, const PackedTable& table,
+               const std::vector<std::pair<Columns, std::vector<std::uint32_t>>>& groups) {
+                std::vector<Group> made;
+                for (const auto& [candidates, given] : groups) {
+                    const auto all = candidates.all();
+                    check(table, all);
+                    check(table, given);
+                    made.push_back({{all.begin(), all.end()}, given});
+                }
+                new (self) Groups(table, std::move(made));
+            },
+            nb::arg("table"), nb::arg("groups"), nb::keep_alive<1, 2>());
+    nb::class_<ContingencyTest>(m, "ContingencyTest", "G² and X² tests on a packed table.")
+        .def(
+            "__init__",
+            [](ContingencyTest* self, const PackedTable& table, const std::string& statistic, const std::string& dof,
+               const std::string& reliability, double minimum) {
+                new (self) ContingencyTest(
+                    table, {parse<StatisticKind>(statistic, {{"g2", StatisticKind::g2}, {"x2", StatisticKind::x2}}),
+                            parse<DofRule>(dof, {{"full", DofRule::full}, {"adjusted", DofRule::adjusted}}),
+                            parse<Reliability>(reliability, {{"none", Reliability::none},
+                                                             {"dof", Reliability::dof},
+                                                             {"cells", Reliability::cells}}),
+                            minimum});
+            },
+            nb::arg("table"), nb::arg("statistic"), nb::arg("dof"), nb::arg("reliability"), nb::arg("minimum"),
+            nb::keep_alive<1, 2>())
+        .def(
+            "test",
+            [](const ContingencyTest& test, std::uint32_t x, std::uint32_t y, const std::vector<std::uint32_t>& given) {
+                check(test.table(), x);
+                check(test.table(), y);
+                check(test.table(), given);
+                Outcome out{};
+                if (test.table().rows() < 20'000) {  // soon done
+                    out = test.test(x, y, given);
+                } else {
+                    const nb::gil_scoped_release release;
+                    out = test.test(x, y, given);
+                }
+                return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
+            },
+            nb::arg("x"), nb::arg("y"), nb::arg("given"))
+        .def(
+            "screen",
+            [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,
+               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll,
+               const std::string& way) {
+                check(test.table(), target);
+                check(test.table(), candidates.all());
+                check(test.table(), given);
+                ScreenAnswers answers(candidates.size());
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    test.screen(target, candidates.all(), given, std::min(threads, most_threads), control,
+                                answers.out(), parse_way(way), way == "panels");
+                });
+                return answers;
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
+            "Statistic, dof and reliability of many candidates given one set.")
+        .def(
+            "marginals",
+            [](const ContingencyTest& test, const Columns& targets, std::size_t threads) {
+                check(test.table(), targets.all());
+                check_distinct(targets.all());
+                ScreenAnswers answers(targets.size() * test.table().columns());
+                Control control = control_for(nb::none());
+                in_touch(control, [&] {
+                    test.marginals(targets.all(), std::min(threads, most_threads), control, answers.out());
+                });
+                return answers.in_rows(test.table().columns());
+            },
+            nb::arg("targets"), nb::arg("threads") = 1, "Each target against all columns given nothing.")
+        .def(
+            "screens",
+            [](const ContingencyTest& test, std::uint32_t target, const Groups& groups, std::uint32_t also,
+               std::size_t threads, const nb::object& poll) {
+                check(test.table(), target);
+                check(test.table(), also);
+                if (&groups.table() != &test.table()) {
+                    throw nb::value_error("groups of another table");
+                }
+                ScreenAnswers answers(groups.size());
+                std::vector<std::uint32_t> xs;
+                xs.reserve(groups.size());
+                Tally tally;
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    tally =
+                        test.screens(target, groups, also, std::min(threads, most_threads), control, answers.out(), xs);
+                });
+                answers.keep_first(xs.size());
+                return std::make_tuple(std::move(answers), to_numpy(std::move(xs)), by_size(tally.tests),
+                                       by_size(tally.skipped));
+            },
+            nb::arg("target"), nb::arg("groups"), nb::arg("also"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "The candidates of groups, each given its group's set and one more, one after another; who they are; tests "
+            "and skips by size.")
+        .def(
+            "screen_among",
+            [](const ContingencyTest& test, std::uint32_t target, const Groups& groups, const Columns& candidates,
+               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll) {
+                check(test.table(), target);
+                check(test.table(), candidates.all());
+                check(test.table(), given);
+                if (&groups.table() != &test.table()) {
+                    throw nb::value_error("groups of another table");
+                }
+                ScreenAnswers answers(candidates.size());
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    test.screen_among(target, groups, candidates.all(), given, std::min(threads, most_threads), control,
+                                      answers.out());
+                });
+                return answers;
+            },
+            nb::arg("target"), nb::arg("groups"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), "As screen, of some of the candidates of groups, which may be quicker.")
+        .def(
+            "first_dependent",
+            [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,
+               const std::vector<std::uint32_t>& given, double log_alpha, const nb::object& poll) {
+                check(test.table(), target);
+                check(test.table(), candidates.all());
+                check(test.table(), given);
+                ScreenAnswers answers(candidates.size());
+                Control control = control_for(poll);
+                std::size_t asked = 0;
+                in_touch(control, [&] {
+                    asked = test.first_dependent(target, candidates.all(), given, log_alpha, control, answers.out());
+                });
+                answers.keep_first(asked);
+                return answers;
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("log_alpha"),
+            nb::arg("poll") = nb::none())
+        .def(
+            "search_subsets",
+            [](const ContingencyTest& test, const Columns& xs, std::uint32_t target, const Columns& pool,
+               const std::vector<std::uint32_t>& fixed, std::size_t smallest, std::size_t largest,
+               std::optional<std::size_t> most, const std::vector<std::int64_t>& tried,
+               std::optional<double> stop_above, bool shrinking, bool until_survivor, std::size_t threads,
+               const nb::object& poll) {
+                check(test.table(), xs.all());
+                check(test.table(), target);
+                check(test.table(), pool.all());
+                check(test.table(), fixed);
+                const SubsetQuestion question = asked_for(xs, target, pool, fixed, smallest, largest, most, tried,
+                                                          stop_above, shrinking, until_survivor);
+                SubsetAnswers found;
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    found = test.search_subsets(xs.all(), question, std::min(threads, most_threads), control);
+                });
+                return FoundSubsets(xs.all(), std::move(found));
+            },
+            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
+            nb::arg("largest"), nb::arg("most"), nb::arg("tried"), nb::arg("stop_above"), nb::arg("shrinking"),
+            nb::arg("until_survivor"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "For each x the first separation, or else the weakest association, over subsets of the pool.")
+        .def(
+            "sweep",
+            [](const ContingencyTest& test, const Columns& xs, std::uint32_t target, const Columns& pool,
+               std::optional<std::size_t> most, double stop_above, const nb::object& poll) {
+                check(test.table(), xs.all());
+                check(test.table(), target);
+                check(test.table(), pool.all());
+                check_distinct(pool.all());
+                SubsetQuestion question{.target = target, .pool = pool.all(), .fixed = {}};
+                question.most = most.value_or(question.most);
+                question.stop_above = stop_above;
+                SubsetAnswers found;
+                Control control = control_for(poll);
+                in_touch(control, [&] { found = test.sweep(xs.all(), question, control); });
+                return FoundSubsets(xs.all(), std::move(found));
+            },
+            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("most"), nb::arg("stop_above"),
+            nb::arg("poll") = nb::none(),
+            "Each x given the rest of the pool; who is separated leaves it for those after.");
+}
+
+}  // namespace serape

@@ -1,0 +1,149 @@
+// Partial correlations.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings.hpp"
+#include "cancellation.hpp"
+#include "conversions.hpp"
+#include "serape/answers.hpp"
+#include "serape/gaussian_test.hpp"
+#include "subset_query.hpp"
+
+namespace nb = nanobind;
+
+namespace serape {
+
+namespace {
+
+// The arrays in which a batch of answers goes to Python.
+struct Batch {
+    explicit Batch(std::size_t size)
+        : statistic(empty_numpy<double>(size)), dof(empty_numpy<double>(size)), reliable(empty_numpy<bool>(size)) {}
+    Answers answers() const { return {statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())}; }
+    NumPy<double> statistic, dof;
+    NumPy<bool> reliable;
+};
+
+}  // namespace
+
+void bind_gaussian(nb::module_& m) {
+    nb::class_<GaussianTest>(m, "GaussianTest", "Partial correlations of standardised columns.")
+        .def(
+            "__init__",
+            [](GaussianTest* self, std::size_t rows, std::size_t columns, const std::string& kind) {
+                new (self) GaussianTest(rows, columns,
+                                        parse<CorrelationKind>(kind, {{"fisher-z", CorrelationKind::fisher_z},
+                                                                      {"student-t", CorrelationKind::student_t}}));
+            },
+            nb::arg("rows"), nb::arg("columns"), nb::arg("kind"))
+        .def_prop_ro("nbytes", &GaussianTest::bytes, "Bytes held by the columns.")
+        .def(
+            "append",
+            [](GaussianTest& test, const Array<double>& values) {
+                if (values.size() != test.rows() || values.size() == 0) {
+                    throw nb::value_error("a column must have a value for every row");
+                }
+                switch (test.append(span(values))) {
+                    case GaussianTest::Column::constant: return "constant";
+                    case GaussianTest::Column::missing: return "missing";
+                    default: return "varying";
+                }
+            },
+            nb::arg("values"), "Adds a column; says whether it is \"varying\", \"constant\" or has values \"missing\".")
+        .def(
+            "test",
+            [](const GaussianTest& test, std::uint32_t x, std::uint32_t y, const std::vector<std::uint32_t>& given) {
+                check(test, x);
+                check(test, y);
+                check(test, given);
+                Outcome out{};
+                if (test.rows() * (given.size() + 1) < 50'000) {  // soon done
+                    out = test.test(x, y, given);
+                } else {
+                    const nb::gil_scoped_release release;
+                    out = test.test(x, y, given);
+                }
+                return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
+            },
+            nb::arg("x"), nb::arg("y"), nb::arg("given"))
+        .def(
+            "screen",
+            [](const GaussianTest& test, std::uint32_t target, const Array<std::uint32_t>& candidates,
+               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll) {
+                check(test, target);
+                check(test, span(candidates));
+                check(test, given);
+                Batch batch(candidates.size());
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    test.screen(target, span(candidates), given, std::min(threads, most_threads), control,
+                                batch.answers());
+                });
+                return std::make_tuple(batch.statistic, batch.dof, batch.reliable);
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), "Statistic, dof and reliability of many candidates given one set.")
+        .def(
+            "first_dependent",
+            [](const GaussianTest& test, std::uint32_t target, const Array<std::uint32_t>& candidates,
+               const std::vector<std::uint32_t>& given, double log_alpha, const nb::object& poll) {
+                check(test, target);
+                check(test, span(candidates));
+                check(test, given);
+                Batch batch(candidates.size());
+                Control control = control_for(poll);
+                std::size_t asked = 0;
+                in_touch(control, [&] {
+                    asked = test.first_dependent(target, span(candidates), given, log_alpha, control, batch.answers());
+                });
+                return std::make_tuple(asked, batch.statistic, batch.dof, batch.reliable);
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("log_alpha"),
+            nb::arg("poll") = nb::none())
+        .def(
+            "search_subsets",
+            [](const GaussianTest& test, const Columns& xs, std::uint32_t target, const Columns& pool,
+               const std::vector<std::uint32_t>& fixed, std::size_t smallest, std::size_t largest,
+               std::optional<std::size_t> most, const std::vector<std::int64_t>& tried,
+               std::optional<double> stop_above, bool shrinking, bool until_survivor, std::size_t threads,
+               const nb::object& poll) {
+                check(test, xs.all());
+                check(test, target);
+                check(test, pool.all());
+                check(test, fixed);
+                SubsetAnswers found;
+                const SubsetQuestion question = asked_for(xs, target, pool, fixed, smallest, largest, most, tried,
+                                                          stop_above, shrinking, until_survivor);
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    found = test.search_subsets(xs.all(), question, std::min(threads, most_threads), control);
+                });
+                return FoundSubsets(xs.all(), std::move(found));
+            },
+            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
+            nb::arg("largest"), nb::arg("most"), nb::arg("tried"), nb::arg("stop_above"), nb::arg("shrinking"),
+            nb::arg("until_survivor"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "As ContingencyTest.search_subsets.")
+        .def(
+            "log_p",
+            [](const GaussianTest& test, const Array<double>& statistic, const Array<double>& dof) {
+                check_one_length(statistic, dof);
+                auto out = empty_numpy<double>(statistic.size());
+                test.rule().log_p(span(statistic), span(dof), out.data());
+                return out;
+            },
+            nb::arg("statistic"), nb::arg("dof"))
+        .def(
+            "dependent",
+            [](const GaussianTest& test, const Array<double>& statistic, const Array<double>& dof,
+               const Array<bool>& reliable, double log_alpha) {
+                check_one_length(statistic, dof, reliable);
+                auto out = empty_numpy<bool>(statistic.size());
+                test.rule().dependent(span(statistic), span(dof), span(reliable), log_alpha, out.data());
+                return out;
+            },
+            nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"), nb::arg("log_alpha"),
+            "Which answers are reliable and have log p <= log_alpha.");
+}
+
+}  // namespace serape

@@ -1,0 +1,71 @@
+// Tail probabilities, lists of columns, instruction sets.
+#include <nanobind/stl/string.h>
+
+#include "bindings.hpp"
+#include "conversions.hpp"
+#include "serape/chi_square.hpp"
+#include "serape/kernels.hpp"
+#include "serape/ranking.hpp"
+#include "serape/student_t.hpp"
+
+namespace nb = nanobind;
+
+namespace serape {
+
+void bind_numbers(nb::module_& m) {
+    m.def(
+        "chi_square_log_sf", [](double statistic, double dof) { return chi_square_log_sf(statistic, dof); },
+        nb::arg("statistic"), nb::arg("dof"), "Natural logarithm of the chi-square tail probability.");
+    m.def(
+        "chi_square_log_sf",
+        [](const Array<double>& statistic, const Array<double>& dof) {
+            check_one_length(statistic, dof);
+            auto out = empty_numpy<double>(statistic.size());
+            {
+                const nb::gil_scoped_release release;
+                for (std::size_t k = 0; k < statistic.size(); ++k) {
+                    out.data()[k] = chi_square_log_sf(statistic.data()[k], dof.data()[k]);
+                }
+            }
+            return out;
+        },
+        nb::arg("statistic"), nb::arg("dof"));
+    m.def("student_t_log_p", &student_t_log_p, nb::arg("statistic"), nb::arg("dof"),
+          "Natural logarithm of the two-sided tail probability of Student's t.");
+    m.def(
+        "lowest",
+        [](const Array<double>& log_p, const Array<double>& statistic) {
+            check_one_length(log_p, statistic);
+            return lowest(span(log_p), span(statistic));
+        },
+        nb::arg("log_p"), nb::arg("statistic"),
+        "Places of the lowest log p, and of several those of the largest statistic.");
+    m.def(
+        "bits_of",
+        [](const Array<std::uint32_t>& columns) {
+            const std::string bits = bits_of(span(columns));
+            return nb::bytes(bits.data(), bits.size());
+        },
+        nb::arg("columns"), "A bit for each column up to the last, set where it is named, the lowest first.");
+    m.def(
+        "without",
+        [](const Array<std::uint32_t>& columns, const std::vector<std::uint32_t>& excluded, bool ascending) {
+            return to_numpy(without(span(columns), excluded, ascending));
+        },
+        nb::arg("columns"), nb::arg("excluded"), nb::arg("ascending") = false,
+        "The columns that are not excluded, in their order; quicker if that is known to be ascending.");
+    m.def(
+        "instruction_sets",
+        [] {
+            std::vector<std::string> names;
+            for (const Kernels* set : available_kernels()) {
+                names.emplace_back(set->name);
+            }
+            return names;
+        },
+        "Sets of kernels this processor can run, the plainest first.");
+    m.def("instruction_set", [] { return std::string(kernels().name); }, "The set of kernels in use.");
+    m.def("use_instruction_set", [](const std::string& name) { return select_kernels(name); }, nb::arg("name"));
+}
+
+}  // namespace serape

@@ -1,0 +1,86 @@
+// Scores of families.
+#include <nanobind/stl/string.h>
+
+#include "bindings.hpp"
+#include "cancellation.hpp"
+#include "conversions.hpp"
+#include "counting_way.hpp"
+#include "serape/family_score.hpp"
+
+namespace nb = nanobind;
+
+namespace serape {
+
+namespace {
+
+// A family names its child and each of its parents once.
+void check_family(const PackedTable& table, std::uint32_t child, const std::vector<std::uint32_t>& parents) {
+    check(table, parents);
+    check_distinct(parents);
+    if (std::find(parents.begin(), parents.end(), child) != parents.end()) {
+        throw nb::value_error(("column " + std::to_string(child) + " cannot be its own parent").c_str());
+    }
+}
+
+}  // namespace
+
+void bind_score(nb::module_& m) {
+    nb::class_<FamilyScore>(m, "FamilyScore", "Scores of Bayesian-network families on a packed table.")
+        .def(
+            "__init__",
+            [](FamilyScore* self, const PackedTable& table, const std::string& kind, double ess) {
+                const auto parsed = parse<ScoreKind>(kind, {{"loglik", ScoreKind::loglik},
+                                                            {"bic", ScoreKind::bic},
+                                                            {"aic", ScoreKind::aic},
+                                                            {"bdeu", ScoreKind::bdeu},
+                                                            {"k2", ScoreKind::k2}});
+                if (!(ess > 0.0) || !std::isfinite(ess)) {
+                    throw nb::value_error("ess must be positive and finite");
+                }
+                new (self) FamilyScore(table, parsed, ess);
+            },
+            nb::arg("table"), nb::arg("kind"), nb::arg("ess") = 1.0, nb::keep_alive<1, 2>())
+        .def(
+            "additions",
+            [](const FamilyScore& score, std::uint32_t child, const Array<std::uint32_t>& candidates,
+               const std::vector<std::uint32_t>& parents, std::size_t threads, const nb::object& poll,
+               const std::string& way) {
+                check(score.table(), child);
+                check(score.table(), span(candidates));
+                check_family(score.table(), child, parents);
+                for (const std::uint32_t x : span(candidates)) {
+                    if (x == child || std::find(parents.begin(), parents.end(), x) != parents.end()) {
+                        throw nb::value_error(("candidate " + std::to_string(x) + " is in the family already").c_str());
+                    }
+                }
+                const Way parsed = parse_way(way);
+                auto out = empty_numpy<double>(candidates.size());
+                Control control = control_for(poll);
+                in_touch(control, [&] {
+                    score.additions(child, span(candidates), parents, std::min(threads, most_threads), control,
+                                    out.data(), parsed);
+                });
+                return out;
+            },
+            nb::arg("child"), nb::arg("candidates"), nb::arg("parents"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
+            "Scores of the child with the parents and each of many candidates.")
+        .def(
+            "families",
+            [](const FamilyScore& score, std::uint32_t child, const std::vector<std::vector<std::uint32_t>>& sets,
+               std::size_t threads, const nb::object& poll) {
+                check(score.table(), child);
+                for (const std::vector<std::uint32_t>& parents : sets) {
+                    check_family(score.table(), child, parents);
+                }
+                auto out = empty_numpy<double>(sets.size());
+                Control control = control_for(poll);
+                in_touch(control,
+                         [&] { score.families(child, sets, std::min(threads, most_threads), control, out.data()); });
+                return out;
+            },
+            nb::arg("child"), nb::arg("parent_sets"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "Scores of the child with each of several sets of parents.");
+}
+
+}  // namespace serape

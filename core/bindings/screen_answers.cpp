@@ -1,0 +1,91 @@
+// The answers of screens.
+#include <nanobind/stl/pair.h>
+
+#include "bindings.hpp"
+#include "conversions.hpp"
+#include "serape/answers.hpp"
+
+namespace nb = nanobind;
+
+namespace serape {
+
+void bind_screen_answers(nb::module_& m) {
+    nb::class_<ScreenAnswers>(m, "ScreenAnswers", "The answers of a screen of contingency tables.")
+        .def(
+            "__init__",
+            [](ScreenAnswers* self, const Array<double>& statistic, const Array<double>& dof,
+               const Array<bool>& reliable) {
+                check_one_length(statistic, dof, reliable);
+                new (self) ScreenAnswers(statistic.size());
+                std::copy_n(statistic.data(), statistic.size(), self->statistic().data());
+                std::copy_n(dof.data(), dof.size(), self->dof().data());
+                std::copy_n(reliable.data(), reliable.size(), self->reliable().data());
+            },
+            nb::arg("statistic"), nb::arg("dof"), nb::arg("reliable"))
+        .def("__len__", &ScreenAnswers::size)
+        .def_prop_ro("performed", &ScreenAnswers::performed, "How many are reliable: the others were not performed.")
+        .def(
+            "arrays",
+            [](const nb::handle self) {
+                const auto& answers = nb::cast<const ScreenAnswers&>(self);
+                return std::make_tuple(
+                    NumPy<double>(answers.statistic().data(), {answers.size()}, self),
+                    NumPy<double>(answers.dof().data(), {answers.size()}, self),
+                    NumPy<bool>(reinterpret_cast<bool*>(answers.reliable().data()), {answers.size()}, self));
+            },
+            "Statistics, degrees of freedom, and which are reliable.")
+        .def(
+            "strongest",
+            [](const ScreenAnswers& answers) {
+                Strongest found = strongest(answers.statistic(), answers.dof(), answers.reliable());
+                return std::make_pair(std::move(found.ties), found.log_p);
+            },
+            "Places of the strongest reliable answers (several if they tie exactly) and their log p.")
+        .def(
+            "divide",
+            [](const ScreenAnswers& answers, double log_alpha) {
+                Divided found = divide(answers.statistic(), answers.dof(), answers.reliable(), log_alpha);
+                return std::make_pair(to_numpy(std::move(found.dependent)), to_numpy(std::move(found.apart)));
+            },
+            nb::arg("log_alpha"),
+            "Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.")
+        .def(
+            "ranked",
+            [](const ScreenAnswers& answers, const Array<std::int64_t>& places) {
+                return to_numpy(answers.ranked(span(places)));
+            },
+            nb::arg("places"), "Places of reliable answers, from the strongest to the weakest.")
+        .def(
+            "dependents",
+            [](const ScreenAnswers& answers, const Columns& xs, double log_alpha) {
+                return answers.sort_out(xs.all(), log_alpha, false).dependent;
+            },
+            nb::arg("xs"), nb::arg("log_alpha"),
+            "The columns whose answers are reliable, with log p <= log_alpha: the strongest first, ties by column.")
+        .def(
+            "sort_out",
+            [](const ScreenAnswers& answers, const Columns& xs, double log_alpha) {
+                Sorted found = answers.sort_out(xs.all(), log_alpha, true);
+                return std::make_pair(std::move(found.dependent), to_numpy(std::move(found.apart)));
+            },
+            nb::arg("xs"), nb::arg("log_alpha"), "These, and the other columns whose answers are reliable.")
+        .def(
+            "each", [](const ScreenAnswers& answers, const Columns& xs) { return answers.each(xs.all()); },
+            nb::arg("xs"), "Place, x, log p and statistic of the reliable answers.")
+        .def(
+            "at", [](const ScreenAnswers& answers, const Columns& places) { return answers.at(places.all()); },
+            nb::arg("places"), "The answers at some places.")
+        .def(
+            "at",
+            [](const ScreenAnswers& answers, const Array<std::int64_t>& places) { return answers.at(span(places)); },
+            nb::arg("places"))
+        .def(
+            "outcome",
+            [](const ScreenAnswers& answers, std::size_t place) {
+                const Outcome out = answers.outcome(place);
+                return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
+            },
+            nb::arg("place"), "Statistic, dof, log p and reliability of one answer.");
+}
+
+}  // namespace serape

@@ -1,0 +1,78 @@
+// The answers of searches through conditioning sets.
+#include <nanobind/stl/pair.h>
+
+#include "bindings.hpp"
+#include "conversions.hpp"
+#include "serape/answers.hpp"
+
+namespace nb = nanobind;
+
+namespace serape {
+namespace {
+
+using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  // to be written to
+using Places = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+}  // namespace
+
+void bind_subset_answers(nb::module_& m) {
+    nb::class_<FoundSubsets>(m, "FoundSubsets", "The answers of a search through conditioning sets.")
+        .def("__len__", [](const FoundSubsets& found) { return found.answers().size(); })
+        .def(
+            "arrays",
+            [](const FoundSubsets& found) {
+                FoundSubsets::Arrays made = found.arrays();
+                return std::make_tuple(to_numpy(std::move(made.numbers)), to_numpy(std::move(made.indices)),
+                                       std::move(made.sets));
+            },
+            "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
+            "places in the list of conditioning sets; that list.")
+        .def("xs", [](const FoundSubsets& found) { return to_numpy(std::vector(found.xs)); })
+        .def_prop_ro(
+            "tests", [](const FoundSubsets& found) { return by_size(found.found.tally.tests); }, "By size.")
+        .def_prop_ro(
+            "skipped", [](const FoundSubsets& found) { return by_size(found.found.tally.skipped); }, "By size.")
+        .def("those", &FoundSubsets::those, nb::arg("separated"),
+             "The x that some set separates, or those that none does.")
+        .def("last_survives", &FoundSubsets::last_survives, "Whether there is a last x and nothing separates it.")
+        .def(
+            "apart",
+            [](const FoundSubsets& found, double log_alpha) {
+                using Given = nb::typed<nb::tuple, std::uint32_t, nb::ellipsis>;
+                std::vector<std::pair<std::uint32_t, Given>> apart;
+                for (const std::size_t index : found.above(log_alpha)) {
+                    apart.emplace_back(found.xs[index], Given(nb::tuple(nb::cast(found.answers()[index].given))));
+                }
+                return apart;
+            },
+            nb::arg("log_alpha"), "The x whose log p is above a value, each with its conditioning set.")
+        .def("each", &FoundSubsets::each, "Place, x, log p and statistic of the reliable answers.")
+        .def("places_of", &FoundSubsets::indices_of, nb::arg("x"), "Places of the reliable answers about one x.")
+        .def(
+            "outcome",
+            [](const FoundSubsets& found, std::size_t place) {
+                const Outcome& out = found.at(place).outcome;
+                return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
+            },
+            nb::arg("place"), "Statistic, dof, log p and reliability of one answer.")
+        .def(
+            "given_of",
+            [](const FoundSubsets& found, std::size_t place) {
+                return nb::typed<nb::tuple, int, nb::ellipsis>(nb::tuple(nb::cast(found.at(place).given)));
+            },
+            nb::arg("place"), "The conditioning set of one answer.")
+        .def(
+            "weaken",
+            [](const FoundSubsets& found, const Numbers& statistic, const Numbers& dof, const Numbers& log_p,
+               const Places& batch, const Places& place, std::int64_t number) {
+                check_one_length(found.answers(), statistic, dof, log_p, batch, place);
+                const Associations known{statistic.data(), dof.data(), log_p.data(), batch.data(), place.data()};
+                return to_numpy(weaken(known, found.answers(), number));
+            },
+            nb::arg("statistic"), nb::arg("dof"), nb::arg("log_p"), nb::arg("batch"), nb::arg("place"),
+            nb::arg("number"),
+            "Takes the place of known associations where an answer is weaker; returns the places of the x that are not "
+            "separated.");
+}
+
+}  // namespace serape

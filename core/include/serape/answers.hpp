@@ -1,0 +1,81 @@
+// Batches of answers: those of a screen, and those of a search through conditioning sets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "serape/contingency_test.hpp"
+#include "serape/ranking.hpp"
+
+namespace serape {
+
+// Index, x, log p and statistic of a reliable answer.
+using Performed = std::tuple<std::size_t, std::uint32_t, double, double>;
+
+// The answers of a screen of contingency tables, or some of them.
+class ScreenAnswers {
+  public:
+    explicit ScreenAnswers(std::size_t room)
+        : memory_(new double[2 * room + (room + sizeof(double) - 1) / sizeof(double)]), room_(room), size_(room) {}
+
+    Answers out() { return {memory_.get(), memory_.get() + room_, flags()}; }
+    void keep_first(std::size_t asked) { size_ = asked; }
+
+    std::size_t size() const { return size_; }
+    std::span<double> statistic() const { return {memory_.get() + from_, size_}; }
+    std::span<double> dof() const { return {memory_.get() + room_ + from_, size_}; }
+    std::span<std::uint8_t> reliable() const { return {flags() + from_, size_}; }
+
+    std::size_t performed() const;  // how many are reliable
+    Outcome outcome(std::size_t index) const;
+    std::vector<Performed> each(std::span<const std::uint32_t> xs) const;
+    Sorted sort_out(std::span<const std::uint32_t> xs, double log_alpha, bool apart_too) const;
+    std::vector<std::int64_t> ranked(std::span<const std::int64_t> indices) const;
+
+    // In rows of so many, one after another, which share the memory.
+    std::vector<ScreenAnswers> in_rows(std::size_t length) const;
+    // Those at some indices, in memory of their own.
+    ScreenAnswers at(std::span<const std::uint32_t> indices) const { return chosen(indices); }
+    ScreenAnswers at(std::span<const std::int64_t> indices) const { return chosen(indices); }
+
+  private:
+    template <class Index>
+    ScreenAnswers chosen(std::span<const Index> indices) const;
+    std::uint8_t* flags() const { return reinterpret_cast<std::uint8_t*>(memory_.get() + 2 * room_); }
+    void check(std::span<const std::uint32_t> xs) const;
+
+    std::shared_ptr<double[]> memory_;  // statistics, degrees of freedom, and a byte each for what is reliable
+    std::size_t room_;
+    std::size_t from_ = 0;
+    std::size_t size_;
+};
+
+// The answers of a search through conditioning sets, and the x that were asked about.
+struct FoundSubsets {
+    FoundSubsets(std::span<const std::uint32_t> asked, SubsetAnswers&& answers);
+
+    std::vector<std::uint32_t> xs;
+    SubsetAnswers found;
+
+    const std::vector<SubsetAnswer>& answers() const { return found.answers; }
+    const SubsetAnswer& at(std::size_t index) const;
+    std::vector<std::uint32_t> those(bool separated) const;  // the x that some set separates, or those that none does
+    bool last_survives() const { return !answers().empty() && !answers().back().separated; }
+    std::vector<std::size_t> above(double log_alpha) const;  // indices of reliable answers with log p above a value
+    std::vector<Performed> each() const;
+    std::vector<std::size_t> indices_of(std::uint32_t x) const;  // of the reliable answers about one x
+
+    struct Arrays {
+        std::vector<double> numbers;        // statistics, degrees of freedom and log p, one after another
+        std::vector<std::int32_t> indices;  // verdicts (0 unreliable, 1 dependent, 2 separated), then indices of sets
+        std::vector<std::vector<std::uint32_t>> sets;  // conditioning sets, each once
+    };
+    Arrays arrays() const;
+};
+
+}  // namespace serape
