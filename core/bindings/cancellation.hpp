@@ -1,4 +1,4 @@
-// How a long call of the core stays in touch with Python.
+// Interruption of long calls of the core by Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,8 +12,8 @@ namespace serape {
 inline constexpr std::size_t most_threads = 512;
 
 // Asks Python, every so often, whether Ctrl-C was pressed, and calls `poll` if there is one.
-inline Control control_for(const nanobind::object& poll) {
-    return Control([poll_pointer = poll.ptr()] {
+inline CancellationToken cancellation_token(const nanobind::object& poll) {
+    return CancellationToken([poll_pointer = poll.ptr()] {
         const nanobind::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) {
             return true;
@@ -32,14 +32,14 @@ inline Control control_for(const nanobind::object& poll) {
 // Runs a computation. It releases the GIL once it has taken more than a moment: handing it back and forth for short
 // ones would make two threads slower than one. A cancelled one raises what Python wants raised.
 template <class Work>
-void in_touch(Control& control, const Work& work) {
+void run_interruptible(CancellationToken& token, const Work& work) {
     PyThreadState* released = nullptr;
     const auto take_back = [&] {
         if (released != nullptr) {
             PyEval_RestoreThread(released);
         }
     };
-    control.when_long([&] { released = PyEval_SaveThread(); });
+    token.when_long([&] { released = PyEval_SaveThread(); });
     bool stopped = false;
     try {
         work();

@@ -71,10 +71,10 @@ void bind_contingency_test(nb::module_& m) {
                 check(test.table(), candidates.all());
                 check(test.table(), given);
                 ScreenAnswers answers(candidates.size());
-                Control control = control_for(poll);
-                in_touch(control, [&] {
-                    test.screen(target, candidates.all(), given, std::min(threads, most_threads), control,
-                                answers.out(), parse_way(way), way == "panels");
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    test.screen(target, candidates.all(), given, std::min(threads, most_threads), token, answers.out(),
+                                parse_way(way), way == "panels");
                 });
                 return answers;
             },
@@ -87,9 +87,9 @@ void bind_contingency_test(nb::module_& m) {
                 check(test.table(), targets.all());
                 check_distinct(targets.all());
                 ScreenAnswers answers(targets.size() * test.table().columns());
-                Control control = control_for(nb::none());
-                in_touch(control, [&] {
-                    test.marginals(targets.all(), std::min(threads, most_threads), control, answers.out());
+                CancellationToken token = cancellation_token(nb::none());
+                run_interruptible(token, [&] {
+                    test.marginals(targets.all(), std::min(threads, most_threads), token, answers.out());
                 });
                 return answers.in_rows(test.table().columns());
             },
@@ -107,10 +107,10 @@ void bind_contingency_test(nb::module_& m) {
                 std::vector<std::uint32_t> xs;
                 xs.reserve(groups.size());
                 Tally tally;
-                Control control = control_for(poll);
-                in_touch(control, [&] {
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
                     tally =
-                        test.screens(target, groups, also, std::min(threads, most_threads), control, answers.out(), xs);
+                        test.screens(target, groups, also, std::min(threads, most_threads), token, answers.out(), xs);
                 });
                 answers.keep_first(xs.size());
                 return std::make_tuple(std::move(answers), to_numpy(std::move(xs)), by_size(tally.tests),
@@ -130,9 +130,9 @@ void bind_contingency_test(nb::module_& m) {
                     throw nb::value_error("groups of another table");
                 }
                 ScreenAnswers answers(candidates.size());
-                Control control = control_for(poll);
-                in_touch(control, [&] {
-                    test.screen_among(target, groups, candidates.all(), given, std::min(threads, most_threads), control,
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    test.screen_among(target, groups, candidates.all(), given, std::min(threads, most_threads), token,
                                       answers.out());
                 });
                 return answers;
@@ -147,10 +147,10 @@ void bind_contingency_test(nb::module_& m) {
                 check(test.table(), candidates.all());
                 check(test.table(), given);
                 ScreenAnswers answers(candidates.size());
-                Control control = control_for(poll);
+                CancellationToken token = cancellation_token(poll);
                 std::size_t asked = 0;
-                in_touch(control, [&] {
-                    asked = test.first_dependent(target, candidates.all(), given, log_alpha, control, answers.out());
+                run_interruptible(token, [&] {
+                    asked = test.first_dependent(target, candidates.all(), given, log_alpha, token, answers.out());
                 });
                 answers.keep_first(asked);
                 return answers;
@@ -171,9 +171,9 @@ void bind_contingency_test(nb::module_& m) {
                 const SubsetQuestion question = asked_for(xs, target, pool, fixed, smallest, largest, most, tried,
                                                           stop_above, shrinking, until_survivor);
                 SubsetAnswers found;
-                Control control = control_for(poll);
-                in_touch(control, [&] {
-                    found = test.search_subsets(xs.all(), question, std::min(threads, most_threads), control);
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    found = test.search_subsets(xs.all(), question, std::min(threads, most_threads), token);
                 });
                 return FoundSubsets(xs.all(), std::move(found));
             },
@@ -193,8 +193,8 @@ void bind_contingency_test(nb::module_& m) {
                 question.most = most.value_or(question.most);
                 question.stop_above = stop_above;
                 SubsetAnswers found;
-                Control control = control_for(poll);
-                in_touch(control, [&] { found = test.sweep(xs.all(), question, control); });
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] { found = test.sweep(xs.all(), question, token); });
                 return FoundSubsets(xs.all(), std::move(found));
             },
             nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("most"), nb::arg("stop_above"),

@@ -74,9 +74,9 @@ void bind_gaussian(nb::module_& m) {
                 check(test, span(candidates));
                 check(test, given);
                 Batch batch(candidates.size());
-                Control control = control_for(poll);
-                in_touch(control, [&] {
-                    test.screen(target, span(candidates), given, std::min(threads, most_threads), control,
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    test.screen(target, span(candidates), given, std::min(threads, most_threads), token,
                                 batch.answers());
                 });
                 return std::make_tuple(batch.statistic, batch.dof, batch.reliable);
@@ -91,10 +91,10 @@ void bind_gaussian(nb::module_& m) {
                 check(test, span(candidates));
                 check(test, given);
                 Batch batch(candidates.size());
-                Control control = control_for(poll);
+                CancellationToken token = cancellation_token(poll);
                 std::size_t asked = 0;
-                in_touch(control, [&] {
-                    asked = test.first_dependent(target, span(candidates), given, log_alpha, control, batch.answers());
+                run_interruptible(token, [&] {
+                    asked = test.first_dependent(target, span(candidates), given, log_alpha, token, batch.answers());
                 });
                 return std::make_tuple(asked, batch.statistic, batch.dof, batch.reliable);
             },
@@ -114,9 +114,9 @@ void bind_gaussian(nb::module_& m) {
                 SubsetAnswers found;
                 const SubsetQuestion question = asked_for(xs, target, pool, fixed, smallest, largest, most, tried,
                                                           stop_above, shrinking, until_survivor);
-                Control control = control_for(poll);
-                in_touch(control, [&] {
-                    found = test.search_subsets(xs.all(), question, std::min(threads, most_threads), control);
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    found = test.search_subsets(xs.all(), question, std::min(threads, most_threads), token);
                 });
                 return FoundSubsets(xs.all(), std::move(found));
             },

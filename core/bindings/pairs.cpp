@@ -22,9 +22,9 @@ void bind_pairs(nb::module_& m) {
                 }
             }
             AllPairs found;
-            Control control = control_for(poll);
-            in_touch(control, [&] {
-                found = all_pairs(table, log_alpha, strongest, least_rows, std::min(threads, most_threads), control);
+            CancellationToken token = cancellation_token(poll);
+            run_interruptible(token, [&] {
+                found = all_pairs(table, log_alpha, strongest, least_rows, std::min(threads, most_threads), token);
             });
             return std::make_tuple(to_numpy(std::move(found.dependents)), to_numpy(std::move(found.partners)),
                                    to_numpy(std::move(found.statistic)));

@@ -55,9 +55,9 @@ void bind_score(nb::module_& m) {
                 }
                 const Way parsed = parse_way(way);
                 auto out = empty_numpy<double>(candidates.size());
-                Control control = control_for(poll);
-                in_touch(control, [&] {
-                    score.additions(child, span(candidates), parents, std::min(threads, most_threads), control,
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    score.additions(child, span(candidates), parents, std::min(threads, most_threads), token,
                                     out.data(), parsed);
                 });
                 return out;
@@ -74,9 +74,9 @@ void bind_score(nb::module_& m) {
                     check_family(score.table(), child, parents);
                 }
                 auto out = empty_numpy<double>(sets.size());
-                Control control = control_for(poll);
-                in_touch(control,
-                         [&] { score.families(child, sets, std::min(threads, most_threads), control, out.data()); });
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(
+                    token, [&] { score.families(child, sets, std::min(threads, most_threads), token, out.data()); });
                 return out;
             },
             nb::arg("child"), nb::arg("parent_sets"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),

@@ -53,9 +53,9 @@ void bind_table(nb::module_& m) {
         .def(
             "first_copies",
             [](const PackedTable& table) {
-                Control control = control_for(nb::none());
+                CancellationToken token = cancellation_token(nb::none());
                 std::vector<std::uint32_t> first;
-                in_touch(control, [&] { first = first_copies(table, control); });
+                run_interruptible(token, [&] { first = first_copies(table, token); });
                 return to_numpy(std::move(first));
             },
             "For every column, the first that divides the rows alike.")

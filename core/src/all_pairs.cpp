@@ -27,8 +27,8 @@ struct Group {
 
 // The columns that vary, one for all its copies, in the order of their numbers of ones.
 struct Sorted {
-    Sorted(const PackedTable& table, Control& control) : packed(table.rows()) {
-        find_columns(table, first_copies(table, control));
+    Sorted(const PackedTable& table, CancellationToken& token) : packed(table.rows()) {
+        find_columns(table, first_copies(table, token));
         packed.reserve_planes(columns.size());
         for (std::size_t k = 0; k < columns.size(); ++k) {
             packed.append_plane(table.plane(columns[k][0], 1));
@@ -404,7 +404,7 @@ std::int64_t critical_sum(const Statistic& statistic, std::uint32_t rows, double
 }  // namespace
 
 AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t strongest, std::size_t least_rows,
-                   std::size_t threads, Control& control) {
+                   std::size_t threads, CancellationToken& token) {
     AllPairs out;
     out.strongest = strongest;
     out.dependents.assign(table.columns(), 0);
@@ -413,22 +413,22 @@ AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t stron
     if (table.rows() < least_rows) {
         return out;
     }
-    const Sorted sorted(table, control);
+    const Sorted sorted(table, token);
     if (sorted.columns.empty()) {
         return out;
     }
-    control.check();
+    token.check();
     const auto rows = static_cast<std::uint32_t>(table.rows());
     const Statistic statistic(StatisticKind::g2, table.rows(), table.log_table());
     const PairSum sum(table.log_table(), rows);
     const std::int64_t critical = critical_sum(statistic, rows, log_alpha);
     sorted.packed.panels();
-    control.check();
+    token.check();
     std::vector<std::unique_ptr<Worker>> workers(std::max<std::size_t>(threads, 1));
     // Many together read a panel once; fewer share the work better.
     const std::size_t together =
         std::clamp<std::size_t>(sorted.columns.size() / (16 * std::max<std::size_t>(threads, 1)), 32, Worker::together);
-    parallel_for(sorted.columns.size(), together, threads, control,
+    parallel_for(sorted.columns.size(), together, threads, token,
                  [&](std::size_t begin, std::size_t end, std::size_t worker) {
                      if (!workers[worker]) {
                          workers[worker] = std::make_unique<Worker>(sorted, sum, critical, strongest);

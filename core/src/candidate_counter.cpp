@@ -28,7 +28,7 @@ CountingPlan::CountingPlan(const PackedTable& table, const Statistic& statistic,
         cells.need_masks();
         masks_.reserve(cells.size());
         mask_cell_.reserve(cells.size());
-        // One cell may be what the others leave of a level's rows; or strata that tell nothing are passed over.
+        // One cell may be what the others leave of a level's rows; or strata that tell nothing are skipped.
         std::size_t varying = 0;
         for (std::size_t z = 0; z < cells.strata(); ++z) {
             const std::size_t in_stratum = cells.stratum_begin[z + 1] - cells.stratum_begin[z];

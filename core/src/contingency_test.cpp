@@ -66,7 +66,7 @@ Outcome ContingencyTest::test(std::size_t x, std::size_t y, std::span<const std:
     return outcome(x, y, strata_product(given), CandidateCounter(plan)(x));
 }
 
-void ContingencyTest::marginals(std::span<const std::uint32_t> targets, std::size_t threads, Control& control,
+void ContingencyTest::marginals(std::span<const std::uint32_t> targets, std::size_t threads, CancellationToken& token,
                                 Answers out) const {
     const std::size_t columns = table_.columns();
     std::vector<std::size_t> turn(columns, targets.size());  // of a target, its place among them
@@ -79,7 +79,7 @@ void ContingencyTest::marginals(std::span<const std::uint32_t> targets, std::siz
         out.dof[place] = dof;
         out.reliable[place] = reliable;
     };
-    parallel_for(targets.size(), 4, threads, control, [&](std::size_t first, std::size_t last, std::size_t) {
+    parallel_for(targets.size(), 4, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
         std::vector<std::uint32_t> candidates;
         std::vector<double> numbers(2 * columns);
         std::vector<std::uint8_t> reliable(columns);
@@ -91,7 +91,7 @@ void ContingencyTest::marginals(std::span<const std::uint32_t> targets, std::siz
                 }
             }
             const Answers here{numbers.data(), numbers.data() + columns, reliable.data()};
-            screen(targets[row], candidates, {}, 1, control, here);
+            screen(targets[row], candidates, {}, 1, token, here);
             set(row, targets[row], nan, nan, 0);
             for (std::size_t k = 0; k < candidates.size(); ++k) {
                 set(row, candidates[k], here.statistic[k], here.dof[k], here.reliable[k]);
@@ -107,15 +107,15 @@ void ContingencyTest::marginals(std::span<const std::uint32_t> targets, std::siz
 }
 
 std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,
-                                             std::span<const std::uint32_t> given, double log_alpha, Control& control,
-                                             Answers out) const {
+                                             std::span<const std::uint32_t> given, double log_alpha,
+                                             CancellationToken& token, Answers out) const {
     const double strata = strata_product(given);
     Cells cells(table_, target, given);
     const CountingPlan plan(table_, statistic_, cells, table_.levels(target), CandidateKinds(table_, candidates));
     CandidateCounter counter(plan);
     for (std::size_t k = 0; k < candidates.size(); ++k) {
         if (k % 64 == 63) {
-            control.check();
+            token.check();
         }
         const std::uint32_t x = candidates[k];
         if (!enough_rows(table_.levels(x), table_.levels(target), strata)) {
@@ -136,7 +136,7 @@ std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const
 }
 
 SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
-                                              std::size_t threads, Control& control) const {
+                                              std::size_t threads, CancellationToken& token) const {
     const std::size_t largest = std::min(question.largest, question.pool.size());
     if (xs.size() * std::min(choose(question.pool.size(), largest), few_questions) < few_questions) {
         threads = 1;  // they would be done before another thread had started
@@ -152,13 +152,13 @@ SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs,
         return searches[worker] ? *searches[worker] : searches[worker].emplace(*this, question, xs);
     };
     const auto search = [&](std::size_t first, std::size_t last, std::size_t worker, With with) {
-        of_worker(worker)(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), control,
+        of_worker(worker)(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), token,
                           answers.data() + first, with);
     };
     const auto side_by_side = [&](With with) {
         const std::size_t pieces = 4 * std::max<std::size_t>(threads, 1);
         const std::size_t grain = threads > 1 ? (xs.size() + pieces - 1) / pieces : xs.size();
-        parallel_for(xs.size(), grain, threads, control, [&](std::size_t first, std::size_t last, std::size_t worker) {
+        parallel_for(xs.size(), grain, threads, token, [&](std::size_t first, std::size_t last, std::size_t worker) {
             search(first, last, worker, with);
         });
     };
@@ -204,12 +204,12 @@ SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs,
 }
 
 SubsetAnswers ContingencyTest::sweep(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
-                                     Control& control) const {
+                                     CancellationToken& token) const {
     SubsetAnswers all{std::vector<SubsetAnswer>(xs.size()), {}};
     std::vector<std::uint32_t> live(question.pool.begin(), question.pool.end());
     std::erase(live, question.target);
     for (std::size_t k = 0; k < xs.size(); ++k) {
-        control.check();
+        token.check();
         SubsetAnswer& answer = all.answers[k];
         answer.outcome = {nan, nan, nan, false};
         if (xs[k] == question.target) {

@@ -97,7 +97,7 @@ class Hasher {
 
 }  // namespace
 
-std::vector<std::uint32_t> first_copies(const PackedTable& table, Control& control) {
+std::vector<std::uint32_t> first_copies(const PackedTable& table, CancellationToken& token) {
     Hasher hasher(table);
     std::vector<std::uint32_t> first(table.columns());
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> known;  // by hash: columns unlike each other
@@ -113,7 +113,7 @@ std::vector<std::uint32_t> first_copies(const PackedTable& table, Control& contr
             first[column] = *found;
         }
         if (column % 256 == 255) {
-            control.check();
+            token.check();
         }
     }
     return first;

@@ -12,7 +12,7 @@ constexpr std::size_t most_kept = 4096;  // degrees of freedom
 
 }  // namespace
 
-bool CriticalValues::look_up(double statistic, double dof) {
+bool CriticalValues::decide(double statistic, double dof) {
     // Brackets outlive a call: searches are short and many, and ask at the same level.
     thread_local double level = 1.0;
     thread_local std::vector<Bracket> brackets;

@@ -281,8 +281,8 @@ std::shared_ptr<const GammaTable> FamilyScore::gamma_table(double a, std::size_t
 }
 
 void FamilyScore::additions(std::size_t child, std::span<const std::uint32_t> candidates,
-                            std::span<const std::uint32_t> parents, std::size_t threads, Control& control, double* out,
-                            Way way) const {
+                            std::span<const std::uint32_t> parents, std::size_t threads, CancellationToken& token,
+                            double* out, Way way) const {
     if (candidates.empty()) {
         return;
     }
@@ -351,7 +351,7 @@ void FamilyScore::additions(std::size_t child, std::span<const std::uint32_t> ca
     const double each = kind_of(candidates[candidates.size() / 2]).nanoseconds;
     const auto grain = static_cast<std::size_t>(std::clamp(50'000.0 / (each + 20.0), 1.0, 4096.0));
     std::vector<std::optional<AdditionCounter>> counters(std::max<std::size_t>(threads, 1));
-    parallel_for(candidates.size(), grain, threads, control, [&](std::size_t first, std::size_t last, std::size_t w) {
+    parallel_for(candidates.size(), grain, threads, token, [&](std::size_t first, std::size_t last, std::size_t w) {
         AdditionCounter& counter = counters[w] ? *counters[w] : counters[w].emplace(table_, cells, masks);
         for (std::size_t k = first; k < last; ++k) {
             const Kind& kind = kind_of(candidates[k]);
@@ -364,8 +364,8 @@ void FamilyScore::additions(std::size_t child, std::span<const std::uint32_t> ca
 }
 
 void FamilyScore::families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets,
-                           std::size_t threads, Control& control, double* out) const {
-    parallel_for(parent_sets.size(), 1, threads, control, [&](std::size_t first, std::size_t last, std::size_t) {
+                           std::size_t threads, CancellationToken& token, double* out) const {
+    parallel_for(parent_sets.size(), 1, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
         for (std::size_t k = first; k < last; ++k) {
             const Cells cells(table_, child, parent_sets[k]);
             std::vector<std::uint32_t> parent_levels;

@@ -156,9 +156,9 @@ std::size_t GaussianSubsets::live_place(std::uint32_t variable) const {
 }
 
 void GaussianSubsets::operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried,
-                                 Control& control, SubsetAnswer* answers) {
+                                 CancellationToken& token, SubsetAnswer* answers) {
     const auto fixed = question_.fixed;
-    control_ = &control;
+    token_ = &token;
     std::vector<Walk> all;
     all.reserve(xs.size());
     for (std::size_t k = 0; k < xs.size(); ++k) {
@@ -183,14 +183,14 @@ void GaussianSubsets::operator()(std::span<const std::uint32_t> xs, std::span<co
         Walks going;
         for (Walk* walk : walks) {
             if (nobody || !test_.varies(walk->x)) {
-                pass_over(*walk, size);
+                skip(*walk, size);
             } else {
                 going.push_back(walk);
                 raise_bar(*walk, dof_);
             }
         }
         if (going.empty()) {
-            look_up();
+            poll_cancel();
             continue;
         }
         if (question_.stop_above) {
@@ -317,16 +317,16 @@ void GaussianSubsets::descend(std::size_t depth, std::size_t member, const Sweep
     }
 }
 
-void GaussianSubsets::look_up() {
+void GaussianSubsets::poll_cancel() {
     if (++looked_ % 64 == 0) {
-        control_->check();
+        token_->check();
     }
 }
 
 // Goes through the subsets that add `wanted` members, from place `from` among the live on, to those chosen. Who is
 // separated leaves the walks.
 void GaussianSubsets::visit(Walks& walks, std::size_t depth, std::size_t from, std::size_t wanted) {
-    look_up();
+    poll_cancel();
     const auto separated = [](const Walk* walk) { return walk->best->separated; };
     if (wanted == 0) {  // the empty subset
         for (Walk* walk : walks) {
@@ -360,7 +360,7 @@ void GaussianSubsets::visit(Walks& walks, std::size_t depth, std::size_t from, s
         const Sweep by = sweep(*levels_[depth], member);
         chosen_.push_back(member);
         if (wanted == 1) {
-            look_up();
+            poll_cancel();
             const std::size_t tested = going.size();
             bool parted = false;
             for (std::size_t w = 0; w < tested; ++w) {
@@ -409,7 +409,7 @@ void GaussianSubsets::examine(Walk& walk, const Level& at, const Sweep* by, std:
             return;
         }
     }
-    look_up();
+    poll_cancel();
     const Outcome outcome = exact(walk.x, given());
     if (!outcome.reliable) {
         tally_.add_skip(question_.fixed.size() + chosen_.size());
@@ -526,7 +526,7 @@ std::vector<std::uint32_t> GaussianSubsets::given() const {
 }
 
 // Counts the subsets of a size that visit() would go through.
-void GaussianSubsets::pass_over(const Walk& walk, std::size_t size) {
+void GaussianSubsets::skip(const Walk& walk, std::size_t size) {
     const auto others = [&](std::size_t end) { return end - (walk.member < members_.size() && end > 0 ? 1 : 0); };
     std::uint64_t count = choose(others(live_.size()), size);
     if (walk.tried >= 0 && count < most_count) {

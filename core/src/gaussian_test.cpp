@@ -293,12 +293,12 @@ Outcome GaussianTest::test(std::size_t x, std::size_t y, std::span<const std::ui
 }
 
 void GaussianTest::screen(std::size_t target, std::span<const std::uint32_t> candidates,
-                          std::span<const std::uint32_t> given, std::size_t threads, Control& control,
+                          std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
                           Answers out) const {
     const Projection projection(*this, target, given);
     std::vector<Projection::Scratch> scratches(std::max<std::size_t>(threads, 1));
     const std::size_t grain = std::max<std::size_t>(200'000 / (stride_ * (given.size() + 1)), 1);
-    parallel_for(candidates.size(), grain, threads, control, [&](std::size_t first, std::size_t last, std::size_t w) {
+    parallel_for(candidates.size(), grain, threads, token, [&](std::size_t first, std::size_t last, std::size_t w) {
         for (std::size_t k = first; k < last; ++k) {
             const Projection::Partial partial = projection(candidates[k], scratches[w]);
             out.statistic[k] = partial.known ? rule_.statistic(partial.r, partial.rest, projection.dof()) : nan;
@@ -309,13 +309,13 @@ void GaussianTest::screen(std::size_t target, std::span<const std::uint32_t> can
 }
 
 std::size_t GaussianTest::first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,
-                                          std::span<const std::uint32_t> given, double log_alpha, Control& control,
-                                          Answers out) const {
+                                          std::span<const std::uint32_t> given, double log_alpha,
+                                          CancellationToken& token, Answers out) const {
     const Projection projection(*this, target, given);
     Projection::Scratch scratch;
     for (std::size_t k = 0; k < candidates.size(); ++k) {
         if (k % 16 == 15) {
-            control.check();
+            token.check();
         }
         const Outcome found = projection.outcome(candidates[k], scratch);
         out.statistic[k] = found.statistic;
@@ -329,7 +329,7 @@ std::size_t GaussianTest::first_dependent(std::size_t target, std::span<const st
 }
 
 SubsetAnswers GaussianTest::search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
-                                           std::size_t threads, Control& control) const {
+                                           std::size_t threads, CancellationToken& token) const {
     const std::size_t largest = std::min(question.largest, question.pool.size());
     if (xs.size() * std::min(choose(question.pool.size(), largest), few_questions) < few_questions) {
         threads = 1;  // they would be done before another thread had started
@@ -344,7 +344,7 @@ SubsetAnswers GaussianTest::search_subsets(std::span<const std::uint32_t> xs, co
         if (!searches[worker]) {
             searches[worker].emplace(*this, question);
         }
-        (*searches[worker])(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), control,
+        (*searches[worker])(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), token,
                             answers.data() + first);
     };
     std::size_t asked = xs.size();
@@ -361,7 +361,7 @@ SubsetAnswers GaussianTest::search_subsets(std::span<const std::uint32_t> xs, co
     } else {
         const std::size_t pieces = 4 * std::max<std::size_t>(threads, 1);
         const std::size_t grain = threads > 1 ? (xs.size() + pieces - 1) / pieces : xs.size();
-        parallel_for(xs.size(), grain, threads, control, search);
+        parallel_for(xs.size(), grain, threads, token, search);
     }
     answers.resize(asked);
     SubsetAnswers all{std::move(answers), {}};

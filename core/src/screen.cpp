@@ -30,7 +30,7 @@ class ContingencyTest::Screen {
     // Candidates are columns of `source`, which has the rows of the test's table.
     Screen(const ContingencyTest& test, const PackedTable& source, std::size_t target,
            std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given, std::size_t threads,
-           Control& control, Answers out)
+           CancellationToken& token, Answers out)
         : test_(test),
           table_(source),
           statistic_(test.statistic_),
@@ -39,7 +39,7 @@ class ContingencyTest::Screen {
           candidates_(candidates),
           given_(given),
           threads_(std::max<std::size_t>(threads, 1)),
-          control_(control),
+          token_(token),
           out_(out),
           strata_(test.strata_product(given)),
           target_freedom_(target_levels_ - 1.0),
@@ -52,7 +52,7 @@ class ContingencyTest::Screen {
     void run(Way way, bool force_panels) {
         if (!allowed_[2]) {  // then nobody is
             for (std::size_t k = 0; k < candidates_.size(); ++k) {
-                pass_over(k);
+                skip(k);
             }
             return;
         }
@@ -72,7 +72,7 @@ class ContingencyTest::Screen {
     // Counts the candidates one by one in cells that have been made already.
     void count(Cells& cells, Way way = Way::automatic) {
         for (std::size_t k = 0; k < candidates_.size(); ++k) {
-            may(candidates_[k]) ? rest_.push_back(k) : pass_over(k);
+            may(candidates_[k]) ? rest_.push_back(k) : skip(k);
         }
         if (!rest_.empty()) {
             one_by_one(cells, way);
@@ -104,7 +104,7 @@ class ContingencyTest::Screen {
         out_.dof[k] = dof;
         out_.reliable[k] = dof > 0.0;
     }
-    void pass_over(std::size_t k) {
+    void skip(std::size_t k) {
         out_.statistic[k] = nan;
         out_.dof[k] = full_dof(k);
         out_.reliable[k] = 0;
@@ -143,7 +143,7 @@ class ContingencyTest::Screen {
         const PanelPlan plan(table_, statistic_, cells, target_levels_, adjusted_);
         const std::vector<Part> parts = divided(table_.panels());
         std::vector<Worker> workers(threads_);
-        parallel_for(parts.size(), 4, threads_, control_, [&](std::size_t first, std::size_t last, std::size_t w) {
+        parallel_for(parts.size(), 4, threads_, token_, [&](std::size_t first, std::size_t last, std::size_t w) {
             Worker& worker = workers[w];
             if (!worker.counter) {
                 worker.counter.emplace(plan);
@@ -185,7 +185,7 @@ class ContingencyTest::Screen {
         worker.position.clear();
         for (std::size_t k = part.begin; k < part.end; ++k) {
             if (!may(candidates_[k])) {
-                pass_over(k);
+                skip(k);
             } else if (part.panel >= layout.count || layout.slot[candidates_[k]] == Panels::absent) {
                 worker.left.push_back(k);
             } else {
@@ -231,7 +231,7 @@ class ContingencyTest::Screen {
         const double each = plan.choose(rest[rest.size() / 2]).nanoseconds;
         const double wanted = together ? 8.0 : std::clamp(50'000.0 / (each + 20.0), 1.0, 4096.0);
         const auto grain = static_cast<std::size_t>(wanted);
-        parallel_for(rest.size(), grain, threads_, control_, [&](std::size_t first, std::size_t last, std::size_t w) {
+        parallel_for(rest.size(), grain, threads_, token_, [&](std::size_t first, std::size_t last, std::size_t w) {
             if (!counters[w]) {
                 counters[w].emplace(plan);
             }
@@ -257,7 +257,7 @@ class ContingencyTest::Screen {
     std::uint32_t target_levels_;
     std::span<const std::uint32_t> candidates_, given_;
     std::size_t threads_;
-    Control& control_;
+    CancellationToken& token_;
     Answers out_;
     double strata_;
     double target_freedom_;
@@ -267,13 +267,13 @@ class ContingencyTest::Screen {
 };
 
 void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> candidates,
-                             std::span<const std::uint32_t> given, std::size_t threads, Control& control, Answers out,
-                             Way way, bool force_panels) const {
-    Screen(*this, table_, target, candidates, given, threads, control, out).run(way, force_panels);
+                             std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
+                             Answers out, Way way, bool force_panels) const {
+    Screen(*this, table_, target, candidates, given, threads, token, out).run(way, force_panels);
 }
 
 void ContingencyTest::screen_among(std::size_t target, const Groups& groups, std::span<const std::uint32_t> candidates,
-                                   std::span<const std::uint32_t> given, std::size_t threads, Control& control,
+                                   std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
                                    Answers out) const {
     const PackedTable* const own = groups.own();
     std::vector<std::uint32_t> places;
@@ -292,10 +292,10 @@ void ContingencyTest::screen_among(std::size_t target, const Groups& groups, std
         }
     }
     if (places.size() < candidates.size()) {  // there is no such table, or somebody is not in it
-        screen(target, candidates, given, threads, control, out);
+        screen(target, candidates, given, threads, token, out);
         return;
     }
-    Screen(*this, *own, target, places, given, threads, control, out).run(Way::automatic, false);
+    Screen(*this, *own, target, places, given, threads, token, out).run(Way::automatic, false);
 }
 
 Groups::Groups(const PackedTable& table, std::vector<Group> all) : table_(table), all_(std::move(all)) {
@@ -321,7 +321,7 @@ const PackedTable* Groups::own() const {
 }
 
 Tally ContingencyTest::screens(std::size_t target, const Groups& groups, std::uint32_t also, std::size_t threads,
-                               Control& control, Answers out, std::vector<std::uint32_t>& xs) const {
+                               CancellationToken& token, Answers out, std::vector<std::uint32_t>& xs) const {
     constexpr std::size_t many = 128;  // candidates that are worth a screen of their own
     const PackedTable* const own = groups.own();
     const PackedTable& source = own != nullptr ? *own : table_;
@@ -347,7 +347,7 @@ Tally ContingencyTest::screens(std::size_t target, const Groups& groups, std::ui
         before += size;
     }
     const auto screen = [&](const Asked& one, std::size_t with_threads) {
-        return Screen(*this, source, target, one.candidates, one.given, with_threads, control, one.out);
+        return Screen(*this, source, target, one.candidates, one.given, with_threads, token, one.out);
     };
     for (const Asked& one : asked) {
         if (one.candidates.size() >= many) {
@@ -358,7 +358,7 @@ Tally ContingencyTest::screens(std::size_t target, const Groups& groups, std::ui
     if (threads > 1) {
         root.need_cell_of_row();  // before they share it
     }
-    parallel_for(asked.size(), 64, threads, control, [&](std::size_t first, std::size_t last, std::size_t) {
+    parallel_for(asked.size(), 64, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
         for (const Asked& one : std::span(asked).subspan(first, last - first)) {
             if (one.candidates.size() < many) {
                 Cells cells = refined(root, one.group->given);

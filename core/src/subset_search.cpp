@@ -113,11 +113,11 @@ std::size_t SubsetSearch::live_place(std::uint32_t z) {
     return live ? found_ = static_cast<std::size_t>(at - live_.begin()) : live_.size();
 }
 
-void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried, Control& control,
-                              SubsetAnswer* answers, With with) {
+void SubsetSearch::operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried,
+                              CancellationToken& token, SubsetAnswer* answers, With with) {
     const PackedTable& table = test_.table();
     const auto fixed = question_.fixed;
-    control_ = &control;
+    token_ = &token;
     with_ = with;
     std::vector<Walk> all;
     all.reserve(xs.size());
@@ -166,9 +166,9 @@ double SubsetSearch::least(const Walk& walk, std::size_t wanted) const {
     return among ? least_[wanted + 1] / walk.levels : least_[wanted];
 }
 
-void SubsetSearch::look_up() {
+void SubsetSearch::poll_cancel() {
     if (++looked_ % 32 == 0) {
-        control_->check();
+        token_->check();
     }
 }
 
@@ -187,14 +187,14 @@ void SubsetSearch::visit(Walks& walks, Node& node, std::size_t from, std::size_t
     const auto may = [&](const Walk& walk) {
         return !too_many && test_.enough_rows(walk.levels, t_levels, strata * least(walk, wanted));
     };
-    look_up();
+    poll_cancel();
     if (wanted == 0) {
         std::erase_if(walks, [&](Walk* walk) {
             if (walk->member == last || !walk->fresh(last_place) || !tried_with(*walk, last)) {
                 return false;
             }
             if (!may(*walk)) {
-                pass_over(*walk, from, 0, true);
+                skip(*walk, from, 0, true);
                 return false;
             }
             return examine(*walk, node, strata);
@@ -211,7 +211,7 @@ void SubsetSearch::visit(Walks& walks, Node& node, std::size_t from, std::size_t
             going.push_back(walk);
             first_new = walk->fresh(last_place) ? 0 : std::min(first_new, static_cast<std::uint32_t>(walk->tried));
         } else {
-            pass_over(*walk, from, wanted, walk->fresh(last_place));
+            skip(*walk, from, wanted, walk->fresh(last_place));
         }
     }
     if (going.empty()) {
@@ -249,7 +249,7 @@ void SubsetSearch::visit_pairs(Walks& walks, double strata) {
     const PackedTable& table = test_.table();
     Walks going;
     for (Walk* walk : walks) {
-        may_pair(*walk, strata) ? going.push_back(walk) : pass_over(*walk, 0, 1, walk->tried < 0);
+        may_pair(*walk, strata) ? going.push_back(walk) : skip(*walk, 0, 1, walk->tried < 0);
     }
     if (!going.empty() && !pairs_) {
         pairs_.emplace(table, test_.statistic_, root_->cells, table.levels(question_.target), question_.pool);
@@ -305,7 +305,7 @@ double SubsetSearch::full_dof(const Walk& walk, double strata) const {
 
 // Tries x with the members after the first ones.
 void SubsetSearch::pair_up(Walk& walk, double strata) {
-    control_->check();
+    token_->check();
     const std::size_t size = question_.fixed.size() + 1;
     const bool adjusted = test_.rules_.dof == DofRule::adjusted;
     bool allowed[plane_levels + 1];  // by levels of the member
@@ -322,10 +322,12 @@ void SubsetSearch::pair_up(Walk& walk, double strata) {
     if (at == end) {
         return;
     }
-    std::array<std::int64_t, few_dof> dull;  // by few degrees of freedom, a sum from which on a test changes nothing
-    dull.fill(std::numeric_limits<std::int64_t>::max());
-    std::int64_t dull_anyway = std::numeric_limits<std::int64_t>::max();  // the same, with a binary member, for any dof
-    Outcome known{nan, nan, nan, false};                                  // the weakest association that is based on
+    std::array<std::int64_t, few_dof>
+        irrelevant_from;  // by few degrees of freedom, a sum from which on a test changes nothing
+    irrelevant_from.fill(std::numeric_limits<std::int64_t>::max());
+    std::int64_t irrelevant_for_any =
+        std::numeric_limits<std::int64_t>::max();  // the same, with a binary member, for any dof
+    Outcome known{nan, nan, nan, false};           // the weakest association that is based on
     std::uint64_t tests = 0;
     bool separated = false;
     pairs_->take(walk.x);
@@ -339,13 +341,13 @@ void SubsetSearch::pair_up(Walk& walk, double strata) {
             tally_.add_skip(size);
             continue;
         }
-        if (pairs_->at_least(member) >= dull_anyway) {
+        if (pairs_->at_least(member) >= irrelevant_for_any) {
             ++tests;
             continue;
         }
         const Sum sum = (*pairs_)(member);
         const std::size_t dof = adjusted ? static_cast<std::size_t>(sum.dof) : few[levels];
-        if (dof < few_dof && sum.value >= dull[dof]) {
+        if (dof < few_dof && sum.value >= irrelevant_from[dof]) {
             ++tests;
             continue;
         }
@@ -353,11 +355,11 @@ void SubsetSearch::pair_up(Walk& walk, double strata) {
         separated = judge(walk, sum, strata * levels);
         if (0 < dof && dof < few_dof) {
             const double significant = question_.stop_above ? critical_.surely_not_above(dof) : 0.0;
-            dull[dof] = test_.statistic_.reaching(std::max(significant, walk.met[dof] * (1.0 + margin)));
+            irrelevant_from[dof] = test_.statistic_.reaching(std::max(significant, walk.met[dof] * (1.0 + margin)));
         }
         if (const Outcome& best = walk.best->outcome; best.statistic != known.statistic || best.dof != known.dof) {
             known = best;
-            dull_anyway = dull_for_any_dof(walk, adjusted ? std::min(few[2], pairs_->most_dof()) : few[2]);
+            irrelevant_for_any = irrelevant_for_any_dof(walk, adjusted ? std::min(few[2], pairs_->most_dof()) : few[2]);
         }
     }
     chosen_.clear();
@@ -365,7 +367,7 @@ void SubsetSearch::pair_up(Walk& walk, double strata) {
 }
 
 // A sum from which on a test changes nothing if it has at most so many degrees of freedom.
-std::int64_t SubsetSearch::dull_for_any_dof(Walk& walk, std::size_t most_dof) {
+std::int64_t SubsetSearch::irrelevant_for_any_dof(Walk& walk, std::size_t most_dof) {
     Outcome& best = walk.best->outcome;
     if (most_dof == 0 || most_dof >= few_dof || !best.reliable) {
         return std::numeric_limits<std::int64_t>::max();
@@ -417,7 +419,7 @@ bool SubsetSearch::examine(Walk& walk, Node& node, double strata) {
 
 // What x's sum in the subset at hand says; true if it is separated. The weakest association is remembered.
 bool SubsetSearch::judge(Walk& walk, const Sum& sum, double strata) {
-    look_up();
+    poll_cancel();
     const std::uint32_t t_levels = test_.table().levels(question_.target);
     const double dof = test_.rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof) : full_dof(walk, strata);
     const std::size_t size = question_.fixed.size() + chosen_.size();
@@ -455,7 +457,7 @@ bool SubsetSearch::judge(Walk& walk, const Sum& sum, double strata) {
 }
 
 // Counts the subsets that visit() would go through.
-void SubsetSearch::pass_over(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh) {
+void SubsetSearch::skip(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh) {
     from = with_ == With::later ? std::max(from, walk.place + 1) : from;
     const auto left = [&](std::size_t end) {
         end = with_ == With::earlier ? std::min(end, walk.place) : end;

@@ -31,6 +31,6 @@ inline constexpr std::size_t most_rows_of_pairs = 65'528;  // counts have 16 bit
 // tie exactly the earlier columns are kept. Constant columns depend on nothing; with fewer than `least_rows` rows
 // nothing does.
 AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t strongest, std::size_t least_rows,
-                   std::size_t threads, Control& control);
+                   std::size_t threads, CancellationToken& token);
 
 }  // namespace serape

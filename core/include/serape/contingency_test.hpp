@@ -71,7 +71,7 @@ struct SubsetQuestion {
     std::span<const std::uint32_t> fixed;
     std::size_t smallest = 0;  // sizes of the subsets
     std::size_t largest = 0;
-    std::size_t most = std::numeric_limits<std::size_t>::max();  // sets of more members are passed over
+    std::size_t most = std::numeric_limits<std::size_t>::max();  // sets of more members are skipped
     // By x (or one number for all): subsets of so many first members of the pool are known, and left out; −1 for none,
     // 0 for the empty one. No number: none.
     std::span<const std::int64_t> tried;
@@ -122,33 +122,36 @@ class ContingencyTest {
     // One conditioning set, many candidates. `way` forces a way of counting (for tests); panels are used by themselves
     // where they are faster, unless a way is forced.
     void screen(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
-                std::size_t threads, Control& control, Answers out, Way way = Way::automatic,
+                std::size_t threads, CancellationToken& token, Answers out, Way way = Way::automatic,
                 bool force_panels = false) const;
     // As above, of some of the candidates of groups, all in the table's order, which is quicker if these have a table
     // of their own.
     void screen_among(std::size_t target, const Groups& groups, std::span<const std::uint32_t> candidates,
-                      std::span<const std::uint32_t> given, std::size_t threads, Control& control, Answers out) const;
+                      std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
+                      Answers out) const;
 
     // The candidates of several groups, each given its group's set and `also`; groups with `also` in their set are left
     // out. Answers are written one after another; `xs` gets who they are of, and the tally how many there are.
-    Tally screens(std::size_t target, const Groups& groups, std::uint32_t also, std::size_t threads, Control& control,
-                  Answers out, std::vector<std::uint32_t>& xs) const;
+    Tally screens(std::size_t target, const Groups& groups, std::uint32_t also, std::size_t threads,
+                  CancellationToken& token, Answers out, std::vector<std::uint32_t>& xs) const;
 
     // Each target against all columns given nothing, row by row; a pair of targets is tested once. What is not tested
     // (a target against itself) is not reliable.
-    void marginals(std::span<const std::uint32_t> targets, std::size_t threads, Control& control, Answers out) const;
+    void marginals(std::span<const std::uint32_t> targets, std::size_t threads, CancellationToken& token,
+                   Answers out) const;
 
     // Tests the candidates in order until one is dependent (log p <= log_alpha); returns how many were asked.
     std::size_t first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,
-                                std::span<const std::uint32_t> given, double log_alpha, Control& control,
+                                std::span<const std::uint32_t> given, double log_alpha, CancellationToken& token,
                                 Answers out) const;
 
     // One target, one or many x: the first separation, or else the weakest association, over subsets of a pool.
     SubsetAnswers search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question, std::size_t threads,
-                                 Control& control) const;
+                                 CancellationToken& token) const;
 
     // Each x given the rest of the question's pool; who is separated leaves the pool for those after it.
-    SubsetAnswers sweep(std::span<const std::uint32_t> xs, const SubsetQuestion& question, Control& control) const;
+    SubsetAnswers sweep(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
+                        CancellationToken& token) const;
 
   private:
     friend class SubsetSearch;

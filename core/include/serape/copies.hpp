@@ -10,6 +10,6 @@
 namespace serape {
 
 // For every column, the first that it is a copy of (itself, if there is none before it).
-std::vector<std::uint32_t> first_copies(const PackedTable& table, Control& control);
+std::vector<std::uint32_t> first_copies(const PackedTable& table, CancellationToken& token);
 
 }  // namespace serape

@@ -22,7 +22,7 @@ class CriticalValues {  // not to be shared by threads
                 return false;
             }
         }
-        return look_up(statistic, dof);
+        return decide(statistic, dof);
     }
 
     // A statistic from which on log p is not above, and one up to which it is; infinity and −1 if none is known.
@@ -40,11 +40,11 @@ class CriticalValues {  // not to be shared by threads
             return {};
         }
         if (near_[dof].below < 0.0) {
-            look_up(0.0, static_cast<double>(dof));
+            decide(0.0, static_cast<double>(dof));
         }
         return near_[dof];
     }
-    bool look_up(double statistic, double dof);
+    bool decide(double statistic, double dof);
 
     static constexpr std::size_t few = 16;
     double log_alpha_;

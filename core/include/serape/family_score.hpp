@@ -49,11 +49,11 @@ class FamilyScore {
     // By candidate, the score of the child with the parents and that candidate. Cells are made once and counted against
     // every candidate. `way` forces a way of counting (planes, scatter or sparse; for tests).
     void additions(std::size_t child, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> parents,
-                   std::size_t threads, Control& control, double* out, Way way = Way::automatic) const;
+                   std::size_t threads, CancellationToken& token, double* out, Way way = Way::automatic) const;
 
     // The scores of the child with each of several sets of parents.
     void families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
-                  Control& control, double* out) const;
+                  CancellationToken& token, double* out) const;
 
   private:
     // What a score makes of numbers of levels alone.

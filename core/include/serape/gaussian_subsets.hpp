@@ -29,7 +29,7 @@ class GaussianSubsets {  // one per thread
 
     // Searches for several x side by side. Subsets of the first `tried` members of the pool are known and left out; −1
     // for none; one number for each x.
-    void operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried, Control& control,
+    void operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried, CancellationToken& token,
                     SubsetAnswer* answers);
     // Takes a variable out of the pool.
     void drop(std::uint32_t z);
@@ -53,10 +53,10 @@ class GaussianSubsets {  // one per thread
     void keep(Walk& walk, double r, double bound, const Outcome* exact, bool separated);
     void settle(Walk& walk);
     void raise_bar(Walk& walk, double dof);
-    void pass_over(const Walk& walk, std::size_t size);
+    void skip(const Walk& walk, std::size_t size);
     std::size_t live_place(std::uint32_t variable) const;
     std::vector<std::uint32_t> given() const;
-    void look_up();
+    void poll_cancel();
 
     const GaussianTest& test_;
     const SubsetQuestion& question_;
@@ -74,7 +74,7 @@ class GaussianSubsets {  // one per thread
     double dof_ = 0.0;  // of the sets at hand
     CorrelationRule::Bracket critical_{};
     std::vector<std::size_t> chosen_;  // members of the subset at hand
-    Control* control_ = nullptr;
+    CancellationToken* token_ = nullptr;
     std::size_t looked_ = 0;
     Tally tally_;
 };

@@ -73,13 +73,13 @@ class GaussianTest {
 
     Outcome test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const;
     void screen(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
-                std::size_t threads, Control& control, Answers out) const;
+                std::size_t threads, CancellationToken& token, Answers out) const;
     // Tests the candidates in order until one is dependent (log p <= log_alpha); returns how many were asked.
     std::size_t first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,
-                                std::span<const std::uint32_t> given, double log_alpha, Control& control,
+                                std::span<const std::uint32_t> given, double log_alpha, CancellationToken& token,
                                 Answers out) const;
     SubsetAnswers search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question, std::size_t threads,
-                                 Control& control) const;
+                                 CancellationToken& token) const;
 
   private:
     std::size_t rows_;

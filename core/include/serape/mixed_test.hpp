@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "serape/leaves.hpp"
+#include "serape/kd_tree.hpp"
 #include "serape/packed_table.hpp"
 
 namespace serape {
@@ -60,7 +60,7 @@ class MixedTest {  // not to be shared by threads
     MixedOutcome one_continuous(const Question& question);
     MixedOutcome none_continuous(const Question& question);
     Columns undetermined(const Question& question);
-    const Leaves& leaves_of(const Columns& categories, const Columns& numbers);
+    const KdTree& tree_of(const Columns& categories, const Columns& numbers);
 
     const PackedTable& table_;
     std::vector<std::uint8_t> continuous_;

@@ -1,4 +1,4 @@
-// Work split over threads, with a way to stop it.
+// Work split over threads, with cancellation.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "serape/helpers.hpp"
+#include "serape/thread_pool.hpp"
 
 namespace serape {
 
@@ -18,16 +18,16 @@ struct Cancelled : std::exception {
     const char* what() const noexcept override { return "cancelled"; }
 };
 
-// How a long call stays in touch with its caller, on the calling thread only: `poll` is called now and then, and
-// returns true to stop the work; `when_long` once, when the work has taken more than a moment.
-class Control {
+// Lets a caller cancel a long call. `poll` runs now and then, on the calling thread only, and returns true to stop the
+// work; `when_long` runs once, when the work has taken more than a moment.
+class CancellationToken {
   public:
-    Control() = default;
-    explicit Control(std::function<bool()> poll)
+    CancellationToken() = default;
+    explicit CancellationToken(std::function<bool()> poll)
         : poll_(std::move(poll)), caller_(std::this_thread::get_id()), last_(std::chrono::steady_clock::now()) {}
     void when_long(std::function<void()> call) { when_long_ = std::move(call); }
 
-    // Throws Cancelled if the work is to stop. Any thread may call this.
+    // Throws Cancelled if the work has to stop. Any thread may call this.
     void check() {
         if (stopped_.load(std::memory_order_relaxed)) {
             throw Cancelled{};
@@ -59,16 +59,17 @@ class Control {
 };
 
 // Calls body(begin, end, worker) for consecutive ranges of at most `grain` items, on up to `threads` threads, the
-// calling one among them; on that alone while another call has the helping threads. The first exception stops the rest
+// calling one among them; on that alone while another call uses the thread pool. The first exception stops the rest
 // and is thrown here.
 template <class Body>
-void parallel_for(std::size_t items, std::size_t grain, std::size_t threads, Control& control, const Body& body) {
+void parallel_for(std::size_t items, std::size_t grain, std::size_t threads, CancellationToken& token,
+                  const Body& body) {
     grain = std::max<std::size_t>(grain, 1);
     threads = std::clamp<std::size_t>((items + grain - 1) / grain, 1, std::max<std::size_t>(threads, 1));
     if (threads == 1) {
         for (std::size_t begin = 0; begin < items; begin += grain) {
             body(begin, std::min(begin + grain, items), std::size_t{0});
-            control.check();
+            token.check();
         }
         return;
     }
@@ -79,7 +80,7 @@ void parallel_for(std::size_t items, std::size_t grain, std::size_t threads, Con
         try {
             for (std::size_t begin = next.fetch_add(grain); begin < items; begin = next.fetch_add(grain)) {
                 body(begin, std::min(begin + grain, items), worker);
-                control.check();
+                token.check();
             }
         } catch (...) {
             {
@@ -88,10 +89,10 @@ void parallel_for(std::size_t items, std::size_t grain, std::size_t threads, Con
                     failure = std::current_exception();
                 }
             }
-            control.stop();  // only now, so that what went wrong is kept and not what others make of the stop
+            token.stop();  // only now, so that the first exception is the one that is kept
         }
     };
-    if (!Helpers::all().run(threads - 1, work)) {
+    if (!ThreadPool::shared().run(threads - 1, work)) {
         work(0);
     }
     if (failure) {

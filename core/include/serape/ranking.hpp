@@ -1,4 +1,4 @@
-// What batches of answers say: who depends, who is strongest; and lists of candidates.
+// The dependent and the strongest variables of a batch of answers; lists of columns.
 #pragma once
 
 #include <cstddef>

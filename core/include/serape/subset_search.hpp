@@ -30,7 +30,7 @@ class SubsetSearch {  // one per thread
 
     // Searches for several x side by side. Subsets of the first `tried` members of the pool are known and left out; −1
     // for none; one number for each x.
-    void operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried, Control& control,
+    void operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> tried, CancellationToken& token,
                     SubsetAnswer* answers, With with = With::all);
     // Takes a variable out of the pool.
     void drop(std::uint32_t z);
@@ -44,18 +44,18 @@ class SubsetSearch {  // one per thread
     Node& child(Node& parent, std::size_t member, bool keep, std::unique_ptr<Node>& temporary);
     void visit(Walks& walks, Node& node, std::size_t from, std::size_t wanted, double strata, std::uint32_t last);
     double least(const Walk& walk, std::size_t wanted) const;
-    void look_up();  // now and then: is the work to stop?
+    void poll_cancel();  // now and then: is the work to stop?
     bool tried_with(const Walk& walk, std::uint32_t last) const;
     bool one_by_one() const { return question_.shrinking || question_.until_survivor; }
     void visit_pairs(Walks& walks, double strata);
     void pair_up(Walk& walk, double strata);
-    std::int64_t dull_for_any_dof(Walk& walk, std::size_t most_dof);
+    std::int64_t irrelevant_for_any_dof(Walk& walk, std::size_t most_dof);
     void rank(Walk& walk);
     bool may_pair(const Walk& walk, double strata) const;
     double full_dof(const Walk& walk, double strata) const;
     bool examine(Walk& walk, Node& node, double strata);
     bool judge(Walk& walk, const Sum& sum, double strata);
-    void pass_over(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh);
+    void skip(const Walk& walk, std::size_t from, std::size_t wanted, bool fresh);
 
     const ContingencyTest& test_;
     const SubsetQuestion& question_;
@@ -72,7 +72,7 @@ class SubsetSearch {  // one per thread
     bool by_pairs_ = false;  // whether sets of one member are gone through by pairs_
     std::optional<PairCounter> pairs_;
     std::vector<std::uint32_t> chosen_;  // places in the pool of the subset at hand
-    Control* control_ = nullptr;
+    CancellationToken* token_ = nullptr;
     With with_ = With::all;
     std::size_t looked_ = 0;
     Tally tally_;

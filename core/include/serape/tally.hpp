@@ -1,4 +1,4 @@
-// How many tests gave a verdict and how many were passed over, by size of the conditioning set.
+// Numbers of tests that gave a verdict, and of tests that were skipped, by size of the conditioning set.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "serape/helpers.hpp"
+#include "serape/thread_pool.hpp"
 
 #include <pthread.h>
 
@@ -7,12 +7,11 @@
 namespace serape {
 namespace {
 
-constexpr auto patience =
-    std::chrono::microseconds(200);  // for which an idle thread looks out for work before it sleeps
+constexpr auto spin_time = std::chrono::microseconds(200);  // an idle thread waits actively this long, then sleeps
 
-std::atomic<Helpers*> current{nullptr};
+std::atomic<ThreadPool*> current{nullptr};
 
-void breathe() {
+void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -22,26 +21,26 @@ void breathe() {
 
 }  // namespace
 
-Helpers& Helpers::all() {
-    Helpers* there = current.load(std::memory_order_acquire);
+ThreadPool& ThreadPool::shared() {
+    ThreadPool* there = current.load(std::memory_order_acquire);
     if (there != nullptr) {
         return *there;
     }
     static std::once_flag once;
     std::call_once(once, [] {
-        // Threads do not live on in a forked process: it gets helpers of its own. The old ones are not freed, as a
-        // lock of theirs may have been held at the time.
+        // Threads do not survive in a forked process: it gets a pool of its own. The old pool is not freed, as one of
+        // its locks may have been held at the time.
         pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
     });
-    auto* fresh = new Helpers;  // never freed: its threads wait until the process ends
+    auto* fresh = new ThreadPool;  // never freed: its threads wait until the process ends
     if (current.compare_exchange_strong(there, fresh)) {
         return *fresh;
     }
-    delete fresh;  // somebody was quicker
+    delete fresh;  // another thread was quicker
     return *there;
 }
 
-bool Helpers::run(std::size_t count, const std::function<void(std::size_t)>& work) {
+bool ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& work) {
     const std::unique_lock in_use(in_use_, std::try_to_lock);
     if (!in_use) {
         return false;
@@ -49,7 +48,7 @@ bool Helpers::run(std::size_t count, const std::function<void(std::size_t)>& wor
     {
         const std::lock_guard lock(mutex_);
         while (threads_ < count) {
-            std::thread(&Helpers::help, this, threads_ + 1).detach();
+            std::thread(&ThreadPool::serve, this, threads_ + 1).detach();
             ++threads_;
         }
         work_ = &work;
@@ -61,8 +60,8 @@ bool Helpers::run(std::size_t count, const std::function<void(std::size_t)>& wor
     work(0);
     const auto started = std::chrono::steady_clock::now();
     while (left_.load(std::memory_order_acquire) != 0) {
-        if (std::chrono::steady_clock::now() - started < patience) {
-            breathe();
+        if (std::chrono::steady_clock::now() - started < spin_time) {
+            pause_briefly();
         } else {
             std::unique_lock lock(mutex_);
             done_.wait(lock, [&] { return left_.load(std::memory_order_acquire) == 0; });
@@ -71,13 +70,13 @@ bool Helpers::run(std::size_t count, const std::function<void(std::size_t)>& wor
     return true;
 }
 
-void Helpers::help(std::size_t number) {
+void ThreadPool::serve(std::size_t number) {
     std::uint64_t seen = 0;
     while (true) {
         const auto started = std::chrono::steady_clock::now();
         while (round_.load(std::memory_order_acquire) == seen &&
-               std::chrono::steady_clock::now() - started < patience) {
-            breathe();
+               std::chrono::steady_clock::now() - started < spin_time) {
+            pause_briefly();
         }
         const std::function<void(std::size_t)>* work = nullptr;
         {

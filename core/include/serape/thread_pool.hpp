@@ -1,4 +1,4 @@
-// Threads that wait for work: starting one takes as long as a small screen does.
+// A pool of threads that wait for work: starting a thread takes as long as a small screen.
 #pragma once
 
 #include <atomic>
@@ -11,17 +11,17 @@
 
 namespace serape {
 
-class Helpers {
+class ThreadPool {
   public:
-    static Helpers& all();  // those of this process
+    static ThreadPool& shared();  // the pool of this process
 
-    // Calls work(0) here and work(1) … work(count) on helping threads, which must not throw, and returns when all are
-    // done. False, and nothing is called, if somebody else has the helpers: there would be more threads than wanted.
+    // Calls work(0) here and work(1) … work(count) on threads of the pool; work must not throw. Returns when all calls
+    // are done. Returns false, and calls nothing, while another run is in progress: threads would be too many.
     bool run(std::size_t count, const std::function<void(std::size_t)>& work);
 
   private:
-    Helpers() = default;
-    void help(std::size_t number);
+    ThreadPool() = default;
+    void serve(std::size_t number);
 
     std::mutex in_use_;
     std::mutex mutex_;  // guards what follows

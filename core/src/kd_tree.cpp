@@ -1,4 +1,4 @@
-#include "serape/leaves.hpp"
+#include "serape/kd_tree.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -13,28 +13,28 @@ struct Spread {
     std::size_t variable;
 };
 
-class Grower {
+class Builder {
   public:
-    Grower(Leaves& out, const std::vector<const std::uint32_t*>& ranks, std::size_t fewest)
-        : out_(out), ranks_(ranks), fewest_(fewest), spreads_(ranks.size()) {}
+    Builder(KdTree& out, const std::vector<const std::uint32_t*>& ranks, std::size_t min_rows)
+        : out_(out), ranks_(ranks), min_rows_(min_rows), spreads_(ranks.size()) {}
 
-    void grow(std::size_t begin, std::size_t end, std::uint32_t part) {
+    void build(std::size_t begin, std::size_t end, std::uint32_t stratum) {
         const auto rows = out_.rows.begin();
         const std::size_t middle = split(begin, end);
         if (middle == begin) {
             std::sort(rows + static_cast<std::ptrdiff_t>(begin), rows + static_cast<std::ptrdiff_t>(end));
             out_.begin.push_back(static_cast<std::uint32_t>(end));
-            out_.part.push_back(part);
+            out_.stratum.push_back(stratum);
             return;
         }
-        grow(begin, middle, part);
-        grow(middle, end, part);
+        build(begin, middle, stratum);
+        build(middle, end, stratum);
     }
 
   private:
     // Where the second half begins once rows are reordered; `begin` if they are not to be halved.
     std::size_t split(std::size_t begin, std::size_t end) {
-        if (end - begin < 2 * fewest_) {
+        if (end - begin < 2 * min_rows_) {
             return begin;
         }
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
@@ -67,26 +67,26 @@ class Grower {
         const auto below = std::partition(first, last, [&](std::uint32_t row) { return rank[row] < median; });
         const auto up_to = std::partition(below, last, [&](std::uint32_t row) { return rank[row] == median; });
         const auto best = half - below <= up_to - half ? below : up_to;
-        const auto enough = static_cast<std::ptrdiff_t>(fewest_);
+        const auto enough = static_cast<std::ptrdiff_t>(min_rows_);
         return std::min(best - first, last - best) < enough ? begin : begin + static_cast<std::size_t>(best - first);
     }
 
-    Leaves& out_;
+    KdTree& out_;
     const std::vector<const std::uint32_t*>& ranks_;
-    std::size_t fewest_;
+    std::size_t min_rows_;
     std::vector<Spread> spreads_;
 };
 
 }  // namespace
 
-Leaves grow_leaves(std::vector<std::uint32_t> rows, std::span<const std::uint32_t> starts,
-                   const std::vector<const std::uint32_t*>& ranks, std::size_t fewest) {
-    Leaves out;
+KdTree build_kd_tree(std::vector<std::uint32_t> rows, std::span<const std::uint32_t> starts,
+                     const std::vector<const std::uint32_t*>& ranks, std::size_t min_rows) {
+    KdTree out;
     out.rows = std::move(rows);
     out.begin.push_back(0);
-    Grower grower(out, ranks, fewest);
-    for (std::size_t p = 0; p + 1 < starts.size(); ++p) {
-        grower.grow(starts[p], starts[p + 1], static_cast<std::uint32_t>(p));
+    Builder builder(out, ranks, min_rows);
+    for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
+        builder.build(starts[s], starts[s + 1], static_cast<std::uint32_t>(s));
     }
     return out;
 }

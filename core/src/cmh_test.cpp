@@ -1,4 +1,4 @@
-#include "serape/matched.hpp"
+#include "serape/cmh_test.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,15 +11,14 @@ namespace serape {
 
 namespace {
 
-// What a stratum tells about two categorical variables, added up over its leaves: by pairs of levels, how many more
-// rows there are than expected, and the covariance of that. The last level of each follows from the others and is left
-// out.
+// The sums over the leaves of a stratum: by pair of levels, how many more rows there are than expected, and the
+// covariance of these numbers. The last level of each variable follows from the others and is omitted.
 class Stratum {
   public:
-    Stratum(std::size_t levels_x, std::size_t levels_y) : place_x(levels_x), place_y(levels_y) {}
+    Stratum(std::size_t levels_x, std::size_t levels_y) : index_x(levels_x), index_y(levels_y) {}
 
-    std::vector<std::uint32_t> place_x, place_y;  // by level that occurs
-    // The places of the last levels.
+    std::vector<std::uint32_t> index_x, index_y;  // by level that occurs
+    // The indices of the last levels.
     std::size_t last_x() const { return last_x_; }
     std::size_t last_y() const { return last_y_; }
     std::size_t size() const { return last_x_ * last_y_; }
@@ -29,8 +28,8 @@ class Stratum {
 
     void start(std::span<const std::uint32_t> rows, const std::vector<std::uint16_t>& x,
                const std::vector<std::uint16_t>& y) {
-        last_x_ = number(rows, x, place_x);
-        last_y_ = number(rows, y, place_y);
+        last_x_ = number(rows, x, index_x);
+        last_y_ = number(rows, y, index_y);
         if (possible()) {
             excess_.assign(size(), 0.0);
             covariance_.assign(size() * size(), 0.0);
@@ -85,7 +84,8 @@ class Stratum {
     std::vector<double> excess_, covariance_;  // the upper half of the latter
 };
 
-// One categorical variable in a leaf: its levels there and what regressions on the continuous variables leave of them.
+// One categorical variable in a leaf: its levels there and the residuals of their regressions on the continuous
+// variables.
 struct LeafSide {
     LeafSide(std::size_t numbers, std::size_t levels) : place(levels, absent), sums_(numbers * levels) {}
 
@@ -125,7 +125,7 @@ class Leaf {
     Leaf(std::size_t numbers, std::size_t levels_x, std::size_t levels_y)
         : numbers_(numbers), cell_(numbers), x_(numbers, levels_x), y_(numbers, levels_y) {}
 
-    // False if the leaf tells nothing.
+    // False if the leaf is uninformative.
     bool take(std::span<const std::uint32_t> members, const std::vector<const double*>& values,
               const std::vector<std::uint16_t>& x, const std::vector<std::uint16_t>& y) {
         if (!x_.take(members, x) || !y_.take(members, y)) {
@@ -165,8 +165,8 @@ class Leaf {
     }
 
     void add_to(Stratum& stratum) {
-        const std::vector<Kept> xs = kept(x_, stratum.place_x, stratum.last_x());
-        const std::vector<Kept> ys = kept(y_, stratum.place_y, stratum.last_y());
+        const std::vector<Kept> xs = kept(x_, stratum.index_x, stratum.last_x());
+        const std::vector<Kept> ys = kept(y_, stratum.index_y, stratum.last_y());
         const std::size_t a = x_.levels.size(), b = y_.levels.size();
         for (std::size_t i = 0; i < xs.size(); ++i) {
             for (const Kept& y : ys) {
@@ -261,20 +261,20 @@ class Leaf {
 
 }  // namespace
 
-Excess excess_within(const Leaves& leaves, const std::vector<const double*>& values, const Codes& x, const Codes& y) {
-    Excess out;
+CmhResult cmh_test(const KdTree& tree, const std::vector<const double*>& values, const Codes& x, const Codes& y) {
+    CmhResult out;
     Stratum stratum(x.levels, y.levels);
     Leaf leaf(values.size(), x.levels, y.levels);
-    for (std::size_t begin = 0, end = 0; begin < leaves.size(); begin = end) {
-        for (end = begin; end < leaves.size() && leaves.part[end] == leaves.part[begin]; ++end) {
+    for (std::size_t begin = 0, end = 0; begin < tree.size(); begin = end) {
+        for (end = begin; end < tree.size() && tree.stratum[end] == tree.stratum[begin]; ++end) {
         }
-        const std::size_t rows = leaves.begin[end] - leaves.begin[begin];
-        stratum.start(std::span(leaves.rows).subspan(leaves.begin[begin], rows), x.of_row, y.of_row);
+        const std::size_t rows = tree.begin[end] - tree.begin[begin];
+        stratum.start(std::span(tree.rows).subspan(tree.begin[begin], rows), x.of_row, y.of_row);
         if (!stratum.possible()) {
             continue;
         }
         for (std::size_t k = begin; k < end; ++k) {
-            if (leaf.take(leaves.leaf(k), values, x.of_row, y.of_row)) {
+            if (leaf.take(tree.leaf(k), values, x.of_row, y.of_row)) {
                 leaf.add_to(stratum);
             }
         }

@@ -1,0 +1,34 @@
+// A k-d tree (Bentley 1975) over ranks: its leaves hold rows within which continuous variables hardly vary.
+//
+// Rows are halved at the median of the variable whose ranks spread most, until a half would have fewer rows than
+// `min_rows`. Tied values stay together, so that halves may be unequal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace serape {
+
+struct KdTree {
+    std::vector<std::uint32_t> rows;     // leaf by leaf, ascending within each
+    std::vector<std::uint32_t> begin;    // in `rows`, one more than leaves
+    std::vector<std::uint32_t> stratum;  // by leaf: the stratum it lies in
+
+    std::size_t size() const { return stratum.size(); }
+    std::size_t bytes() const { return (rows.size() + begin.size() + stratum.size()) * sizeof(std::uint32_t); }
+    std::span<const std::uint32_t> leaf(std::size_t k) const {
+        return {rows.data() + begin[k], rows.data() + begin[k + 1]};
+    }
+};
+
+// The rows of stratum s are rows[starts[s] … starts[s + 1]); each stratum is divided for itself. `ranks`: by variable,
+// the rank of each row, tied values having the same.
+KdTree build_kd_tree(std::vector<std::uint32_t> rows, std::span<const std::uint32_t> starts,
+                     const std::vector<const std::uint32_t*>& ranks, std::size_t min_rows);
+
+// The rank of every value: how many values are below it.
+std::vector<std::uint32_t> ranks_of(std::span<const double> values);
+
+}  // namespace serape
