@@ -19,15 +19,15 @@ import serape
 def houses(count: int, seed: int = 0) -> pd.DataFrame:
     """Draw houses: price follows from size and place, heating from size and age; a tenth of the ages is missing."""
     random = np.random.default_rng(seed)
-    place = random.choice(["city", "village"], count)
-    size = random.normal(100, 25, count) - 20 * (place == "city")
+    index = random.choice(["city", "village"], count)
+    size = random.normal(100, 25, count) - 20 * (index == "city")
     age = random.gamma(3, 12, count)
-    price = 2.2 * size + 150 * (place == "city") + random.normal(0, 30, count)
+    price = 2.2 * size + 150 * (index == "city") + random.normal(0, 30, count)
     heating = 0.08 * size + 0.05 * age + random.normal(0, 0.8, count)
     age[random.random(count) < 0.1] = np.nan
     return pd.DataFrame(
         {
-            "place": place,
+            "place": index,
             "size": size,
             "age": age,
             "rooms": np.clip(np.round(size / 25 + random.normal(0, 0.5, count)), 1, 8).astype(int),

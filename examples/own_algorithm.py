@@ -16,7 +16,7 @@ from serape.data.example import clinic
 def forward(search: serape.Search, target: int) -> list[int]:
     """Add the strongest given those that are in, as long as one is dependent."""
     blanket: list[int] = []
-    while (x := search.strongest(target, search.others(target, *blanket), tuple(blanket))) is not None:
+    while (x := search.strongest(target, search.candidates(target, *blanket), tuple(blanket))) is not None:
         blanket.append(x)
     return blanket
 

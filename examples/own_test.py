@@ -22,8 +22,8 @@ def left_over(column: Column, z: tuple[Column, ...], neighbours: int = 15) -> Co
     """Return what is left of a column after the mean of the rows that are nearest in z."""
     if not z:
         return column - np.mean(column)
-    places = np.stack([values / values.std() for values in z])
-    distance = ((places[:, :, None] - places[:, None, :]) ** 2).sum(axis=0)
+    indices = np.stack([values / values.std() for values in z])
+    distance = ((indices[:, :, None] - indices[:, None, :]) ** 2).sum(axis=0)
     nearest = np.argpartition(distance, neighbours, axis=1)[:, :neighbours]
     rest: Column = column - column[nearest].mean(axis=1)
     return rest

@@ -19,7 +19,7 @@ import numpy as np
 from plain import PlainContingency, random_table
 from serape import _core
 from serape.independence import G2, X2, DofRule, IndependenceTest, ReliabilityRule
-from serape.independence.base import Groups
+from serape.independence.base import CandidateGroups
 
 WAYS = ("automatic", "panels", "planes", "scatter", "ones")
 
@@ -53,12 +53,12 @@ def attack(seed: int) -> int:
             assert found.statistic.tobytes() == reference.statistic.tobytes(), (seed, way)
             assert found.dof.tobytes() == reference.dof.tobytes(), (seed, way)
             assert found.reliable.tobytes() == reference.reliable.tobytes(), (seed, way)
-        for place in random.choice(len(candidates), min(5, len(candidates)), replace=False):
-            expected = plain.test(int(candidates[place]), target, given)
-            assert expected.reliable == reference.reliable[place], seed
+        for index in random.choice(len(candidates), min(5, len(candidates)), replace=False):
+            expected = plain.test(int(candidates[index]), target, given)
+            assert expected.reliable == reference.reliable[index], seed
             if expected.reliable:
-                assert math.isclose(expected.statistic, reference.statistic[place], rel_tol=1e-9, abs_tol=1e-7), seed
-                assert expected.dof == reference.dof[place], seed
+                assert math.isclose(expected.statistic, reference.statistic[index], rel_tol=1e-9, abs_tol=1e-7), seed
+                assert expected.dof == reference.dof[index], seed
         pool = [int(z) for z in order[1:6]]
         xs = [int(x) for x in order[4:8]]
         stop = math.log(0.05) if random.random() < 0.5 else None
@@ -66,13 +66,15 @@ def attack(seed: int) -> int:
         options: dict[str, Any] = {
             "stop_above": stop,
             "fixed": [int(z) for z in order[8 : 8 + random.integers(2)]],
-            "tried": random.integers(-1, len(pool) + 1, len(xs)).tolist() if per_x else int(random.integers(-1, 3)),
+            "n_exhausted": random.integers(-1, len(pool) + 1, len(xs)).tolist()
+            if per_x
+            else int(random.integers(-1, 3)),
             "shrinking": random.random() < 0.3,
             "until_survivor": random.random() < 0.3,
         }
         if random.random() < 0.3:
             pool = [int(z) for z in order[1 : int(random.choice([40, 140]))]]
-            xs, options["shrinking"], options["tried"] = pool[::-1], True, -1
+            xs, options["shrinking"], options["n_exhausted"] = pool[::-1], True, -1
         subsets = [
             test.search_subsets(xs, target, pool, range(2 if len(pool) > 5 else 4), **options, threads=n)
             for n in (1, threads)
@@ -83,12 +85,15 @@ def attack(seed: int) -> int:
         assert len({repr(list(found)) for found, _ in subsets}) == 1, seed
         assert all(tally == subsets[0][1] for _, tally in subsets), seed
         sweeps = [
-            ask(xs, target, pool[:6], math.log(0.05)) for ask in (test.sweep, partial(IndependenceTest.sweep, test))
+            ask(xs, target, pool[:6], math.log(0.05))
+            for ask in (test.test_each_given_rest, partial(IndependenceTest.test_each_given_rest, test))
         ]
         assert repr(list(sweeps[0][0])) == repr(list(sweeps[1][0])), seed
         assert sweeps[0][1] == sweeps[1][1], seed
         if columns >= 40:
-            groups = Groups([(xs, ()), (pool[:3], order[8:9].tolist()), (order[10:40].tolist(), order[8:10].tolist())])
+            groups = CandidateGroups(
+                [(xs, ()), (pool[:3], order[8:9].tolist()), (order[10:40].tolist(), order[8:10].tolist())]
+            )
             also = int(order[9])
             screens = [test.screens(target, groups, also, threads=n) for n in (1, threads)]
             screens.append(IndependenceTest.screens(test, target, groups, also))

@@ -121,13 +121,13 @@ def random_network(random: np.random.Generator, nodes: int, density: float = 0.4
 
 def joint_distribution(network: Network) -> NDArray[np.float64]:
     """Multiply everything out: an array with one axis for every variable, in the order declared."""
-    place = {name: k for k, name in enumerate(network.variables)}
+    index = {name: k for k, name in enumerate(network.variables)}
     sizes = [len(network.levels(name)) for name in network.variables]
     joint = np.ones(sizes)
     for cell in product(*map(range, sizes)):
         for name in network.variables:
             row = 0
             for parent in network.parents(name):
-                row = row * sizes[place[parent]] + cell[place[parent]]
-            joint[cell] *= network.cpt(name)[row, cell[place[name]]]
+                row = row * sizes[index[parent]] + cell[index[parent]]
+            joint[cell] *= network.cpt(name)[row, cell[index[name]]]
     return joint

@@ -13,8 +13,8 @@ import pytest
 
 import serape
 from plain import random_dag
+from serape.knowledge import BoundKnowledge, Knowledge
 from serape.structure.graphs import PartlyDirected, cpdag
-from serape.structure.knowledge import BoundKnowledge, Knowledge
 from serape.structure.orientation import Oriented, orient
 from test_graphs import Contradictory, in_common, is_acyclic, made, members, with_the_oracle
 
@@ -48,8 +48,8 @@ class TestBound:
                 seen.add(ways)
                 assert bound.allows(x, y) == ways[0]
                 assert bound.requires(x, y) == ((a, b) in known.required)
-                assert (y in bound.must(x)) == ((a, b) in known.required or (b, a) in known.required)
-                assert bound.apart_pair(x, y) == (y in bound.apart(x)) == (ways == (False, False))
+                assert (y in bound.required_neighbours(x)) == ((a, b) in known.required or (b, a) in known.required)
+                assert bound.forbids_pair(x, y) == (y in bound.forbidden_neighbours(x)) == (ways == (False, False))
                 assert bound.direction(x, y) == {(True, False): (x, y), (False, True): (y, x)}.get(ways)
         assert len(seen) == 4
 
@@ -58,13 +58,13 @@ class TestBound:
         assert bound.allows(3, 0)
         assert bound.allows(0, 3)
         assert bound.direction(0, 3) is None
-        assert bound.must(3) == bound.apart(3) == frozenset()
+        assert bound.required_neighbours(3) == bound.forbidden_neighbours(3) == frozenset()
 
     def test_apart_by_an_arc_and_a_tier(self) -> None:
         """A → B is forbidden, and B, of a later tier, is no parent of A."""
         bound = Knowledge(forbidden=[("A", "B")], tiers=[["A"], ["B"]]).bind("AB")
-        assert bound.apart_pair(0, 1)
-        assert bound.apart(1) == {0}
+        assert bound.forbids_pair(0, 1)
+        assert bound.forbidden_neighbours(1) == {0}
         assert bound.direction(0, 1) is None
 
     def test_emptiness(self) -> None:
@@ -83,17 +83,17 @@ class TestBound:
         """Little is said, so little is kept; no pairs are gone through."""
         names = [f"x{k}" for k in range(100_000)]
         bound = Knowledge(required=[("x7", "x99999")], forbidden_pairs=[("x7", "x8")], tiers=[names[:500]]).bind(names)
-        assert bound.must(99_999) == {7}
-        assert bound.apart(7) == {8}
-        assert bound.apart(9) == set()
+        assert bound.required_neighbours(99_999) == {7}
+        assert bound.forbidden_neighbours(7) == {8}
+        assert bound.forbidden_neighbours(9) == set()
 
 
 def random_knowledge(random: np.random.Generator, graph: nx.DiGraph[str] | None = None) -> Knowledge:
     """Draw knowledge about NAMES, or that is true of a graph."""
     order = [str(name) for name in (random.permutation(NAMES) if graph is None else nx.topological_sort(graph))]
-    place = {name: k for k, name in enumerate(order)}
+    index = {name: k for k, name in enumerate(order)}
     pairs = [(a, b) for a, b in product(order, repeat=2) if a != b]
-    joined = {(a, b) for a, b in pairs if place[a] < place[b]} if graph is None else set(graph.edges)
+    joined = {(a, b) for a, b in pairs if index[a] < index[b]} if graph is None else set(graph.edges)
 
     def draw(pool: Sequence[tuple[str, str]], share: float) -> list[tuple[str, str]]:
         return [pair for pair in pool if random.random() < share]
@@ -184,7 +184,7 @@ class TestOrientation:
             bound = known.bind(names)
             assert all(bound.allows(x, y) for x, y in found.graph.arcs())
             assert bound.required <= set(found.graph.arcs())
-            assert not any(bound.apart_pair(x, y) for x, y in found.graph.edges())
+            assert not any(bound.forbids_pair(x, y) for x, y in found.graph.edges())
             assert is_acyclic(8, found.graph.arcs())
             shuffled = [str(name) for name in random.permutation(NAMES)]
             again = case.orient(shuffled, known)

@@ -4,9 +4,6 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from serape.api import markov_blanket, parents_children
-from serape.blankets import blankets
-from serape.checking import Counterexample, check_algorithm
 from serape.data import Table, Variable
 from serape.data.degenerate import degenerate, determined_by
 from serape.data.discretise import Discretised, discretise
@@ -20,21 +17,24 @@ from serape.errors import (
     SerapeError,
 )
 from serape.independence import DSeparation, FunctionTest, IndependenceTest, Outcome, ci_test
+from serape.knowledge import Knowledge
 from serape.local.answer import Answer
 from serape.networks import Network, load_network, read_bif, write_bif
-from serape.pairs import Pairs, all_pairs
-from serape.paths import AlphaPath, alpha_path
+from serape.questions.alpha_path import AlphaPath, alpha_path
+from serape.questions.blankets import blankets
+from serape.questions.counterexamples import Counterexample, check_algorithm
+from serape.questions.pairs import Pairs, all_pairs
+from serape.questions.query import markov_blanket, parents_children
+from serape.questions.stability import Stability, stability
+from serape.questions.structures import network, region, skeleton
+from serape.questions.wrapper import wrapper
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.result import Result, load_result
 from serape.results.structure import Structure, load_structure
 from serape.search import Progress, Search
-from serape.stability import Stability, stability
-from serape.structure.knowledge import Knowledge
-from serape.structure.questions import network, region, skeleton
 from serape.structure.registry import algorithms
 from serape.structure.scores import Score
-from serape.wrapper import wrapper
 
 if TYPE_CHECKING:
     from serape.sklearn import MarkovBlanketSelector

@@ -46,13 +46,13 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
 
 
-def some(names: Iterable[str], most: int = 5) -> str:
+def abbreviate(names: Iterable[str], most: int = 5) -> str:
     """Return the first few names, quoted, and how many more there are."""
     names = list(names)
     shown = ", ".join(repr(n) for n in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
-def is_whole(number: object) -> bool:
+def is_integer(number: object) -> bool:
     """Return whether something is a whole number, of Python or NumPy, and not a truth value."""
     return type(number) is int or (isinstance(number, Integral) and not isinstance(number, bool))

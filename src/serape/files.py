@@ -63,7 +63,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def atomic_write(path: Path, content: str | bytes) -> None:
     """Write a file's content, whole or not at all."""
     with whole_file(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)

@@ -11,7 +11,6 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.api import Reliability, markov_blanket, parents_children
 from serape.data.discretise import Method, discretise
 from serape.data.encoding import FEW_LEVELS, Encoded, Kind, Kinds, encode_array
 from serape.data.reading import read, read_series
@@ -19,7 +18,8 @@ from serape.data.table import Missing, Table
 from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError
 from serape.independence import DofRule
 from serape.local.registry import LocalAlgorithm
-from serape.results.records import Records
+from serape.questions.query import Reliability, markov_blanket, parents_children
+from serape.records import Records
 from serape.results.result import Finds, Result
 
 try:

@@ -11,7 +11,6 @@ from rich.progress import MofNCompleteColumn
 from rich.progress import Progress as Bar
 
 import serape
-from serape.api import thread_count
 from serape.cli.base import command
 from serape.cli.options import AsJson, Jobs, complete_network, read_network
 from serape.cli.show import console, print_grid, print_json, print_line, show_result
@@ -19,6 +18,7 @@ from serape.data.example import clinic, clinic_graph
 from serape.data.writing import write_csv, write_table
 from serape.errors import OptionError, suggestion
 from serape.networks import bundled_networks
+from serape.questions.query import thread_count
 
 
 @command("algorithms", "serape algorithms", "serape algorithms --json")

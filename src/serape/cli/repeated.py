@@ -27,7 +27,7 @@ from serape.cli.options import (
 )
 from serape.cli.show import print_json, show_path, show_stability
 from serape.errors import OptionError
-from serape.files import write_whole
+from serape.files import atomic_write
 from serape.results.result import finite
 
 
@@ -139,4 +139,4 @@ def _tell(content: dict[str, Any], show: Callable[[], None], as_json: bool, outp
     else:
         show()
     if output is not None:
-        write_whole(output, json.dumps(finite(content), indent=1, allow_nan=False) + "\n")
+        atomic_write(output, json.dumps(finite(content), indent=1, allow_nan=False) + "\n")

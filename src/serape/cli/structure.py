@@ -29,7 +29,7 @@ from serape.cli.options import (
 )
 from serape.cli.show import print_json, print_line, show_edges, show_structure
 from serape.errors import OptionError
-from serape.files import write_whole
+from serape.files import atomic_write
 from serape.results import pictures
 from serape.results.result import finite
 
@@ -66,7 +66,7 @@ def region(
         else:
             _show_region(found)
         if output is not None:
-            write_whole(output, json.dumps(finite(content), indent=1, allow_nan=False, default=str) + "\n")
+            atomic_write(output, json.dumps(finite(content), indent=1, allow_nan=False, default=str) + "\n")
         if picture is not None:
             pictures.save_picture(pictures.draw_graph(found, target=found.graph["target"]), picture)
 

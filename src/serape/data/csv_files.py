@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.encoding import Encoded, Kind, Kinds, encode_distinct, encode_floats, encode_integers
-from serape.errors import DataError, OptionError, some
+from serape.errors import DataError, OptionError, abbreviate
 from serape.files import COMPRESSED, open_text
 
 MISSING = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "?"})
@@ -104,8 +104,8 @@ def read_csv(
         while block := list(islice(_rows(reader, len(line), path, before), _BLOCK)):
             for column, values in enumerate(zip(*block, strict=True)):
                 known = seen[column]
-                places = (known.setdefault(value, len(known)) for value in values)
-                blocks[column].append(np.fromiter(places, np.int64, len(values)))
+                indices = (known.setdefault(value, len(known)) for value in values)
+                blocks[column].append(np.fromiter(indices, np.int64, len(values)))
     codes = [np.concatenate(b) if b else np.zeros(0, np.int64) for b in blocks]
     del blocks
     names, is_data, notes = _names(path, line, seen, codes, options)
@@ -113,8 +113,8 @@ def read_csv(
     for column, name in enumerate(names):
         own = codes[column]
         if is_data:
-            place = seen[column].setdefault(line[column], len(seen[column]))
-            own = np.concatenate([np.array([place], np.int64), own])
+            index = seen[column].setdefault(line[column], len(seen[column]))
+            own = np.concatenate([np.array([index], np.int64), own])
         encoded.append(_encode_text(name, list(seen[column]), own, kinds.of(name), options.missing))
         codes[column] = np.zeros(0, np.int64)
     return names, encoded, notes
@@ -186,7 +186,7 @@ def _names(
         return numbered, True, (told + "holds their names, or header=[…] to name them",)
     numbers = [field for field in line if _NUMBER.fullmatch(field)]
     if numbers and len(codes[0]):
-        told = f"the first line is taken for names, though {some(numbers, 3)} could be data; pass header=False if it is"
+        told = f"the first line is taken for names, though {abbreviate(numbers, 3)} could be data; pass header=False if it is"
         return line, False, (told,)
     return line, False, ()
 

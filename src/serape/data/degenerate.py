@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table, as_table
-from serape.errors import OptionError, some
+from serape.errors import OptionError, abbreviate
 
 _BLOCK = 1 << 24  # cells looked at together
 _ROUNDING = 1e-9
 
-Groups = tuple[tuple[str, ...], ...]
+CandidateGroups = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,10 @@ class Degenerate:
 
     constant: tuple[str, ...]
     """One value only."""
-    duplicates: Groups
+    duplicates: CandidateGroups
     """Groups of exact copies: categorical columns that divide the rows alike, whatever their levels are called, and
     continuous ones of equal values. A missing value is equal to a missing value only."""
-    rescaled: Groups = ()
+    rescaled: CandidateGroups = ()
     """Groups of continuous columns that are equal up to scale and shift, a·x + b with a ≠ 0, and rounding; exact copies
     are members too."""
     determined: tuple[Determination, ...] = ()
@@ -91,10 +91,10 @@ class Degenerate:
         """What was found, in sentences."""
         notes = []
         if self.constant:
-            notes.append(f"constant, so never part of a blanket: {some(self.constant)}")
+            notes.append(f"constant, so never part of a blanket: {abbreviate(self.constant)}")
         for what, groups in (("copies of each other", self.duplicates), ("copies up to scale", self.rescaled)):
             if groups:
-                told = "; ".join(some(group) for group in groups[:5])
+                told = "; ".join(abbreviate(group) for group in groups[:5])
                 more = f" and {len(groups) - 5:,} more groups" if len(groups) > 5 else ""
                 notes.append(f"{what}, so that one stands for all: {told}{more}")
         notes.extend(
@@ -273,12 +273,12 @@ def _first_seen(codes: NDArray[np.int64]) -> NDArray[np.int32]:
 def _binary_keys(table: Table, columns: list[int]) -> list[bytes | None]:
     """Return a key for each of many columns of two classes; None for a constant one."""
     codes = np.empty((len(columns), table.rows), bool)
-    for place, k in enumerate(columns):
-        codes[place] = table.codes(k)
+    for index, k in enumerate(columns):
+        codes[index] = table.codes(k)
     codes ^= codes[:, :1].copy()  # the first row's class is 0
     varies: list[bool] = np.logical_or.reduce(codes, axis=1).tolist()
     bits = np.packbits(codes, axis=1)
-    return [_hashed(bits[place], b"bits") if varies[place] else None for place in range(len(columns))]
+    return [_hashed(bits[index], b"bits") if varies[index] else None for index in range(len(columns))]
 
 
 def _rescaled(table: Table, columns: list[int]) -> list[list[int]]:

@@ -23,7 +23,7 @@ from serape import _core
 from serape.data.encoding import Encoded, Kinds, as_codes
 from serape.data.reading import read
 from serape.data.table import Missing, Table, as_table
-from serape.errors import DataError, InputTypeError, OptionError, is_whole, some, suggestion
+from serape.errors import DataError, InputTypeError, OptionError, abbreviate, is_integer, suggestion
 
 Method = Literal["quantile", "width", "mdl"]
 METHODS: tuple[Method, ...] = ("quantile", "width", "mdl")
@@ -68,7 +68,7 @@ class Discretised:
             columns = read(data, Kinds(dict.fromkeys(self.cuts, "continuous")))
             _check_names(self.cuts, columns.names)
             table = Table(columns, missing=missing)
-        return _divided(table, self.cuts, self.method, [])
+        return _partitioned(table, self.cuts, self.method, [])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cuts as what JSON can hold; numbers survive the round trip exactly."""
@@ -130,7 +130,7 @@ def discretise(
             f"method={method!r} is not known; methods are {', '.join(map(repr, METHODS))}."
             f"{suggestion(str(method), METHODS)}"
         )
-    if not is_whole(bins) or not 2 <= bins <= _core.MAX_LEVELS:
+    if not is_integer(bins) or not 2 <= bins <= _core.MAX_LEVELS:
         raise OptionError(f"bins must be a whole number from 2 to {_core.MAX_LEVELS:,}, not {bins!r}")
     if (method == "mdl") != (target is not None):
         raise OptionError(
@@ -163,7 +163,7 @@ def discretise(
         cuts[table.names[k]] = own
     notes += _remarks(cuts, method, int(bins))
     name = None if at is None else table.names[at]
-    return Discretised(cuts, method, name, _divided(table, cuts, method, notes))
+    return Discretised(cuts, method, name, _partitioned(table, cuts, method, notes))
 
 
 def labels_of(cuts: Iterable[float]) -> tuple[str, ...]:
@@ -275,7 +275,7 @@ def _between(low: float, high: float) -> float:
 def _chosen(table: Table, columns: Sequence[str | int] | str | int | None) -> list[int]:
     if columns is None:
         return list(table.continuous)
-    if isinstance(columns, str) or is_whole(columns):
+    if isinstance(columns, str) or is_integer(columns):
         columns = (columns,)  # type: ignore[assignment]
     if not isinstance(columns, Iterable):
         raise InputTypeError(f"columns must be names or positions, not {columns!r:.60}")
@@ -285,7 +285,7 @@ def _chosen(table: Table, columns: Sequence[str | int] | str | int | None) -> li
     if stuck:
         why = table.variables[stuck[0]].reason
         raise DataError(
-            f"{some(stuck)} cannot be divided into classes: categorical already ({why}); if the values are quantities "
+            f"{abbreviate(stuck)} cannot be divided into classes: categorical already ({why}); if the values are quantities "
             f"pass kinds={{{stuck[0]!r}: 'continuous'}} to Table"
         )
     return list(dict.fromkeys(chosen))
@@ -295,10 +295,12 @@ def _check_names(cuts: Iterable[str], names: Sequence[str]) -> None:
     known = set(names)
     gone = [name for name in cuts if name not in known]
     if gone:
-        raise DataError(f"the data have no column {some(gone)}, which is to be divided.{suggestion(gone[0], names)}")
+        raise DataError(
+            f"the data have no column {abbreviate(gone)}, which is to be divided.{suggestion(gone[0], names)}"
+        )
 
 
-def _divided(table: Table, cuts: Mapping[str, Floats], method: str, notes: list[str]) -> Table:
+def _partitioned(table: Table, cuts: Mapping[str, Floats], method: str, notes: list[str]) -> Table:
     """Return the table with columns divided at cuts."""
     encoded = []
     for k, name in enumerate(table.names):
@@ -343,9 +345,9 @@ def _remarks(cuts: Mapping[str, Floats], method: str, bins: int) -> list[str]:
     if method == "mdl":
         whole = [name for name, own in cuts.items() if len(own) == 0]
         if whole:
-            notes.append(f"left whole, as no cut tells enough about the target: {some(whole)}")
+            notes.append(f"left whole, as no cut tells enough about the target: {abbreviate(whole)}")
     else:
         fewer = [name for name, own in cuts.items() if len(own) + 1 < bins]
         if fewer:
-            notes.append(f"fewer classes than the {bins} asked for, because values are equal: {some(fewer)}")
+            notes.append(f"fewer classes than the {bins} asked for, because values are equal: {abbreviate(fewer)}")
     return notes

@@ -27,14 +27,14 @@ def stored(packed: _core.PackedTable) -> Stored:
     levels = np.array([packed.levels(k) for k in range(packed.columns)], np.uint32)
     two, few, many = (np.flatnonzero(which) for which in _sizes(levels))
     bits = np.empty((len(two), (packed.rows + 7) // 8), np.uint8)
-    for place, k in enumerate(two.tolist()):
-        bits[place] = np.packbits(packed.codes(k).astype(bool))
+    for index, k in enumerate(two.tolist()):
+        bits[index] = np.packbits(packed.codes(k).astype(bool))
     small = np.empty((len(few), packed.rows), np.uint8)
-    for place, k in enumerate(few.tolist()):
-        small[place] = packed.codes(k)
+    for index, k in enumerate(few.tolist()):
+        small[index] = packed.codes(k)
     large = np.empty((len(many), packed.rows), np.uint16)
-    for place, k in enumerate(many.tolist()):
-        large[place] = packed.codes(k)
+    for index, k in enumerate(many.tolist()):
+        large[index] = packed.codes(k)
     return Stored(packed.rows, levels, bits, small, large)
 
 

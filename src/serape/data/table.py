@@ -19,7 +19,7 @@ from serape.data.encoding import Codes, Encoded, Kind, Kinds, as_codes
 from serape.data.pickling import packed_again, stored
 from serape.data.provenance import Provenance
 from serape.data.reading import Columns, read
-from serape.errors import DataError, OptionError, is_whole, some, suggestion
+from serape.errors import DataError, OptionError, abbreviate, is_integer, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,7 @@ class Table:
         notes: list[str] = list(columns.notes)
         if ignore:
             columns = columns.without(ignore)
-            notes.append(f"left out as asked: {some(ignore)}")
+            notes.append(f"left out as asked: {abbreviate(ignore)}")
         made = _made(data, kinds, missing, ignore, header, na_values)
         self._fill(_treat_missing(columns, missing, notes), notes, made)
         self.notes += tuple(self._remarks())
@@ -264,7 +264,7 @@ class Table:
             are = "is" if len(stuck) == 1 else "are"
             why = self.variables[stuck[0]].reason
             raise DataError(
-                f"{needed_by} needs categorical columns, but {some(stuck)} {are} continuous ({why}); divide it into "
+                f"{needed_by} needs categorical columns, but {abbreviate(stuck)} {are} continuous ({why}); divide it into "
                 f"classes, leave it out, or, if its values are categories, pass kinds={{{stuck[0]!r}: 'categorical'}} "
                 f"to Table (--ignore and --kind on the command line)"
             )
@@ -338,11 +338,11 @@ class Table:
         ]
         remarks = []
         if constant:
-            remarks.append(f"constant, so never part of a blanket: {some(constant)}")
+            remarks.append(f"constant, so never part of a blanket: {abbreviate(constant)}")
         if crowded:
             remarks.append(
                 f"fewer than {FEW_ROWS_A_LEVEL} rows for each level, so hardly any test of it is reliable "
-                f"(an identifier?): {some(crowded)}"
+                f"(an identifier?): {abbreviate(crowded)}"
             )
         return remarks
 
@@ -373,10 +373,10 @@ def position_of(variable: str | int, names: Sequence[str], positions: Mapping[st
     if isinstance(variable, str):
         if variable not in positions:
             raise OptionError(
-                f"there is no column {variable!r}.{suggestion(variable, names)} The columns are {some(names)}."
+                f"there is no column {variable!r}.{suggestion(variable, names)} The columns are {abbreviate(names)}."
             )
         return positions[variable]
-    if is_whole(variable):
+    if is_integer(variable):
         called = positions.get(str(variable), variable)
         if called != variable:
             raise OptionError(
@@ -425,7 +425,7 @@ def _check_shape(columns: Columns) -> None:
         raise DataError(f"the table has {columns.rows:,} rows; at most {_core.MAX_ROWS:,} can be used")
     twice = [name for name, count in Counter(columns.names).items() if count > 1]
     if twice:
-        raise DataError(f"the name {some(twice)} occurs more than once; give every column a name of its own")
+        raise DataError(f"the name {abbreviate(twice)} occurs more than once; give every column a name of its own")
     if "" in columns.names:
         raise DataError(f"the column at position {columns.names.index('')} has no name; give it one")
 
@@ -450,7 +450,7 @@ def _treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns
     told = _told_gaps(gaps)
     empty = [name for name, mask in gaps.items() if mask.all()]
     if empty:
-        raise DataError(f"column {some(empty)} has no values at all; leave it out")
+        raise DataError(f"column {abbreviate(empty)} has no values at all; leave it out")
     keep = ~np.logical_or.reduce(list(gaps.values()))
     dropped = int((~keep).sum())
     if rule == "error":
@@ -464,7 +464,7 @@ def _treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns
         stuck = [columns.names[k] for k in columns.missing if columns.kinds[k] == "continuous"]
         if stuck:
             raise DataError(
-                f"missing='level' needs categorical columns, but values are missing in the continuous {some(stuck)}"
+                f"missing='level' needs categorical columns, but values are missing in the continuous {abbreviate(stuck)}"
             )
         notes.append(f"missing values are a level of their own in {told}")
         return columns.with_columns([c.missing_as_level() for c in columns.encoded])

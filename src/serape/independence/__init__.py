@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from serape.data.table import Table, as_table, position_of
-from serape.errors import OptionError, some, suggestion
-from serape.independence.base import Association, IndependenceTest, Outcome, Screen, Tally
+from serape.errors import OptionError, abbreviate, suggestion
+from serape.independence.base import Association, IndependenceTest, Outcome, ScreenResult, Tally
 from serape.independence.contingency import ContingencyTest, DofRule, ReliabilityRule, check_rules
 from serape.independence.d_separation import DSeparation
 from serape.independence.function import FunctionTest
@@ -85,7 +85,7 @@ def chosen_test(table: Table) -> tuple[str, str]:
         return "g2", ""
     if len(continuous) == len(table.names):
         return "partial-correlation", "all columns are continuous"
-    return "mixed", f"{len(continuous)} of {len(table.names)} columns are continuous: {some(continuous)}"
+    return "mixed", f"{len(continuous)} of {len(table.names)} columns are continuous: {abbreviate(continuous)}"
 
 
 def ci_test(
@@ -141,7 +141,7 @@ __all__ = [
     "IndependenceTest",
     "Outcome",
     "ReliabilityRule",
-    "Screen",
+    "ScreenResult",
     "Table",
     "Tally",
     "ci_test",

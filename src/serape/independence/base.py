@@ -32,7 +32,7 @@ Candidates = Sequence[int] | NDArray[np.uint32]
 Poll = Callable[[], object]
 Group = tuple[Candidates, Sequence[int]]
 """Candidates and the conditioning set they are tested with."""
-NOBODY = np.empty(0, np.uint32)
+NO_VARIABLES = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Outcome:
 NO_OUTCOME = Outcome(math.nan, math.nan, math.nan, reliable=False)
 
 
-class Screen:
+class ScreenResult:
     """Answers for many candidates given one conditioning set, in arrays as long as the candidates.
 
     An unreliable test was not performed: its statistic and log p are NaN.
@@ -94,51 +94,51 @@ class Screen:
         """The logarithms of the p-values, computed when first asked for."""
         return self.log_p_of(np.arange(len(self)))
 
-    def log_p_of(self, places: NDArray[np.intp]) -> Floats:
+    def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
         """Return the logarithms of the p-values at some places only."""
         if not callable(self._log_p):
-            return self._log_p[places]
-        log_p = self._log_p(self.statistic[places], self.dof[places])
-        log_p[~self.reliable[places]] = math.nan
+            return self._log_p[indices]
+        log_p = self._log_p(self.statistic[indices], self.dof[indices])
+        log_p[~self.reliable[indices]] = math.nan
         return log_p
 
     def dependent(self, log_alpha: float) -> NDArray[np.bool_]:
         """Return which answers are reliable and show dependence."""
         return self.reliable & (self.log_p <= log_alpha)
 
-    def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of the answers that show dependence, and of those that show independence."""
         dependent = self.dependent(log_alpha)
         return np.flatnonzero(dependent), np.flatnonzero(self.reliable & ~dependent)
 
     def dependents(self, log_alpha: float) -> list[int]:
         """Return the candidates whose answers show dependence, the strongest first; ties by position."""
-        return self.sorted_out(log_alpha)[0]
+        return self.ranked_split(log_alpha)[0]
 
-    def sorted_out(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
+    def ranked_split(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
         """Return the `dependents`, and the candidates whose answers show independence."""
-        dependent, apart = self.divide(log_alpha)
-        return self.xs[self.ranked(self.by_position(dependent))].tolist(), self.xs[apart]
+        dependent, separations = self.partition(log_alpha)
+        return self.xs[self.ranked(self.by_position(dependent))].tolist(), self.xs[separations]
 
-    def by_position(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
+    def by_position(self, indices: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return places in the order of the candidates' positions."""
-        return places[self.xs[places].argsort(kind="stable")]
+        return indices[self.xs[indices].argsort(kind="stable")]
 
-    def ranked(self, places: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+    def ranked(self, indices: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Return the places of some reliable answers from the strongest to the weakest.
 
         Exact ties go by the numbers in `ties`, or in the order of the places.
         """
-        ties = np.arange(len(places)) if ties is None else ties
-        return places[np.lexsort((ties, -self.statistic[places], self.log_p_of(places)))]
+        ties = np.arange(len(indices)) if ties is None else ties
+        return indices[np.lexsort((ties, -self.statistic[indices], self.log_p_of(indices)))]
 
-    def at(self, places: NDArray[np.intp]) -> Screen:
+    def at(self, indices: NDArray[np.intp]) -> ScreenResult:
         """Return the answers at some places."""
-        return self._taken(self.xs[places], places)
+        return self._taken(self.xs[indices], indices)
 
-    def _taken(self, xs: NDArray[np.uint32], places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
-        log_p = self._log_p if callable(self._log_p) else self._log_p[places]
-        return self.like(xs, self.statistic[places], self.dof[places], self.reliable[places], log_p)
+    def _taken(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
+        log_p = self._log_p if callable(self._log_p) else self._log_p[indices]
+        return self.like(xs, self.statistic[indices], self.dof[indices], self.reliable[indices], log_p)
 
     def like(
         self,
@@ -147,15 +147,15 @@ class Screen:
         dof: Floats,
         reliable: NDArray[np.bool_],
         log_p: Floats | Callable[[Floats, Floats], Floats],
-    ) -> Screen:
+    ) -> ScreenResult:
         """Return other answers of the same test given the same set."""
         return self._of_arrays()(xs, self.given, statistic, dof, reliable, log_p)
 
-    def _of_arrays(self) -> Callable[..., Screen]:
+    def _of_arrays(self) -> Callable[..., ScreenResult]:
         """Return what makes such a screen of arrays alone."""
         return type(self)
 
-    def part(self, candidates: NDArray[np.uint32]) -> Screen:
+    def part(self, candidates: NDArray[np.uint32]) -> ScreenResult:
         """Return the answers for some of the candidates; those of this screen must be in ascending order."""
         if len(self.xs) == 0 or self.xs[-1] == len(self.xs) - 1:  # all variables there are, each at its own place
             return self._taken(candidates, candidates)
@@ -163,52 +163,54 @@ class Screen:
 
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return place, x, log p and statistic of the reliable answers."""
-        places = np.flatnonzero(self.reliable)
-        columns = (places, self.xs[places], self.log_p_of(places), self.statistic[places])
+        indices = np.flatnonzero(self.reliable)
+        columns = (indices, self.xs[indices], self.log_p_of(indices), self.statistic[indices])
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
-        places = np.flatnonzero(self.reliable)
-        if len(places) == 0:
+        indices = np.flatnonzero(self.reliable)
+        if len(indices) == 0:
             return [], 0.0
-        log_p, statistic = self.log_p[places], self.statistic[places]
+        log_p, statistic = self.log_p[indices], self.statistic[indices]
         lowest = log_p == log_p.min()
         best = lowest & (statistic == statistic[lowest].max())
-        return places[best].tolist(), float(log_p.min())
+        return indices[best].tolist(), float(log_p.min())
 
-    def given_of(self, place: int) -> tuple[int, ...]:
+    def given_of(self, index: int) -> tuple[int, ...]:
         """Return the conditioning set of one answer."""
-        del place
+        del index
         return self.given
 
-    def outcome(self, place: int) -> Outcome:
+    def outcome(self, index: int) -> Outcome:
         """Return one answer."""
-        log_p = float(self.log_p_of(np.array([place]))[0])
-        return Outcome(float(self.statistic[place]), float(self.dof[place]), log_p, bool(self.reliable[place]))
+        log_p = float(self.log_p_of(np.array([index]))[0])
+        return Outcome(float(self.statistic[index]), float(self.dof[index]), log_p, bool(self.reliable[index]))
 
 
-class Known(NamedTuple):
+class MinAssociationTable(NamedTuple):
     """The weakest associations known of some x: their numbers, in which batch of answers each is, and where."""
 
     statistic: Floats
     dof: Floats
     log_p: Floats
     batch: NDArray[np.intp]
-    place: NDArray[np.intp]
+    entry: NDArray[np.intp]
 
-    def at(self, kept: NDArray[np.intp]) -> Known:
+    def at(self, kept: NDArray[np.intp]) -> MinAssociationTable:
         """Return those of some x."""
-        return Known(self.statistic[kept], self.dof[kept], self.log_p[kept], self.batch[kept], self.place[kept])
+        return MinAssociationTable(
+            self.statistic[kept], self.dof[kept], self.log_p[kept], self.batch[kept], self.entry[kept]
+        )
 
 
-class Groups:
+class CandidateGroups:
     """Groups of candidates, each with the conditioning set they are tested with; asked about again and again."""
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.all = list(groups)
         self._native: tuple[_core.PackedTable, _core.Groups] | None = None
-        self._smaller: dict[int, Groups] = {}
+        self._smaller: dict[int, CandidateGroups] = {}
 
     def native_in(self, table: _core.PackedTable) -> _core.Groups:
         """Return what the core makes of them, for a table; kept for the next question."""
@@ -216,11 +218,11 @@ class Groups:
             self._native = table, _core.Groups(table, self.all)
         return self._native[1]
 
-    def up_to(self, size: int) -> Groups:
+    def up_to(self, size: int) -> CandidateGroups:
         """Return the groups whose sets have at most so many members; kept for the next question."""
         if size not in self._smaller:
             few = [group for group in self.all if len(group[1]) <= size]
-            self._smaller[size] = self if len(few) == len(self.all) else Groups(few)
+            self._smaller[size] = self if len(few) == len(self.all) else CandidateGroups(few)
         return self._smaller[size]
 
 
@@ -237,7 +239,7 @@ class Association:
     separated: bool
 
 
-class Associations(Sequence[Association]):
+class SubsetResult(Sequence[Association]):
     """What a search through conditioning sets found for many x, in arrays as long as those that were asked about."""
 
     def __init__(
@@ -275,20 +277,20 @@ class Associations(Sequence[Association]):
             return [self[i] for i in range(*k.indices(len(self)))]
         return Association(self.outcome(k), self.given_of(k), bool(self.separated[k]))
 
-    def outcome(self, place: int) -> Outcome:
+    def outcome(self, index: int) -> Outcome:
         """Return one answer."""
-        k = place
+        k = index
         return Outcome(
             float(self.statistic[k]), float(self.dof[k]), float(self.log_p[k]), bool(self.reliable[k]), self._rows
         )
 
-    def given_of(self, place: int) -> tuple[int, ...]:
+    def given_of(self, index: int) -> tuple[int, ...]:
         """Return the conditioning set of one answer."""
-        return tuple(self.sets[self.which[place]])
+        return tuple(self.sets[self.which[index]])
 
-    def log_p_of(self, places: NDArray[np.intp]) -> Floats:
+    def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
         """Return the logarithms of the p-values at some places."""
-        return self.log_p[places]
+        return self.log_p[indices]
 
     @property
     def survivors(self) -> list[int]:
@@ -296,7 +298,7 @@ class Associations(Sequence[Association]):
         return [int(x) for x in self.xs[~self.separated]]
 
     @property
-    def put_apart(self) -> list[int]:
+    def separated_variables(self) -> list[int]:
         """The x that some set separates."""
         return [int(x) for x in self.xs[self.separated]]
 
@@ -305,37 +307,37 @@ class Associations(Sequence[Association]):
         """Whether there is a last x and nothing separates it."""
         return len(self) > 0 and not self.separated[-1]
 
-    def places_of(self, x: int) -> list[int]:
+    def indices_of(self, x: int) -> list[int]:
         """Return the places of the reliable answers about one x."""
         return np.flatnonzero((self.xs == x) & self.reliable).tolist()
 
-    def weaken(self, known: Known, number: int) -> NDArray[np.intp]:
+    def weaken(self, known: MinAssociationTable, number: int) -> NDArray[np.intp]:
         """Take the place of known associations where an answer is weaker; return the places of those not separated.
 
         The number is that of this batch of answers.
         """
-        statistic, dof, log_p, batch, place = known
+        statistic, dof, log_p, batch, index = known
         kept = np.flatnonzero(~self.separated)
         by_log_p = (self.log_p > log_p) | ((self.log_p == log_p) & (self.statistic < statistic))
         weaker = np.where(self.dof == dof, self.statistic < statistic, by_log_p)
         at = kept[(self.reliable & weaker)[kept]]
         statistic[at], dof[at], log_p[at] = self.statistic[at], self.dof[at], self.log_p[at]
-        batch[at], place[at] = number, at
+        batch[at], index[at] = number, at
         return kept
 
-    def apart(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
+    def separations(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
         """Return the x whose log p is above a value, each with its conditioning set."""
-        places = np.flatnonzero(self.reliable & (self.log_p > log_alpha)).tolist()
-        return [(int(self.xs[k]), self.given_of(k)) for k in places]
+        indices = np.flatnonzero(self.reliable & (self.log_p > log_alpha)).tolist()
+        return [(int(self.xs[k]), self.given_of(k)) for k in indices]
 
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return place, x, log p and statistic of the reliable answers."""
-        places = self.reliable.nonzero()[0]
-        columns = (places, self.xs[places], self.log_p[places], self.statistic[places])
+        indices = self.reliable.nonzero()[0]
+        columns = (indices, self.xs[indices], self.log_p[indices], self.statistic[indices])
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-class NativeAssociations(Associations):
+class NativeSubsetResult(SubsetResult):
     """What the core found. It stays there until somebody looks at it."""
 
     def __init__(self, found: _core.FoundSubsets, rows: int | None, names: NDArray[np.uint32] | None = None) -> None:
@@ -347,12 +349,12 @@ class NativeAssociations(Associations):
         if name not in ("xs", "statistic", "dof", "log_p", "reliable", "separated", "which", "sets"):
             raise AttributeError(name)
         n = len(self)
-        numbers, places, sets = self._found.arrays()
+        numbers, indices, sets = self._found.arrays()
         xs = self._found.xs()
         if self._names is not None:
             xs, sets = self._names[xs], [self._names[given].tolist() for given in sets]
         super().__init__(
-            xs, numbers[:n], numbers[n : 2 * n], numbers[2 * n :], places[:n], places[n:], sets, self._rows
+            xs, numbers[:n], numbers[n : 2 * n], numbers[2 * n :], indices[:n], indices[n:], sets, self._rows
         )
         return self.__dict__[name]
 
@@ -365,7 +367,7 @@ class NativeAssociations(Associations):
         return self._named(self._found.those(separated=False))
 
     @property
-    def put_apart(self) -> list[int]:
+    def separated_variables(self) -> list[int]:
         """The x that some set separates."""
         return self._named(self._found.those(separated=True))
 
@@ -374,29 +376,29 @@ class NativeAssociations(Associations):
         """Whether there is a last x and nothing separates it."""
         return self._found.last_survives()
 
-    def places_of(self, x: int) -> list[int]:
+    def indices_of(self, x: int) -> list[int]:
         """Return the places of the reliable answers about one x."""
-        return self._found.places_of(x) if self._names is None else super().places_of(x)
+        return self._found.places_of(x) if self._names is None else super().indices_of(x)
 
-    def given_of(self, place: int) -> tuple[int, ...]:
+    def given_of(self, index: int) -> tuple[int, ...]:
         """Return the conditioning set of one answer."""
-        return self._found.given_of(place) if self._names is None else super().given_of(place)
+        return self._found.given_of(index) if self._names is None else super().given_of(index)
 
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return place, x, log p and statistic of the reliable answers."""
         return self._found.each() if self._names is None else super().each()
 
-    def outcome(self, place: int) -> Outcome:
+    def outcome(self, index: int) -> Outcome:
         """Return one answer."""
-        return Outcome(*self._found.outcome(place), self._rows)
+        return Outcome(*self._found.outcome(index), self._rows)
 
-    def weaken(self, known: Known, number: int) -> NDArray[np.intp]:
+    def weaken(self, known: MinAssociationTable, number: int) -> NDArray[np.intp]:
         """Take the place of known associations where an answer is weaker; return the places of those not separated."""
         return self._found.weaken(*known, number)
 
-    def apart(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
+    def separations(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
         """Return the x whose log p is above a value, each with its conditioning set."""
-        return self._found.apart(log_alpha) if self._names is None else super().apart(log_alpha)
+        return self._found.apart(log_alpha) if self._names is None else super().separations(log_alpha)
 
     def _named(self, numbers: list[int]) -> list[int]:
         return numbers if self._names is None else [int(x) for x in self._names[numbers]]
@@ -404,34 +406,34 @@ class NativeAssociations(Associations):
 
 @dataclass(slots=True)
 class Tally:
-    """How many tests gave a verdict, and how many were passed over as unreliable, by size of the conditioning set."""
+    """The number of tests performed, and of tests skipped as unreliable, by size of the conditioning set."""
 
-    tests: dict[int, int] = field(default_factory=dict)
-    skipped: dict[int, int] = field(default_factory=dict)
+    tests_by_size: dict[int, int] = field(default_factory=dict)
+    skipped_by_size: dict[int, int] = field(default_factory=dict)
 
     @property
     def performed(self) -> int:
-        """How many tests gave a verdict."""
-        return sum(self.tests.values())
+        """The number of tests that gave a verdict."""
+        return sum(self.tests_by_size.values())
 
     @property
-    def passed_over(self) -> int:
-        """How many were passed over."""
-        return sum(self.skipped.values())
+    def skipped(self) -> int:
+        """The number of tests that were skipped."""
+        return sum(self.skipped_by_size.values())
 
     def add(self, size: int, tests: int, skipped: int) -> None:
         """Count questions with a conditioning set of one size."""
         if tests:
-            self.tests[size] = self.tests.get(size, 0) + tests
+            self.tests_by_size[size] = self.tests_by_size.get(size, 0) + tests
         if skipped:
-            self.skipped[size] = self.skipped.get(size, 0) + skipped
+            self.skipped_by_size[size] = self.skipped_by_size.get(size, 0) + skipped
 
     def merge(self, other: Tally) -> None:
         """Add another tally to this one."""
-        for size, count in other.tests.items():
-            self.tests[size] = self.tests.get(size, 0) + count
-        for size, count in other.skipped.items():
-            self.skipped[size] = self.skipped.get(size, 0) + count
+        for size, count in other.tests_by_size.items():
+            self.tests_by_size[size] = self.tests_by_size.get(size, 0) + count
+        for size, count in other.skipped_by_size.items():
+            self.skipped_by_size[size] = self.skipped_by_size.get(size, 0) + count
 
 
 class IndependenceTest(ABC):
@@ -478,7 +480,7 @@ class IndependenceTest(ABC):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test every candidate against the target given one set."""
         del threads
         outcomes = []
@@ -486,9 +488,9 @@ class IndependenceTest(ABC):
             outcomes.append(self.test(int(x), target, given))
             if poll is not None:
                 poll()
-        return _as_screen(candidates, given, outcomes)
+        return _as_screen_result(candidates, given, outcomes)
 
-    def gathered(self, among: NDArray[np.uint32]) -> Callable[..., Screen]:
+    def working_set(self, among: NDArray[np.uint32]) -> Callable[..., ScreenResult]:
         """Return what screens some of these candidates, as `screen` does; they are in the table's order.
 
         For many screens of most of them: a test may keep together meanwhile what it needs.
@@ -497,8 +499,8 @@ class IndependenceTest(ABC):
         return self.screen
 
     def screens(
-        self, target: int, groups: Groups, also: int, *, threads: int = 1, poll: Poll | None = None
-    ) -> tuple[Screen, Tally]:
+        self, target: int, groups: CandidateGroups, also: int, *, threads: int = 1, poll: Poll | None = None
+    ) -> tuple[ScreenResult, Tally]:
         """Test the candidates of each group against the target given its set and one more; one after another.
 
         Groups with that one in their set are left out.
@@ -512,32 +514,32 @@ class IndependenceTest(ABC):
         for part in parts:
             tally.add(len(part.given), part.performed, len(part) - part.performed)
         if not parts:
-            return Screen(NOBODY, (), np.empty(0), np.empty(0), np.empty(0, bool), np.empty(0)), tally
+            return ScreenResult(NO_VARIABLES, (), np.empty(0), np.empty(0), np.empty(0, bool), np.empty(0)), tally
         xs, statistic, dof, reliable, log_p = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("xs", "statistic", "dof", "reliable", "log_p")
         )
-        return Screen(xs, (), statistic, dof, reliable, log_p), tally
+        return ScreenResult(xs, (), statistic, dof, reliable, log_p), tally
 
     def marginals(
-        self, targets: Sequence[int], apart: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
-    ) -> dict[int, Screen]:
+        self, targets: Sequence[int], separations: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
+    ) -> dict[int, ScreenResult]:
         """Test each target against all variables given nothing, each pair once; not those that are kept `apart`.
 
         A screen is over all variables; what was not tested is not reliable.
         """
         count = len(self.variables)
-        everyone = np.arange(count, dtype=np.uint32)
+        all_variables = np.arange(count, dtype=np.uint32)
         statistic, dof, log_p = (np.full((len(targets), count), np.nan) for _ in range(3))
         reliable = np.zeros((len(targets), count), bool)
         asked = np.ones(count, bool)
         done: list[int] = []
-        found: dict[int, Screen] = {}
+        found: dict[int, ScreenResult] = {}
         for row, target in enumerate(targets):
             asked[target] = False
-            candidates = everyone[asked]
-            if apart is not None:
-                candidates = candidates[~np.isin(candidates, list(apart(target)))]
+            candidates = all_variables[asked]
+            if separations is not None:
+                candidates = candidates[~np.isin(candidates, list(separations(target)))]
             fresh = self.screen(target, candidates, (), threads=threads)
             answers = [(statistic, fresh.statistic), (dof, fresh.dof), (reliable, fresh.reliable)]
             if fresh.tail is None:
@@ -547,13 +549,13 @@ class IndependenceTest(ABC):
                 matrix[row, done] = matrix[:row, target]  # the same tests, seen from the other side
             done.append(target)
             found[target] = fresh.like(
-                everyone, statistic[row], dof[row], reliable[row], log_p[row] if fresh.tail is None else fresh.tail
+                all_variables, statistic[row], dof[row], reliable[row], log_p[row] if fresh.tail is None else fresh.tail
             )
         return found
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
         outcomes: list[Outcome] = []
         for x in candidates:
@@ -562,7 +564,7 @@ class IndependenceTest(ABC):
                 poll()
             if outcomes[-1].reliable and outcomes[-1].log_p <= log_alpha:
                 break
-        return _as_screen(candidates[: len(outcomes)], given, outcomes)
+        return _as_screen_result(candidates[: len(outcomes)], given, outcomes)
 
     def search_subsets(
         self,
@@ -572,14 +574,14 @@ class IndependenceTest(ABC):
         sizes: range,
         *,
         fixed: Sequence[int] = (),
-        most: int | None = None,
-        tried: int | Sequence[int] = -1,
+        max_size: int | None = None,
+        n_exhausted: int | Sequence[int] = -1,
         stop_above: float | None = None,
         shrinking: bool = False,
         until_survivor: bool = False,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> tuple[Associations, Tally]:
+    ) -> tuple[SubsetResult, Tally]:
         """For each x, test x against the target given subsets of the pool, smallest first, in the pool's order.
 
         Parameters
@@ -604,42 +606,42 @@ class IndependenceTest(ABC):
         del threads
         tally = Tally()
         check_distinct(pool)
-        live = {int(z): place for place, z in enumerate(pool)}
+        live = {int(z): index for index, z in enumerate(pool)}
         found: list[Association] = []
         for k, x in enumerate(int(x) for x in xs):
-            known = tried if isinstance(tried, int) else int(tried[k])
-            found.append(self._search_one(x, target, live, sizes, fixed, most, known, stop_above, tally, poll))
+            known = n_exhausted if isinstance(n_exhausted, int) else int(n_exhausted[k])
+            found.append(self._search_one(x, target, live, sizes, fixed, max_size, known, stop_above, tally, poll))
             if found[-1].separated and shrinking:
                 live.pop(x, None)
             if not found[-1].separated and until_survivor:
                 break
-        return _as_associations(xs, found, self.rows), tally
+        return _as_subset_result(xs, found, self.rows), tally
 
-    def sweep(
+    def test_each_given_rest(
         self,
         xs: Candidates,
         target: int,
         pool: Candidates,
         stop_above: float,
         *,
-        most: int | None = None,
+        max_size: int | None = None,
         poll: Poll | None = None,
-    ) -> tuple[Associations, Tally]:
+    ) -> tuple[SubsetResult, Tally]:
         """Test each x in turn given the rest of the pool; a separated x leaves the pool for those after it.
 
         A reliable test whose log p is above `stop_above` separates. Sets of more than `most` members are passed over.
         """
         tally = Tally()
         check_distinct(pool)
-        live = {int(z): place for place, z in enumerate(pool)}
+        live = {int(z): index for index, z in enumerate(pool)}
         found: list[Association] = []
         for x in map(int, xs):
             rest = len(live.keys() - {x, target})
             all_of_them = range(rest, rest + 1)
-            found.append(self._search_one(x, target, live, all_of_them, (), most, -1, stop_above, tally, poll))
+            found.append(self._search_one(x, target, live, all_of_them, (), max_size, -1, stop_above, tally, poll))
             if found[-1].separated:
                 live.pop(x, None)
-        return _as_associations(xs, found, self.rows), tally
+        return _as_subset_result(xs, found, self.rows), tally
 
     def _search_one(
         self,
@@ -648,8 +650,8 @@ class IndependenceTest(ABC):
         pool: Mapping[int, int],
         sizes: range,
         fixed: Sequence[int],
-        most: int | None,
-        tried: int,
+        max_size: int | None,
+        n_exhausted: int,
         stop_above: float | None,
         tally: Tally,
         poll: Poll | None,
@@ -660,10 +662,12 @@ class IndependenceTest(ABC):
         others = [z for z in pool if z not in (x, target, *fixed)]
         for size in range(sizes.start, min(sizes.stop, len(others) + 1)):
             for subset in combinations(others, size):
-                if tried >= 0 and all(pool[z] < tried for z in subset):
+                if n_exhausted >= 0 and all(pool[z] < n_exhausted for z in subset):
                     continue
                 given = (*fixed, *subset)
-                outcome = NO_OUTCOME if most is not None and len(given) > most else self.answer(x, target, given)
+                outcome = (
+                    NO_OUTCOME if max_size is not None and len(given) > max_size else self.answer(x, target, given)
+                )
                 if poll is not None:
                     poll()
                 if not outcome.reliable:
@@ -691,11 +695,11 @@ class IndependenceTest(ABC):
     ) -> Association | list[Association]:
         """Return the least association of x (one or many) with the target over subsets of the pool."""
         xs = [x] if isinstance(x, int) else x
-        tried = -1
+        n_exhausted = -1
         if must_include is not None:
             pool = [*(z for z in pool if z != must_include), must_include]
-            tried = len(pool) - 1
-        found, _ = self.search_subsets(xs, target, pool, range(max_size + 1), tried=tried)
+            n_exhausted = len(pool) - 1
+        found, _ = self.search_subsets(xs, target, pool, range(max_size + 1), n_exhausted=n_exhausted)
         return found[0] if isinstance(x, int) else list(found)
 
     @overload
@@ -721,17 +725,17 @@ def _weaker(outcome: Outcome, than: Outcome) -> bool:
     return outcome.log_p > than.log_p or (outcome.log_p == than.log_p and outcome.statistic < than.statistic)
 
 
-def _as_associations(xs: Candidates, found: list[Association], rows: int | None) -> Associations:
-    place: dict[tuple[int, ...], int] = {}
+def _as_subset_result(xs: Candidates, found: list[Association], rows: int | None) -> SubsetResult:
+    index: dict[tuple[int, ...], int] = {}
     outcomes = [association.outcome for association in found]
-    return Associations(
+    return SubsetResult(
         as_positions(xs[: len(found)]),
         np.array([o.statistic for o in outcomes], np.float64),
         np.array([o.dof for o in outcomes], np.float64),
         np.array([o.log_p for o in outcomes], np.float64),
         np.array([2 if a.separated else int(a.outcome.reliable) for a in found], np.int32),
-        np.array([place.setdefault(a.given, len(place)) for a in found], np.int32),
-        list(place),
+        np.array([index.setdefault(a.given, len(index)) for a in found], np.int32),
+        list(index),
         rows,
     )
 
@@ -745,13 +749,13 @@ def check_distinct(variables: Candidates) -> None:
         seen.add(v)
 
 
-def _as_screen(candidates: Candidates, given: Sequence[int], outcomes: list[Outcome]) -> Screen:
+def _as_screen_result(candidates: Candidates, given: Sequence[int], outcomes: list[Outcome]) -> ScreenResult:
     reliable = np.array([o.reliable for o in outcomes], bool)
 
     def column(values: list[float]) -> Floats:
         return np.where(reliable, np.array(values, np.float64), math.nan)
 
-    return Screen(
+    return ScreenResult(
         as_positions(candidates),
         tuple(given),
         column([o.statistic for o in outcomes]),

@@ -22,15 +22,15 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.base import (
-    Associations,
+    CandidateGroups,
     Candidates,
     Floats,
-    Groups,
     IndependenceTest,
-    NativeAssociations,
+    NativeSubsetResult,
     Outcome,
     Poll,
-    Screen,
+    ScreenResult,
+    SubsetResult,
     Tally,
     as_positions,
     for_core,
@@ -96,19 +96,21 @@ class ContingencyTest(IndependenceTest):
         threads: int = 1,
         poll: Poll | None = None,
         way: str = "automatic",
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test every candidate against the target given one set, in one native call.
 
         `way` forces a way of counting ("panels", "planes", "scatter", "sparse", "ones"); all give the same bits.
         """
         positions = as_positions(candidates)
-        return _NativeScreen(positions, tuple(given), self._native.screen(target, positions, given, threads, poll, way))
+        return NativeScreenResult(
+            positions, tuple(given), self._native.screen(target, positions, given, threads, poll, way)
+        )
 
-    def gathered(self, among: NDArray[np.uint32]) -> Callable[..., Screen]:
+    def working_set(self, among: NDArray[np.uint32]) -> Callable[..., ScreenResult]:
         """Return what screens some of these candidates from a table of their own, if they are many."""
         if len(among) < _core.Groups.many:
             return self.screen
-        native = Groups([(among, ())]).native_in(self.table.packed)
+        native = CandidateGroups([(among, ())]).native_in(self.table.packed)
 
         def screen(
             target: int,
@@ -117,38 +119,40 @@ class ContingencyTest(IndependenceTest):
             *,
             threads: int = 1,
             poll: Poll | None = None,
-        ) -> Screen:
+        ) -> ScreenResult:
             positions = as_positions(candidates)
             answers = self._native.screen_among(target, native, positions, given, threads, poll)
-            return _NativeScreen(positions, tuple(given), answers)
+            return NativeScreenResult(positions, tuple(given), answers)
 
         return screen
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
         positions = as_positions(candidates)
         answers = self._native.first_dependent(target, positions, given, log_alpha, poll)
-        return _NativeScreen(positions[: len(answers)], tuple(given), answers)
+        return NativeScreenResult(positions[: len(answers)], tuple(given), answers)
 
     def marginals(
         self, targets: Sequence[int], apart: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
-    ) -> dict[int, Screen]:
+    ) -> dict[int, ScreenResult]:
         """Test each target against all variables given nothing, each pair once; not those that are kept `apart`."""
         if apart is not None:
             return super().marginals(targets, apart, threads=threads)
-        everyone = np.arange(len(self.variables), dtype=np.uint32)
+        all_variables = np.arange(len(self.variables), dtype=np.uint32)
         answers = self._native.marginals(targets, threads)
-        return {target: _NativeScreen(everyone, (), own) for target, own in zip(targets, answers, strict=True)}
+        return {
+            target: NativeScreenResult(all_variables, (), own) for target, own in zip(targets, answers, strict=True)
+        }
 
     def screens(
-        self, target: int, groups: Groups, also: int, *, threads: int = 1, poll: Poll | None = None
-    ) -> tuple[Screen, Tally]:
+        self, target: int, groups: CandidateGroups, also: int, *, threads: int = 1, poll: Poll | None = None
+    ) -> tuple[ScreenResult, Tally]:
         """Test the candidates of each group against the target given its set and one more, in one native call."""
         native = groups.native_in(self.table.packed)
         answers, xs, tests, skipped = self._native.screens(target, native, also, threads, poll)
-        return _NativeScreen(xs, (), answers), Tally(tests, skipped)
+        return NativeScreenResult(xs, (), answers), Tally(tests, skipped)
 
     def search_subsets(
         self,
@@ -158,41 +162,41 @@ class ContingencyTest(IndependenceTest):
         sizes: range,
         *,
         fixed: Sequence[int] = (),
-        most: int | None = None,
-        tried: int | Sequence[int] = -1,
+        max_size: int | None = None,
+        n_exhausted: int | Sequence[int] = -1,
         stop_above: float | None = None,
         shrinking: bool = False,
         until_survivor: bool = False,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> tuple[Associations, Tally]:
+    ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; sizes that cannot be reliable are counted as skipped without being gone through."""
         if sizes.step != 1:
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
         if len(sizes) == 0:
             sizes = range(len(pool) + 1, len(pool) + 2)  # none
         found = self._native.search_subsets(
-            for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop - 1, most,
-            (tried,) if isinstance(tried, int) else tried, stop_above, shrinking, until_survivor, threads, poll,
+            for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop - 1, max_size,
+            (n_exhausted,) if isinstance(n_exhausted, int) else n_exhausted, stop_above, shrinking, until_survivor, threads, poll,
         )  # fmt: skip
-        return NativeAssociations(found, self.rows), Tally(found.tests, found.skipped)
+        return NativeSubsetResult(found, self.rows), Tally(found.tests, found.skipped)
 
-    def sweep(
+    def test_each_given_rest(
         self,
         xs: Candidates,
         target: int,
         pool: Candidates,
         stop_above: float,
         *,
-        most: int | None = None,
+        max_size: int | None = None,
         poll: Poll | None = None,
-    ) -> tuple[Associations, Tally]:
+    ) -> tuple[SubsetResult, Tally]:
         """Test each x in turn given the rest of the pool, in one native call."""
-        found = self._native.sweep(for_core(xs), target, for_core(pool), most, stop_above, poll)
-        return NativeAssociations(found, self.rows), Tally(found.tests, found.skipped)
+        found = self._native.sweep(for_core(xs), target, for_core(pool), max_size, stop_above, poll)
+        return NativeSubsetResult(found, self.rows), Tally(found.tests, found.skipped)
 
 
-class _NativeScreen(Screen):
+class NativeScreenResult(ScreenResult):
     """A screen whose answers stay in the core until somebody looks at them.
 
     Ranking and verdicts need p-values only where degrees of freedom differ, or close to alpha.
@@ -215,22 +219,22 @@ class _NativeScreen(Screen):
         """How many tests are reliable."""
         return self._answers.performed
 
-    def log_p_of(self, places: NDArray[np.intp]) -> Floats:
+    def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
         """Return the logarithms of the p-values at some places only."""
-        return _core.chi_square_log_sf(self.statistic[places], self.dof[places])
+        return _core.chi_square_log_sf(self.statistic[indices], self.dof[indices])
 
     @cached_property
     def log_p(self) -> Floats:
         """The logarithms of the p-values, computed when first asked for."""
         return _core.chi_square_log_sf(self.statistic, self.dof)
 
-    def _taken(self, xs: NDArray[np.uint32], places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
-        return _NativeScreen(xs, self.given, self._answers.at(places))
+    def _taken(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
+        return NativeScreenResult(xs, self.given, self._answers.at(indices))
 
-    def _of_arrays(self) -> Callable[..., Screen]:
+    def _of_arrays(self) -> Callable[..., ScreenResult]:
         return _of_arrays
 
-    def divide(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of the answers that show dependence, and of those that show independence."""
         return self._answers.divide(log_alpha)
 
@@ -238,13 +242,13 @@ class _NativeScreen(Screen):
         """Return the candidates whose answers show dependence, the strongest first; ties by position."""
         return self._answers.dependents(self.xs, log_alpha)
 
-    def sorted_out(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
+    def ranked_split(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
         """Return the `dependents`, and the candidates whose answers show independence."""
         return self._answers.sort_out(self.xs, log_alpha)
 
-    def ranked(self, places: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+    def ranked(self, indices: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Return the places of some reliable answers from the strongest to the weakest."""
-        return self._answers.ranked(places) if ties is None else super().ranked(places, ties)
+        return self._answers.ranked(indices) if ties is None else super().ranked(indices, ties)
 
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return place, x, log p and statistic of the reliable answers."""
@@ -254,9 +258,9 @@ class _NativeScreen(Screen):
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
         return self._answers.strongest()
 
-    def outcome(self, place: int) -> Outcome:
+    def outcome(self, index: int) -> Outcome:
         """Return one answer."""
-        return Outcome(*self._answers.outcome(place))
+        return Outcome(*self._answers.outcome(index))
 
 
 def _of_arrays(
@@ -266,6 +270,6 @@ def _of_arrays(
     dof: Floats,
     reliable: NDArray[np.bool_],
     log_p: Callable[[Floats, Floats], Floats],
-) -> _NativeScreen:
+) -> NativeScreenResult:
     del log_p  # it is chi-square's
-    return _NativeScreen(xs, given, _core.ScreenAnswers(statistic, dof, reliable))
+    return NativeScreenResult(xs, given, _core.ScreenAnswers(statistic, dof, reliable))

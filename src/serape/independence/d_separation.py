@@ -16,7 +16,7 @@ import networkx as nx
 import numpy as np
 
 from serape.errors import DataError, InputTypeError
-from serape.independence.base import Candidates, IndependenceTest, Outcome, Poll, Screen, as_positions
+from serape.independence.base import Candidates, IndependenceTest, Outcome, Poll, ScreenResult, as_positions
 
 _SEPARATED = Outcome(0.0, 1.0, 0.0, reliable=True)
 _CONNECTED = Outcome(1.0, 1.0, -math.inf, reliable=True)
@@ -49,10 +49,10 @@ class DSeparation(IndependenceTest):
             raise DataError("two nodes have the same name once written as text; give every node a name of its own")
         self.graph = graph
         self.variables = tuple(str(node) for node in nodes)
-        place = {node: k for k, node in enumerate(nodes)}
+        index = {node: k for k, node in enumerate(nodes)}
         # Sets of nodes are bits of an integer.
-        self._parents = [sum(1 << place[p] for p in graph.predecessors(node)) for node in nodes]
-        self._children = [sum(1 << place[c] for c in graph.successors(node)) for node in nodes]
+        self._parents = [sum(1 << index[p] for p in graph.predecessors(node)) for node in nodes]
+        self._children = [sum(1 << index[c] for c in graph.successors(node)) for node in nodes]
         self._answers: dict[tuple[int, int], int] = {}
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
@@ -67,12 +67,12 @@ class DSeparation(IndependenceTest):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test every candidate against the target given one set, by one walk through the graph."""
         del threads, poll
         reached = self._connected(target, given)
         connected = np.array([reached >> int(x) & 1 for x in candidates], bool)
-        return Screen(
+        return ScreenResult(
             as_positions(candidates),
             tuple(given),
             connected.astype(np.float64),

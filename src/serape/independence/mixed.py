@@ -45,7 +45,7 @@ import numpy as np
 
 from serape import _core
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, some
+from serape.errors import DataError, OptionError, abbreviate
 from serape.independence.base import (
     NO_OUTCOME,
     Candidates,
@@ -53,7 +53,7 @@ from serape.independence.base import (
     IndependenceTest,
     Outcome,
     Poll,
-    Screen,
+    ScreenResult,
     as_positions,
 )
 
@@ -75,9 +75,9 @@ class ConditionalGaussian(IndependenceTest):
         self.rows: int = table.rows
         self.minimum = minimum
         self._continuous = frozenset(table.continuous)
-        most = min(MOST_BYTES, _BYTES_A_VALUE * table.rows * len(table.names))
+        max_size = min(MOST_BYTES, _BYTES_A_VALUE * table.rows * len(table.names))
         self._categorical = _core.ContingencyTest(table.packed, "g2", "adjusted", "dof", minimum)
-        self._native = _core.MixedTest(table.packed, list(table.continuous), minimum, most)
+        self._native = _core.MixedTest(table.packed, list(table.continuous), minimum, max_size)
         self._there: set[int] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -117,7 +117,7 @@ class ConditionalGaussian(IndependenceTest):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test every candidate against the target given one set, those in contingency tables all at once."""
         positions = as_positions(candidates)
         named = [int(z) for z in given]
@@ -133,7 +133,7 @@ class ConditionalGaussian(IndependenceTest):
             if poll is not None:
                 poll()
         statistic[~reliable] = math.nan
-        return Screen(positions, tuple(named), statistic, dof, reliable, _core.chi_square_log_sf)
+        return ScreenResult(positions, tuple(named), statistic, dof, reliable, _core.chi_square_log_sf)
 
     def _ready(self, x: int, y: int, given: Sequence[int]) -> bool:
         """Hand over the continuous columns of a question; return whether there are any."""
@@ -164,4 +164,6 @@ def check_complete(table: Table, needed_by: str, variables: Container[int]) -> N
     """Refuse continuous columns in which values are missing, on behalf of what needs them all."""
     stuck = [table.names[k] for k in table.continuous if k in variables and not np.isfinite(table.numbers(k)).all()]
     if stuck:
-        raise DataError(f"{needed_by} needs complete columns, but values are missing in {some(stuck)}; drop such rows")
+        raise DataError(
+            f"{needed_by} needs complete columns, but values are missing in {abbreviate(stuck)}; drop such rows"
+        )

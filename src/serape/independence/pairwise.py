@@ -21,13 +21,13 @@ from serape.data.table import Table
 from serape.independence.base import (
     NO_OUTCOME,
     Association,
-    Associations,
     Candidates,
     Floats,
     IndependenceTest,
     Outcome,
     Poll,
-    Screen,
+    ScreenResult,
+    SubsetResult,
     Tally,
     _weaker,
     as_positions,
@@ -52,14 +52,14 @@ class _Part:
     rows: int
     columns: NDArray[np.uint32]
     """Positions in the whole table, ascending."""
-    place: dict[int, int]
+    index: dict[int, int]
     """From positions in the whole table to positions here."""
     everything: bool
     """Whether these are all the columns that have no other gaps."""
     test: IndependenceTest | None
 
-    def places(self, variables: Iterable[int]) -> list[int]:
-        return [self.place[int(v)] for v in variables]
+    def indices(self, variables: Iterable[int]) -> list[int]:
+        return [self.index[int(v)] for v in variables]
 
     def positions(self, variables: Candidates) -> NDArray[np.uint32]:
         return np.searchsorted(self.columns, as_positions(variables)).astype(np.uint32)
@@ -114,7 +114,7 @@ class Pairwise(IndependenceTest):
             else:
                 part = self._part(gaps, columns)
                 assert part.test is not None  # all rows are complete
-                part.test.check(set(part.places(columns)))
+                part.test.check(set(part.indices(columns)))
 
     def rows_of(self, variables: Iterable[int]) -> int:
         """Return how many rows are complete for all of some variables."""
@@ -128,7 +128,7 @@ class Pairwise(IndependenceTest):
         part = self._part(self._gaps(asked), asked)
         if part.test is None:
             return Outcome(math.nan, math.nan, math.nan, reliable=False, rows=part.rows)
-        at = part.places(asked)
+        at = part.indices(asked)
         outcome = part.test.test(at[0], at[1], tuple(at[2:]))
         return Outcome(outcome.statistic, outcome.dof, outcome.log_p, outcome.reliable, part.rows)
 
@@ -138,7 +138,7 @@ class Pairwise(IndependenceTest):
         if not asked:
             return self.table.rows
         part = self._part(self._gaps(asked), asked)
-        return float(part.rows) if part.test is None else part.test.rows_per_cell(part.places(asked))
+        return float(part.rows) if part.test is None else part.test.rows_per_cell(part.indices(asked))
 
     def screen(
         self,
@@ -148,7 +148,7 @@ class Pairwise(IndependenceTest):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test every candidate against the target given one set; candidates with the same gaps in one call."""
         xs = as_positions(candidates)
         shared = self._gaps((target, *given))
@@ -163,7 +163,7 @@ class Pairwise(IndependenceTest):
             if part.test is None:
                 continue
             found = part.test.screen(
-                part.place[target], part.positions(xs[own]), part.places(given), threads=threads, poll=poll
+                part.index[target], part.positions(xs[own]), part.indices(given), threads=threads, poll=poll
             )
             statistic[own], dof[own], reliable[own] = found.statistic, found.dof, found.reliable
             log_p[own] = found.log_p
@@ -171,7 +171,7 @@ class Pairwise(IndependenceTest):
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
         xs = as_positions(candidates)
         gaps, part = self._gaps((target, *given)), None
@@ -179,7 +179,7 @@ class Pairwise(IndependenceTest):
             part = self._part(gaps, [target, *given, *xs.tolist()])
         if part is not None and part.test is not None:
             found = part.test.first_dependent(
-                part.place[target], part.positions(xs), part.places(given), log_alpha, poll=poll
+                part.index[target], part.positions(xs), part.indices(given), log_alpha, poll=poll
             )
         else:
             found = super().first_dependent(target, candidates, given, log_alpha, poll=poll)
@@ -195,14 +195,14 @@ class Pairwise(IndependenceTest):
         sizes: range,
         *,
         fixed: Sequence[int] = (),
-        most: int | None = None,
-        tried: int | Sequence[int] = -1,
+        max_size: int | None = None,
+        n_exhausted: int | Sequence[int] = -1,
         stop_above: float | None = None,
         shrinking: bool = False,
         until_survivor: bool = False,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> tuple[Associations, Tally]:
+    ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets: at once if all questions are about the same rows, otherwise one by one.
 
         A test that is not reliable must not become so with a larger conditioning set.
@@ -214,14 +214,14 @@ class Pairwise(IndependenceTest):
             part = self._part(gaps, [target, *fixed, *ever.tolist()])
         if part is None or part.test is None:
             found, tally = _OneByOne(self).search_subsets(
-                xs, target, pool, sizes, fixed=fixed, most=most, tried=tried, stop_above=stop_above,
+                xs, target, pool, sizes, fixed=fixed, max_size=max_size, n_exhausted=n_exhausted, stop_above=stop_above,
                 shrinking=shrinking, until_survivor=until_survivor, threads=threads, poll=poll,
             )  # fmt: skip
             sets: Sequence[Sequence[int]] = found.sets
         else:
             found, tally = part.test.search_subsets(
-                part.positions(asked), part.place[target], part.positions(others), sizes, fixed=part.places(fixed),
-                most=most, tried=tried, stop_above=stop_above, shrinking=shrinking, until_survivor=until_survivor,
+                part.positions(asked), part.index[target], part.positions(others), sizes, fixed=part.indices(fixed),
+                max_size=max_size, n_exhausted=n_exhausted, stop_above=stop_above, shrinking=shrinking, until_survivor=until_survivor,
                 threads=threads, poll=poll,
             )  # fmt: skip
             sets = [tuple(part.columns[list(members)].tolist()) for members in found.sets]
@@ -275,14 +275,14 @@ class Pairwise(IndependenceTest):
             if held is not None:
                 self._parts.move_to_end(gaps)
         rows = self._count(gaps)
-        if held is not None and (held.everything or all(v in held.place for v in asked)):
+        if held is not None and (held.everything or all(v in held.index for v in asked)):
             return held
         if rows < FEWEST_ROWS:
             made = _Part(rows, np.zeros(0, np.uint32), {}, True, None)
         else:
             chosen, everything = self._columns(gaps, asked, held, rows)
-            place = {k: at for at, k in enumerate(chosen)}
-            made = _Part(rows, np.array(chosen, np.uint32), place, everything, self._build(gaps, chosen))
+            index = {k: at for at, k in enumerate(chosen)}
+            made = _Part(rows, np.array(chosen, np.uint32), index, everything, self._build(gaps, chosen))
         with self._lock:
             before = self._parts.pop(gaps, None)
             self._held += made.values - (0 if before is None else before.values)
@@ -320,7 +320,7 @@ class _OneByOne(IndependenceTest):
         part = self.source._part(self.source._gaps(asked), asked)
         if part.test is None:
             return NO_OUTCOME
-        at = part.places(asked)
+        at = part.indices(asked)
         return part.test.answer(at[0], at[1], tuple(at[2:]))
 
     def _search_one(
@@ -330,34 +330,34 @@ class _OneByOne(IndependenceTest):
         pool: Mapping[int, int],
         sizes: range,
         fixed: Sequence[int],
-        most: int | None,
-        tried: int,
+        max_size: int | None,
+        n_exhausted: int,
         stop_above: float | None,
         tally: Tally,
         poll: Poll | None,
     ) -> Association:
         weakest = Association(NO_OUTCOME, (), separated=False)
         others = [z for z in pool if z not in (x, target, *fixed)]
-        known = sum(pool[z] < tried for z in others)
+        known = sum(pool[z] < n_exhausted for z in others)
         for size in range(sizes.start, min(sizes.stop, len(others) + 1)):
             own = Tally()
             found = super()._search_one(
-                x, target, pool, range(size, size + 1), fixed, most, tried, stop_above, own, poll
+                x, target, pool, range(size, size + 1), fixed, max_size, n_exhausted, stop_above, own, poll
             )
             tally.merge(own)
             if found.separated:
                 return found
             if found.outcome.reliable and _weaker(found.outcome, weakest.outcome):
                 weakest = found
-            if own.skipped and not own.tests:
+            if own.skipped_by_size and not own.tests_by_size:
                 for larger in range(size + 1, min(sizes.stop, len(others) + 1)):
-                    left_out = math.comb(known, larger) if tried >= 0 else 0
+                    left_out = math.comb(known, larger) if n_exhausted >= 0 else 0
                     tally.add(len(fixed) + larger, 0, math.comb(len(others), larger) - left_out)
                 break
         return weakest
 
 
-class _Screen(Screen):
+class _Screen(ScreenResult):
     """Answers on different rows."""
 
     def __init__(
@@ -374,23 +374,23 @@ class _Screen(Screen):
         self.rows = rows
         """How many rows each answer is from."""
 
-    def _taken(self, xs: NDArray[np.uint32], places: NDArray[np.intp] | NDArray[np.uint32]) -> Screen:
+    def _taken(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
         return _Screen(
             xs,
             self.given,
-            self.statistic[places],
-            self.dof[places],
-            self.reliable[places],
-            self.log_p[places],
-            self.rows[places],
+            self.statistic[indices],
+            self.dof[indices],
+            self.reliable[indices],
+            self.log_p[indices],
+            self.rows[indices],
         )
 
-    def _of_arrays(self) -> Callable[..., Screen]:
-        return Screen
+    def _of_arrays(self) -> Callable[..., ScreenResult]:
+        return ScreenResult
 
-    def outcome(self, place: int) -> Outcome:
+    def outcome(self, index: int) -> Outcome:
         """Return one answer."""
-        k = place
+        k = index
         return Outcome(
             float(self.statistic[k]),
             float(self.dof[k]),
@@ -400,20 +400,20 @@ class _Screen(Screen):
         )
 
 
-class _Associations(Associations):
+class _Associations(SubsetResult):
     """Answers on different rows."""
 
     def __init__(
-        self, xs: NDArray[np.uint32], found: Associations, sets: Sequence[Sequence[int]], rows: NDArray[np.int64]
+        self, xs: NDArray[np.uint32], found: SubsetResult, sets: Sequence[Sequence[int]], rows: NDArray[np.int64]
     ) -> None:
         verdict = np.where(found.separated, 2, found.reliable).astype(np.int32)
         super().__init__(xs, found.statistic, found.dof, found.log_p, verdict, found.which, sets)
         self.rows = rows
         """How many rows each answer is from."""
 
-    def outcome(self, place: int) -> Outcome:
+    def outcome(self, index: int) -> Outcome:
         """Return one answer."""
-        k = place
+        k = index
         return Outcome(
             float(self.statistic[k]),
             float(self.dof[k]),

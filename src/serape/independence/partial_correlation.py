@@ -41,16 +41,16 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, some
+from serape.errors import DataError, OptionError, abbreviate
 from serape.independence.base import (
-    Associations,
     Candidates,
     Floats,
     IndependenceTest,
-    NativeAssociations,
+    NativeSubsetResult,
     Outcome,
     Poll,
-    Screen,
+    ScreenResult,
+    SubsetResult,
     Tally,
     as_positions,
 )
@@ -98,14 +98,14 @@ class CorrelationTest(IndependenceTest):
             are = "is" if len(stuck) == 1 else "are"
             why = self.table.variables[stuck[0]].reason
             raise DataError(
-                f"test {self.name!r} needs continuous columns, but {some(stuck)} {are} categorical ({why}); use "
+                f"test {self.name!r} needs continuous columns, but {abbreviate(stuck)} {are} categorical ({why}); use "
                 f"test='mixed', leave it out, or, if its values are numbers, pass kinds={{{stuck[0]!r}: 'continuous'}} "
                 f"to Table (--ignore and --kind on the command line)"
             )
         stuck = [names[k] for k in sorted(self._gaps) if k in variables]
         if stuck:
             raise DataError(
-                f"test {self.name!r} needs a number in every row, but values are missing in {some(stuck)}; use "
+                f"test {self.name!r} needs a number in every row, but values are missing in {abbreviate(stuck)}; use "
                 f"test='mixed', leave it out, or pass missing='drop' to Table to leave out such rows "
                 f"(--ignore and --missing on the command line)"
             )
@@ -124,23 +124,23 @@ class CorrelationTest(IndependenceTest):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test every candidate against the target given one set, by |given| + 1 products with each column."""
         positions = as_positions(candidates)
-        places, named = self._find_set(given)
+        indices, named = self._find_set(given)
         statistic, dof, reliable = self._native.screen(
-            self._find_one(target), self._find(positions), places, threads, poll
+            self._find_one(target), self._find(positions), indices, threads, poll
         )
         return _CorrelationScreen(positions, named, statistic, dof, reliable, _Tail(self._native))
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
         positions = as_positions(candidates)
-        places, named = self._find_set(given)
+        indices, named = self._find_set(given)
         asked, statistic, dof, reliable = self._native.first_dependent(
-            self._find_one(target), self._find(positions), places, log_alpha, poll
+            self._find_one(target), self._find(positions), indices, log_alpha, poll
         )
         tested = slice(asked)
         return _CorrelationScreen(
@@ -155,14 +155,14 @@ class CorrelationTest(IndependenceTest):
         sizes: range,
         *,
         fixed: Sequence[int] = (),
-        most: int | None = None,
-        tried: int | Sequence[int] = -1,
+        max_size: int | None = None,
+        n_exhausted: int | Sequence[int] = -1,
         stop_above: float | None = None,
         shrinking: bool = False,
         until_survivor: bool = False,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> tuple[Associations, Tally]:
+    ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; sizes that cannot be reliable are counted as skipped without being gone through."""
         if sizes.step != 1:
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
@@ -170,11 +170,11 @@ class CorrelationTest(IndependenceTest):
             sizes = range(len(pool) + 1, len(pool) + 2)  # none
         found = self._native.search_subsets(
             self._find(as_positions(xs)), self._find_one(target), self._find(pool), self._find_set(fixed)[0],
-            sizes.start, sizes.stop - 1, most, [tried] if isinstance(tried, int) else list(tried),
+            sizes.start, sizes.stop - 1, max_size, [n_exhausted] if isinstance(n_exhausted, int) else list(n_exhausted),
             stop_above, shrinking, until_survivor, threads, poll,
         )  # fmt: skip
         names = None if self._at is None else self._positions
-        return NativeAssociations(found, self.rows, names), Tally(found.tests, found.skipped)
+        return NativeSubsetResult(found, self.rows, names), Tally(found.tests, found.skipped)
 
     # --- inside --------------------------------------------------------------------------------------------------
 
@@ -185,10 +185,10 @@ class CorrelationTest(IndependenceTest):
             return positions
         if len(positions) and int(positions.max()) >= len(self._at):
             raise IndexError(f"column {int(positions.max())} of a table of {len(self._at)}")
-        places = self._at[positions]
-        if (places < 0).any():
+        indices = self._at[positions]
+        if (indices < 0).any():
             self.check(set(positions.tolist()))
-        return places.astype(np.uint32)
+        return indices.astype(np.uint32)
 
     def _find_one(self, variable: int) -> int:
         return int(self._find([variable])[0])
@@ -257,7 +257,7 @@ class _Tail:
         return self.native.log_p(np.ascontiguousarray(statistic), np.ascontiguousarray(dof))
 
 
-class _CorrelationScreen(Screen):
+class _CorrelationScreen(ScreenResult):
     """A screen whose ranking needs no p-values, as degrees of freedom are all the same, and whose verdicts need few."""
 
     _log_p: Floats | Callable[[Floats, Floats], Floats]
@@ -269,9 +269,9 @@ class _CorrelationScreen(Screen):
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
-        places = np.flatnonzero(self.reliable)
-        if len(places) == 0:
+        indices = np.flatnonzero(self.reliable)
+        if len(indices) == 0:
             return [], 0.0
-        statistic = self.statistic[places]
-        best = places[statistic == statistic.max()]
+        statistic = self.statistic[indices]
+        best = indices[statistic == statistic.max()]
         return best.tolist(), float(self.log_p_of(best[:1])[0])

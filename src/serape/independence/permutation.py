@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, is_whole, some
+from serape.errors import DataError, OptionError, abbreviate, is_integer
 from serape.independence.base import Floats, IndependenceTest, Outcome
 from serape.independence.g2 import G2
 from serape.independence.trend import strata
@@ -71,9 +71,9 @@ class Permutation(IndependenceTest):
     ) -> None:
         if statistic not in ("g2", "correlation"):
             raise OptionError(f"statistic={statistic!r} cannot be permuted; use 'g2' or 'correlation'")
-        if not (is_whole(permutations) and permutations >= 1):
+        if not (is_integer(permutations) and permutations >= 1):
             raise OptionError(f"permutations must be a whole number from 1 on, not {permutations!r}")
-        if not (is_whole(seed) and seed >= 0):
+        if not (is_integer(seed) and seed >= 0):
             raise OptionError(f"seed must be a whole number from 0 on, not {seed!r}")
         self.name = f"{statistic}-permutation"
         self.table = table
@@ -96,7 +96,7 @@ class Permutation(IndependenceTest):
         if stuck:
             are, why = "is" if len(stuck) == 1 else "are", self.table.variables[stuck[0]].reason
             raise DataError(
-                f"test {self.name!r} needs continuous columns, but {some(stuck)} {are} categorical ({why}); leave it "
+                f"test {self.name!r} needs continuous columns, but {abbreviate(stuck)} {are} categorical ({why}); leave it "
                 f"out, or, if its values are quantities, pass kinds={{{stuck[0]!r}: 'continuous'}} to Table"
             )
 
@@ -199,18 +199,18 @@ def _rows_permuted(random: np.random.Generator, label: Codes, x: Codes, y: Codes
     """Permute x within strata: sort (stratum, random bits, code of x)."""
     levels_x, levels_y = int(x.max()) + 1, int(y.max()) + 1
     cells = (int(label[-1]) + 1) * levels_x * levels_y
-    place = label * (levels_x * levels_y) + y
+    index = label * (levels_x * levels_y) + y
     bits_x = (levels_x - 1).bit_length()
     bits_random = 64 - bits_x - int(label[-1]).bit_length()
     fixed = label.astype(np.uint64) << np.uint64(bits_x + bits_random) | x.astype(np.uint64)
-    most = np.uint64((1 << bits_random) - 1)
+    max_size = np.uint64((1 << bits_random) - 1)
 
     def draw(batch: int) -> Floats:
-        keys = random.integers(0, most, (batch, len(label)), np.uint64, endpoint=True) << np.uint64(bits_x)
+        keys = random.integers(0, max_size, (batch, len(label)), np.uint64, endpoint=True) << np.uint64(bits_x)
         keys |= fixed
         keys.sort(axis=1)
         permuted = (keys & np.uint64((1 << bits_x) - 1)).astype(np.int64)
-        return _sum_over_cells(permuted * levels_y + place, cells, values)
+        return _sum_over_cells(permuted * levels_y + index, cells, values)
 
     return draw
 

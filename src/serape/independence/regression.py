@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
-from serape.independence.base import Candidates, Floats, IndependenceTest, Outcome, Poll, Screen, as_positions
+from serape.independence.base import Candidates, Floats, IndependenceTest, Outcome, Poll, ScreenResult, as_positions
 from serape.independence.mixed import check_complete, scale
 
 Ints = NDArray[np.intp]
@@ -88,7 +88,7 @@ class RegressionTest(IndependenceTest):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test every candidate against the target given one set; what all regressions share is computed once."""
         del threads
         positions = as_positions(candidates)
@@ -116,7 +116,7 @@ class RegressionTest(IndependenceTest):
         if block and side is not None:
             log_p[block] = self._linear(positions[block].tolist(), side)
         reliable = ~np.isnan(log_p)
-        return Screen(positions, tuple(given), -2.0 * log_p, np.where(reliable, 2.0, math.nan), reliable, log_p)
+        return ScreenResult(positions, tuple(given), -2.0 * log_p, np.where(reliable, 2.0, math.nan), reliable, log_p)
 
     # --- inside --------------------------------------------------------------------------------------------------
 

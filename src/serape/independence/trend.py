@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, some
-from serape.independence.base import Candidates, Floats, IndependenceTest, Outcome, Poll, Screen, as_positions
+from serape.errors import DataError, OptionError, abbreviate
+from serape.independence.base import Candidates, Floats, IndependenceTest, Outcome, Poll, ScreenResult, as_positions
 
 _BLOCK = 1 << 20  # scores looked at together in a screen
 
@@ -55,7 +55,7 @@ class Trend(IndependenceTest):
         ]
         if stuck:
             raise DataError(
-                f"test {self.name!r} needs ordered levels, but 'missing' is one of those of {some(stuck)} and has no "
+                f"test {self.name!r} needs ordered levels, but 'missing' is one of those of {abbreviate(stuck)} and has no "
                 f"place in their order; pass missing='drop' to Table, or take test 'g2'"
             )
 
@@ -77,12 +77,12 @@ class Trend(IndependenceTest):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> Screen:
+    ) -> ScreenResult:
         """Test every candidate against the target given one set, in one pass over the candidates' scores."""
         del threads
         statistic, dof, reliable = self._answers(target, candidates, given, poll)
         statistic[~reliable] = math.nan
-        return Screen(as_positions(candidates), tuple(given), statistic, dof, reliable, _core.chi_square_log_sf)
+        return ScreenResult(as_positions(candidates), tuple(given), statistic, dof, reliable, _core.chi_square_log_sf)
 
     def _answers(
         self, target: int, candidates: Candidates, given: Sequence[int], poll: Poll | None
@@ -130,14 +130,14 @@ class Trend(IndependenceTest):
 
 def strata(table: Table, given: Sequence[int]) -> NDArray[np.int64]:
     """Return for every row the number of its stratum of categorical columns; those that occur count from 0."""
-    label, most = np.zeros(table.rows, np.int64), 1
+    label, max_size = np.zeros(table.rows, np.int64), 1
     for z in sorted(given):
-        if most > 1 << 40:  # the product with at most 2^16 levels must not overflow
+        if max_size > 1 << 40:  # the product with at most 2^16 levels must not overflow
             label = np.unique(label, return_inverse=True)[1]
-            most = table.rows
+            max_size = table.rows
         label = label * table.levels(z) + table.packed.codes(z)
-        most *= table.levels(z)
-    if most <= 4 * table.rows:
-        occurs = np.bincount(label, minlength=most) > 0
+        max_size *= table.levels(z)
+    if max_size <= 4 * table.rows:
+        occurs = np.bincount(label, minlength=max_size) > 0
         return (np.cumsum(occurs) - 1)[label]
     return np.unique(label, return_inverse=True)[1]

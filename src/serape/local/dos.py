@@ -14,14 +14,14 @@ from collections import Counter
 
 from serape.local.answer import Answer
 from serape.local.spouses import blanket_around
-from serape.search import Search, once
+from serape.search import Search, memoised
 
 
-@once
+@memoised
 def gen_cpc(search: Search, target: int) -> tuple[int, ...]:
     """GenCPC: the parents and children of the target, and some of its other descendants."""
     adjacent = search.members(target)
-    for x in search.dependents(target, search.others(target)):  # cut size 0
+    for x in search.dependents(target, search.candidates(target)):  # cut size 0
         adjacent.add(x)
     weakest_first = list(adjacent)[::-1]
     freq: Counter[int] = Counter()  # how often a variable took part in a separating set
@@ -29,8 +29,8 @@ def gen_cpc(search: Search, target: int) -> tuple[int, ...]:
     while cut_size < len(adjacent):
         log_p: dict[int, float] = {}
         for x in weakest_first:
-            others = sorted(adjacent.without(x), key=lambda z: -freq[z])
-            found = search.separate([x], target, others, range(cut_size, cut_size + 1))[0]
+            candidates = sorted(adjacent.without(x), key=lambda z: -freq[z])
+            found = search.separate([x], target, candidates, range(cut_size, cut_size + 1))[0]
             if found.separated:
                 adjacent.remove(x)
                 freq.update(found.given)

@@ -20,7 +20,7 @@ def fast_iamb(search: Search, target: int, k: float = 5.0) -> Members:
     """Find the Markov blanket of the target by Fast-IAMB; k rows in the mean cell let an addition be made."""
     blanket = search.blanket(target)
     guard = CycleGuard(search, "fast-iamb")
-    candidates = search.dependents(target, search.others(target, *blanket), tuple(blanket))
+    candidates = search.dependents(target, search.candidates(target, *blanket), tuple(blanket))
     while candidates and not guard.repeats(blanket):
         insufficient_data = False
         for x in candidates:
@@ -33,5 +33,5 @@ def fast_iamb(search: Search, target: int, k: float = 5.0) -> Members:
         if insufficient_data and not removed:
             search.notes.append(f"fast-iamb halted: fewer than {k:g} rows in a cell for the next addition")
             break
-        candidates = search.dependents(target, search.others(target, *blanket), tuple(blanket))
+        candidates = search.dependents(target, search.candidates(target, *blanket), tuple(blanket))
     return blanket

@@ -21,14 +21,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from serape.local.answer import Answer
-from serape.local.neighbourhood import Neighbourhood, Weakest
+from serape.local.neighbourhood import MinAssociation, Neighbourhood
 from serape.local.spouses import blanket_around
-from serape.search import Search, once
+from serape.search import Search, memoised
 
 __all__ = [
     "GLL",
     "Neighbourhood",
-    "Weakest",
+    "MinAssociation",
     "after_every_inclusion",
     "at_the_end",
     "by_association",
@@ -45,44 +45,44 @@ Interleaving = Callable[[Neighbourhood], Sequence[int]]
 # --- inclusion ----------------------------------------------------------------------------------------------------
 
 
-def by_association(near: Neighbourhood) -> Iterator[int]:
+def by_association(tpc: Neighbourhood) -> Iterator[int]:
     """HITON's inclusion: by falling association with the target given nothing.
 
     A variable that a subset of TPC separates from the target is passed over; what is included survived that.
     """
-    open_ = near.dependents()
-    while (place := near.first_survivor(open_)) is not None:
-        yield int(open_[place])
-        open_ = open_[place + 1 :]
+    open_ = tpc.dependents()
+    while (index := tpc.first_survivor(open_)) is not None:
+        yield int(open_[index])
+        open_ = open_[index + 1 :]
 
 
-def max_min(near: Neighbourhood) -> Iterator[int]:
+def max_min(tpc: Neighbourhood) -> Iterator[int]:
     """MMPC's inclusion: the variable whose weakest association over all subsets of TPC is the strongest."""
-    outside = Weakest(near)
+    outside = MinAssociation(tpc)
     while (x := outside.take_strongest()) is not None:
-        near.tried(x)
+        tpc.mark_exhausted(x)
         yield x
 
 
 # --- elimination --------------------------------------------------------------------------------------------------
 
 
-def by_subsets(near: Neighbourhood, examined: Sequence[int]) -> None:
+def by_subsets(tpc: Neighbourhood, examined: Sequence[int]) -> None:
     """Drop X where X ⊥ T | Z for some Z ⊆ TPC \\ X, one after another."""
-    near.eliminate(examined)
+    tpc.eliminate(examined)
 
 
 # --- interleaving -------------------------------------------------------------------------------------------------
 
 
-def after_every_inclusion(near: Neighbourhood) -> Sequence[int]:
+def after_every_inclusion(tpc: Neighbourhood) -> Sequence[int]:
     """Examine all members."""
-    return list(near.members)
+    return list(tpc.members)
 
 
-def at_the_end(near: Neighbourhood) -> Sequence[int]:
+def at_the_end(tpc: Neighbourhood) -> Sequence[int]:
     """Examine nobody until nothing is left to include."""
-    del near
+    del tpc
     return ()
 
 
@@ -112,15 +112,15 @@ class GLL(NamedTuple):
         return blanket_around(search, target, neighbours(search, target), neighbours, published=published)
 
 
-@once
+@memoised
 def gll_pc_nonsym(search: Search, target: int, rules: GLL) -> tuple[int, ...]:
     """GLL-PC-nonsym: a superset of the parents and children, which may have some descendants of children as well."""
-    near = Neighbourhood(search, target)
+    tpc = Neighbourhood(search, target)
     seen: set[int] = set()
-    for x in rules.inclusion(near):
+    for x in rules.inclusion(tpc):
         if int(x) not in seen:  # who was dropped is never considered again (rule 2)
             seen.add(int(x))
-            near.include(int(x))
-            rules.elimination(near, rules.interleaving(near))
-    rules.elimination(near, list(near.members))
-    return tuple(near.members)
+            tpc.include(int(x))
+            rules.elimination(tpc, rules.interleaving(tpc))
+    rules.elimination(tpc, list(tpc.members))
+    return tuple(tpc.members)

@@ -19,7 +19,7 @@ from serape.search import Members, Positions, Search
 def gs(search: Search, target: int) -> Members:
     """Find the Markov blanket of the target by Grow-Shrink."""
     blanket = search.blanket(target)
-    order = search.by_strength(target, search.others(target))
+    order = search.by_strength(target, search.candidates(target))
     grow(search, target, blanket, order)
     shrink(search, target, blanket)
     return blanket
@@ -31,7 +31,7 @@ def grow(search: Search, target: int, blanket: Members, order: Positions) -> Non
     while added:
         added = False
         rest = search.outside(order, blanket)
-        while (place := search.first_dependent(target, rest, tuple(blanket))) is not None:
-            blanket.add(int(rest[place]))
-            rest = rest[place + 1 :]
+        while (index := search.first_dependent(target, rest, tuple(blanket))) is not None:
+            blanket.add(int(rest[index]))
+            rest = rest[index + 1 :]
             added = True

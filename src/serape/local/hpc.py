@@ -15,25 +15,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from serape.independence.base import Groups, as_positions
+from serape.independence.base import CandidateGroups, as_positions
 from serape.local.answer import Answer
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.spouses import blanket_around
-from serape.search import Positions, Search, once
+from serape.search import Positions, Search, memoised
 
 Separated = Mapping[tuple[int, ...], Positions | list[int]]
 """dSep the other way round: a separating set to the variables it separates from the target."""
 
 
-@once
+@memoised
 def hpc(search: Search, target: int) -> tuple[int, ...]:
     """Algorithm 1: the parents and children of the target."""
     pcs, d_sep = de_pcs(search, target)
     sps = de_sps(search, target, pcs, d_sep)
     among = as_positions(sorted({target, *pcs, *sps}))
-    with search.asking_about(among):
-        near = _inter_iapc(search, target, among)
-        return (*near, *(x for x in pcs if x not in near and target in _inter_iapc(search, x, among)))
+    with search.working_set(among):
+        tpc = _inter_iapc(search, target, among)
+        return (*tpc, *(x for x in pcs if x not in tpc and target in _inter_iapc(search, x, among)))
 
 
 def hpc_mb(search: Search, target: int) -> Answer:
@@ -43,12 +43,12 @@ def hpc_mb(search: Search, target: int) -> Answer:
 
 def de_pcs(search: Search, target: int) -> tuple[list[int], Separated]:
     """Algorithm 3: a superset of the parents and children, by tests given nothing and given one variable."""
-    pcs, apart = search.sort_out(target, search.others(target))
+    pcs, separated = search.ranked_split(target, search.candidates(target))
     found = search.separate(pcs[::-1], target, pcs, range(1, 2), shrinking=True)
     parted: dict[tuple[int, ...], list[int]] = {}
-    for x, given in found.apart(search.log_alpha):
+    for x, given in found.separations(search.log_alpha):
         parted.setdefault(given, []).append(x)
-    d_sep: dict[tuple[int, ...], Positions | list[int]] = {(): apart}
+    d_sep: dict[tuple[int, ...], Positions | list[int]] = {(): separated}
     d_sep.update((given, sorted(xs)) for given, xs in parted.items())
     survivors = set(found.survivors)
     return [x for x in pcs if x in survivors], d_sep
@@ -57,9 +57,9 @@ def de_pcs(search: Search, target: int) -> tuple[list[int], Separated]:
 def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> list[int]:
     """Algorithm 4: a superset of the spouses, by tests given at most two variables."""
     sps: dict[int, None] = {}
-    groups = Groups((ys, given) for given, ys in d_sep.items())
+    groups = CandidateGroups((ys, given) for given, ys in d_sep.items())
     for x in pcs:
-        sps_x = search.joined(target, groups, x)
+        sps_x = search.dependents_given_groups(target, groups, x)
         if len(sps_x) > 1:
             sps_x = search.separate(sps_x[::-1], target, sps_x, range(1, 2), fixed=(x,), shrinking=True).survivors
         sps.update(dict.fromkeys(sps_x))
@@ -67,5 +67,5 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> lis
 
 
 def _inter_iapc(search: Search, target: int, among: Positions) -> tuple[int, ...]:
-    found = inter_iapc_among(search, target, search.others(target, among=among)).parents_children or ()
+    found = inter_iapc_among(search, target, search.candidates(target, among=among)).parents_children or ()
     return tuple(map(int, found))

@@ -22,5 +22,5 @@ def iamb(search: Search, target: int) -> Members:
 
 def grow(search: Search, target: int, blanket: Members) -> None:
     """Add the candidate most strongly associated with T given B, as long as one is dependent."""
-    while (x := search.strongest(target, search.others(target, *blanket), tuple(blanket))) is not None:
+    while (x := search.strongest(target, search.candidates(target, *blanket), tuple(blanket))) is not None:
         blanket.add(x)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from serape.local.guard import CycleGuard
 from serape.local.iamb import grow
 from serape.search import Members, Search
-from serape.structure.pc import pc_skeleton
+from serape.skeletons.pc import pc_skeleton
 
 
 def iamb_npc(search: Search, target: int) -> Members:
@@ -38,7 +38,7 @@ def inter_iamb_npc(search: Search, target: int) -> Members:
     changed, settled = True, False
     while changed and not guard.repeats(blanket):
         before = frozenset(blanket)
-        if (x := search.strongest(target, search.others(target, *blanket), tuple(blanket))) is not None:
+        if (x := search.strongest(target, search.candidates(target, *blanket), tuple(blanket))) is not None:
             blanket.add(x)
         if x is not None or not settled:  # PC over the same variables would say the same
             settled = not shrink_by_pc(search, target, blanket)

@@ -19,7 +19,7 @@ from serape.search import Members, Positions, Search
 
 def inter_iamb(search: Search, target: int) -> Members:
     """Find the Markov blanket of the target by Inter-IAMB."""
-    return inter_iamb_among(search, target, search.others(target))
+    return inter_iamb_among(search, target, search.candidates(target))
 
 
 def inter_iamb_among(search: Search, target: int, candidates: Sequence[int] | Positions) -> Members:

@@ -18,7 +18,7 @@ from serape.search import Positions, Search
 
 def inter_iapc(search: Search, target: int) -> Answer:
     """Find the parents and children of the target by Inter-IAPC."""
-    return inter_iapc_among(search, target, search.others(target))
+    return inter_iapc_among(search, target, search.candidates(target))
 
 
 def inter_iapc_among(search: Search, target: int, candidates: Sequence[int] | Positions) -> Answer:

@@ -16,16 +16,16 @@ from typing import Literal
 from serape.errors import OptionError
 from serape.local.answer import Answer
 from serape.local.spouses import blanket_around
-from serape.search import Search, once
+from serape.search import Search, memoised
 
 Order = Literal["strength", "table"]
 
 
-@once
+@memoised
 def candidates(search: Search, target: int, order: Order) -> tuple[int, ...]:
     """RecognizePC: the parents and children of the target, and some of its other descendants."""
     adjacent = search.members(target)
-    dependents = search.dependents(target, search.others(target))  # cut size 0
+    dependents = search.dependents(target, search.candidates(target))  # cut size 0
     for x in dependents if order == "strength" else sorted(dependents):
         adjacent.add(x)
     cut_size = 1

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.independence.base import Associations, Known, Screen, as_positions
+from serape.independence.base import MinAssociationTable, ScreenResult, SubsetResult, as_positions
 from serape.search import Positions, Search
 
 
@@ -27,23 +27,25 @@ class Neighbourhood:
         self.target = target
         self.members = search.members(target)
         self._entry: dict[int, int] = {}  # when a member entered
-        self._tried: dict[int, int] = {}  # for an x, how many had entered when all subsets of the members were tried
+        self._exhausted: dict[
+            int, int
+        ] = {}  # for an x, how many had entered when all subsets of the members were tried
         self._entries = 0
         self._marginal = -1  # 0 once those outside have been tried given nothing
 
-    def associated(self) -> Screen:
+    def associated(self) -> ScreenResult:
         """Return the associations of the variables that depend on the target given nothing, in the table's order."""
         self._marginal = 0
-        return self.search.divide(self.target, self.search.others(self.target))[0]
+        return self.search.partition(self.target, self.search.candidates(self.target))[0]
 
     def dependents(self) -> Positions:
         """Return the variables that depend on the target given nothing, most strongly associated first."""
         self._marginal = 0
-        return as_positions(self.search.dependents(self.target, self.search.others(self.target)))
+        return as_positions(self.search.dependents(self.target, self.search.candidates(self.target)))
 
-    def tried(self, x: int) -> None:
+    def mark_exhausted(self, x: int) -> None:
         """Remember that all subsets of the members have been tried on x, and none separates it."""
-        self._tried[x] = self._entries
+        self._exhausted[x] = self._entries
 
     def include(self, x: int) -> None:
         """Let a variable in."""
@@ -57,11 +59,11 @@ class Neighbourhood:
             last = 0
         else:
             pool = list(self.members)
-            found = self.search.separate(xs, self.target, pool, tried=self._marginal, until_survivor=True)
+            found = self.search.separate(xs, self.target, pool, n_exhausted=self._marginal, until_survivor=True)
             if not found.last_survives:
                 return None
             last = len(found) - 1
-        self.tried(int(xs[last]))
+        self.mark_exhausted(int(xs[last]))
         return last
 
     def eliminate(self, examined: Sequence[int], *, at_once: bool = False) -> None:
@@ -71,33 +73,37 @@ class Neighbourhood:
         all are examined first.
         """
         examined = [
-            x for x in examined if self._tried.get(x, -1) < self._entries - (self._entry[x] == self._entries - 1)
+            x for x in examined if self._exhausted.get(x, -1) < self._entries - (self._entry[x] == self._entries - 1)
         ]
         if not examined:
             return
         pool = list(self.members)
         entered = [self._entry[z] for z in pool]  # ascending
-        tried = [bisect_left(entered, self._tried[x]) if x in self._tried else self._marginal for x in examined]
-        found = self.search.separate(examined, self.target, pool, tried=tried, shrinking=not at_once)
-        self._tried.update(dict.fromkeys(examined, self._entries))
-        for x in found.put_apart:
+        mark_exhausted = [
+            bisect_left(entered, self._exhausted[x]) if x in self._exhausted else self._marginal for x in examined
+        ]
+        found = self.search.separate(examined, self.target, pool, n_exhausted=mark_exhausted, shrinking=not at_once)
+        self._exhausted.update(dict.fromkeys(examined, self._entries))
+        for x in found.separated_variables:
             self.members.remove(x)
 
 
-class Weakest:
+class MinAssociation:
     """For each variable outside, its weakest association with the target over the subsets of the members.
 
     It is remembered: after a variable has entered, only subsets with it are tried; where the remembered subset has lost
     a member, all are tried again. Whatever a subset separates is dropped for good.
     """
 
-    def __init__(self, near: Neighbourhood) -> None:
-        found = near.associated()
-        self._near = near
+    def __init__(self, tpc: Neighbourhood) -> None:
+        found = tpc.associated()
+        self._tpc = tpc
         self._xs = found.xs
         nowhere = np.zeros(len(found), np.intp)
-        self._known = Known(found.statistic.copy(), found.dof.copy(), found.log_p.copy(), nowhere, nowhere.copy())
-        self._batches: list[Associations | Screen] = [found]
+        self._known = MinAssociationTable(
+            found.statistic.copy(), found.dof.copy(), found.log_p.copy(), nowhere, nowhere.copy()
+        )
+        self._batches: list[SubsetResult | ScreenResult] = [found]
         self._members: list[int] = []  # those that the associations are over
 
     def take_strongest(self) -> int | None:
@@ -105,15 +111,15 @@ class Weakest:
         self._update()
         if len(self._xs) == 0:
             return None
-        place = self._near.search.one_of(_core.lowest(self._known.log_p, self._known.statistic))
-        x = int(self._xs[place])
-        others = np.arange(len(self._xs) - 1)
-        others[place:] += 1
-        self._keep(others)
+        index = self._tpc.search.one_of(_core.lowest(self._known.log_p, self._known.statistic))
+        x = int(self._xs[index])
+        candidates = np.arange(len(self._xs) - 1)
+        candidates[index:] += 1
+        self._keep(candidates)
         return x
 
     def _update(self) -> None:
-        members, before = list(self._near.members), self._members
+        members, before = list(self._tpc.members), self._members
         if members == before or len(self._xs) == 0:
             return
         self._members = members
@@ -126,15 +132,15 @@ class Weakest:
         self._known.log_p[lost], self._known.dof[lost] = -math.inf, math.nan
         self._keep(self._try(pool, np.where(lost, -1, len(old)).tolist()))
 
-    def _try(self, pool: list[int], tried: int | list[int]) -> NDArray[np.intp]:
+    def _try(self, pool: list[int], mark_exhausted: int | list[int]) -> NDArray[np.intp]:
         """Try subsets of the pool, note where an association is weaker, return who survives."""
-        found = self._near.search.separate(self._xs, self._near.target, pool, tried=tried)
+        found = self._tpc.search.separate(self._xs, self._tpc.target, pool, n_exhausted=mark_exhausted)
         self._batches.append(found)
         return found.weaken(self._known, len(self._batches) - 1)
 
     def _lost(self, members: set[int]) -> NDArray[np.bool_]:
         """Return whose weakest association is given a subset that has lost a member."""
-        where = zip(self._known.batch.tolist(), self._known.place.tolist(), strict=True)
+        where = zip(self._known.batch.tolist(), self._known.entry.tolist(), strict=True)
         return np.array([not members.issuperset(self._batches[b].given_of(k)) for b, k in where], bool)
 
     def _keep(self, kept: NDArray[np.intp]) -> None:

@@ -9,18 +9,18 @@ Finds the blanket, or parents and children. Sound.
 from __future__ import annotations
 
 from serape.local.answer import Answer
-from serape.local.neighbourhood import Neighbourhood, Weakest
+from serape.local.neighbourhood import MinAssociation, Neighbourhood
 from serape.local.spouses import blanket_around
-from serape.search import Search, once
+from serape.search import Search, memoised
 
 
-@once
+@memoised
 def algorithm_pcd(search: Search, target: int) -> tuple[int, ...]:
     """AlgorithmPCD: the parents and children of the target, and some of its other descendants."""
     pcd = Neighbourhood(search, target)
-    can_pcd = Weakest(pcd)
+    can_pcd = MinAssociation(pcd)
     while (y := can_pcd.take_strongest()) is not None:  # the independent are dropped, the best is taken
-        pcd.tried(y)
+        pcd.mark_exhausted(y)
         pcd.include(y)
         pcd.eliminate(list(pcd.members), at_once=True)
     return tuple(pcd.members)

@@ -18,7 +18,7 @@ def shrink(search: Search, target: int, blanket: Members, newest: int | None = N
 
 def shrink_once(search: Search, target: int, blanket: Members, newest: int | None = None) -> bool:
     """Go through the blanket once, dropping X where X ⊥ T | B \\ X; return whether anything was dropped."""
-    dropped = search.sweep(target, blanket, newest)
+    dropped = search.test_each_given_rest(target, blanket, newest)
     for x in dropped:
         blanket.remove(x)
     return bool(dropped)

@@ -15,7 +15,7 @@ Neighbours = Callable[[Search, int], Collection[int]]
 
 
 def blanket_around(
-    search: Search, target: int, near: Collection[int], neighbours: Neighbours, *, published: bool = False
+    search: Search, target: int, tpc: Collection[int], neighbours: Neighbours, *, published: bool = False
 ) -> Answer:
     """Add the spouses to parents and children.
 
@@ -24,11 +24,11 @@ def blanket_around(
     `published` for MMMB in 2003, every Y in PC(T) is tried, whether X is next to it or not, which is not sound.
     """
     between: dict[int, list[int]] = {}  # X to the Y that it is next to
-    for y in near:
+    for y in tpc:
         if not search.may_join(target, y):  # no child, for all that is known
             continue
-        for x in search.joinable(target, tuple(neighbours(search, y))):
-            if x not in near and search.may_join(x, y):
+        for x in search.admissible(target, tuple(neighbours(search, y))):
+            if x not in tpc and search.may_join(x, y):
                 between.setdefault(x, []).append(y)
     spouses: dict[int | str, list[int | str]] = {}
     for x, middles in between.items():
@@ -36,7 +36,7 @@ def blanket_around(
         if separating is None:  # every test of the pair was skipped
             continue
         joined: list[tuple[float, tuple[int, ...], Outcome]] = []
-        for y in near if published else middles:
+        for y in tpc if published else middles:
             given = (*separating, y)
             if y in separating:  # known to be independent
                 continue
@@ -48,5 +48,5 @@ def blanket_around(
                     through.append(y)
         if joined:
             _, given, outcome = min(joined, key=lambda j: j[0])
-            search.settle(x, target, outcome, given)
-    return Answer([*near, *spouses], list(near), spouses)
+            search.record_decision(x, target, outcome, given)
+    return Answer([*tpc, *spouses], list(tpc), spouses)

@@ -26,7 +26,7 @@ from itertools import product
 from pathlib import Path
 
 from serape.errors import DataError, OptionError
-from serape.files import write_whole
+from serape.files import atomic_write
 from serape.networks.bif_reader import Missing, Reader, text_of
 from serape.networks.network import Network
 
@@ -51,7 +51,7 @@ def write_bif(network: Network, path: str | os.PathLike[str]) -> None:
         content = "".join(_blocks(network)).encode()
     except UnicodeEncodeError as error:
         raise DataError(f"{error.object[error.start]!r} in a name cannot be written as UTF-8; rename it") from None
-    write_whole(path, gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content)
+    atomic_write(path, gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content)
 
 
 def _blocks(network: Network) -> Iterator[str]:

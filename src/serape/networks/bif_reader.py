@@ -133,8 +133,8 @@ class Reader:
                         self.declared[name],
                     )
                 self.cpts[name] = np.full((1, len(levels)), 1 / len(levels))
-        place = {name: k for k, name in enumerate(self.levels)}
-        above = [tuple(place[p] for p in self.parents.get(name, ())) for name in self.levels]
+        index = {name: k for k, name in enumerate(self.levels)}
+        above = [tuple(index[p] for p in self.parents.get(name, ())) for name in self.levels]
         order = in_order(above)
         if len(order) < len(above):
             names = list(self.levels)
@@ -394,14 +394,14 @@ class Reader:
         """Read a block's lines."""
         rows, levels = _Rows(), len(self.levels[name])
         steps = _steps([len(self.levels[parent]) for parent in parents])
-        places = [(self.index[parent], step) for parent, step in zip(parents, steps, strict=True)]
+        indices = [(self.index[parent], step) for parent, step in zip(parents, steps, strict=True)]
         seen: set[int] = set()
         while True:
             token, quoted = self._next()
             keyword = "" if quoted else token.lower()
             begin = self.begin
             if keyword == "(":
-                configuration = self._configuration(parents, places)
+                configuration = self._configuration(parents, indices)
                 if configuration in seen:
                     self.fail(f"a row of {name!r:.60} is given a second time; leave one out", begin)
                 seen.add(configuration)
@@ -425,14 +425,14 @@ class Reader:
                     f"'}}' must"
                 )
 
-    def _configuration(self, parents: Sequence[str], places: Sequence[tuple[Mapping[str, int], int]]) -> int:
+    def _configuration(self, parents: Sequence[str], indices: Sequence[tuple[Mapping[str, int], int]]) -> int:
         """Read the levels of the parents up to ')'; return the number of the row."""
         found = _LABEL.match(self.text, self.at)
         if found:  # the usual: plain words between commas
             words = found[1].split(",", len(parents))
             if len(words) == len(parents):
                 try:
-                    number = sum(index[word.strip()] * step for (index, step), word in zip(places, words, strict=True))
+                    number = sum(index[word.strip()] * step for (index, step), word in zip(indices, words, strict=True))
                     self.at = found.end()
                     return number
                 except KeyError:
@@ -442,7 +442,7 @@ class Reader:
             self.fail("a '|' stands among a row's levels; leave it out")
         levels = self._counted(groups, len(parents), "a row's levels")
         number = 0
-        for parent, (index, step), level in zip(parents, places, levels, strict=True):
+        for parent, (index, step), level in zip(parents, indices, levels, strict=True):
             if level not in index:
                 self.fail(
                     f"{level!r:.60} is not a level of {parent!r:.60}; use one it declares{_suggestion(level, index)}"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, OptionError, some
+from serape.errors import DataError, InputTypeError, OptionError, abbreviate
 from serape.networks.network import Network, Probabilities, find_cycle, in_order, is_name, told_cycle
 
 MOST_CELLS = 50_000_000
@@ -35,7 +35,7 @@ def fit(table: Table, parents: Mapping[str, Sequence[str]], equivalent_sample_si
     if table.continuous:
         names = [table.names[k] for k in table.continuous]
         raise DataError(
-            f"a network needs categorical columns, but {some(names)} {'is' if len(names) == 1 else 'are'} continuous; "
+            f"a network needs categorical columns, but {abbreviate(names)} {'is' if len(names) == 1 else 'are'} continuous; "
             f"leave such columns out with Table(…, ignore=…), or divide their values into classes"
         )
     above = _positions(table, parents)
@@ -62,7 +62,7 @@ def _positions(table: Table, parents: Mapping[str, Sequence[str]]) -> list[list[
         if name in given:
             raise DataError(f"{name!r} is its own parent; leave that arc out")
         if len(set(given)) < len(given):
-            raise DataError(f"{name!r} has the same parent twice among {some(given)}; name each once")
+            raise DataError(f"{name!r} has the same parent twice among {abbreviate(given)}; name each once")
     order = in_order(above)
     if len(order) < len(above):
         cycle = [table.names[k] for k in find_cycle(above, order)]
@@ -99,7 +99,7 @@ def _fitted(table: Table, k: int, parents: Sequence[int], size: float) -> Probab
     rows = math.prod(table.levels(p) for p in parents)
     if rows * columns > MOST_CELLS:
         raise DataError(
-            f"the probabilities of {table.names[k]!r} given {some(table.names[p] for p in parents)} would fill "
+            f"the probabilities of {table.names[k]!r} given {abbreviate(table.names[p] for p in parents)} would fill "
             f"{rows * columns:,} cells, more than {MOST_CELLS:,}; leave out a parent, or join levels"
         )
     cell = np.zeros(table.rows, np.intp)

@@ -11,7 +11,7 @@ import numpy as np
 
 from serape.errors import OptionError, suggestion
 from serape.networks.network import Network
-from serape.results.records import Records
+from serape.records import Records
 
 FORMAT = "serape-network-1"
 _FOLDER = files("serape.networks") / "bundled"
@@ -43,11 +43,11 @@ def _index() -> dict[str, dict[str, int]]:
 
 def pack(network: Network) -> bytes:
     """Return a network as JSON: names, levels, parents by position, probabilities row after row."""
-    place = {name: k for k, name in enumerate(network.variables)}
+    index = {name: k for k, name in enumerate(network.variables)}
     content: dict[str, Any] = {
         "format": FORMAT,
         "levels": {name: network.levels(name) for name in network.variables},
-        "parents": [[place[parent] for parent in network.parents(name)] for name in network.variables],
+        "parents": [[index[parent] for parent in network.parents(name)] for name in network.variables],
         "cpts": [network.cpt(name).ravel().tolist() for name in network.variables],
     }
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()

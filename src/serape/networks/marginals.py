@@ -85,14 +85,14 @@ def _factor(network: Network, name: str) -> _Factor:
 
 def _product(factors: list[_Factor]) -> _Factor:
     over = tuple(dict.fromkeys(name for f in factors for name in f.over))
-    place = {name: k for k, name in enumerate(over)}
+    index = {name: k for k, name in enumerate(over)}
     values: NDArray[np.float64] = np.ones(())
     for f in factors:
-        axes = [place[name] for name in f.over]
+        axes = [index[name] for name in f.over]
         ordered = np.transpose(f.values, np.argsort(axes))
         shape = [1] * len(over)
         for name, length in zip(f.over, f.values.shape, strict=True):
-            shape[place[name]] = length
+            shape[index[name]] = length
         values = values * ordered.reshape(shape)
     return _Factor(over, values)
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from serape import _core
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, is_whole, some, suggestion
+from serape.errors import DataError, OptionError, abbreviate, is_integer, suggestion
 from serape.networks.sampling import sample
 
 TOLERANCE = 1e-4
@@ -43,7 +43,7 @@ class Network:
             unknown = [name for name in given if name not in levels]
             if unknown:
                 raise DataError(
-                    f"{what} are given for {some(unknown)}, which the network does not have; add the variable's levels"
+                    f"{what} are given for {abbreviate(unknown)}, which the network does not have; add the variable's levels"
                 )
         self.variables: tuple[str, ...] = tuple(levels)
         """The names, in the order declared."""
@@ -133,7 +133,7 @@ class Network:
 
     def sample(self, n: int, seed: int | None = None) -> Table:
         """Draw n rows. All levels count as levels of the column, even where none is drawn."""
-        if not is_whole(n) or not 2 <= n <= _core.MAX_ROWS:
+        if not is_integer(n) or not 2 <= n <= _core.MAX_ROWS:
             raise OptionError(f"a sample has from 2 to {_core.MAX_ROWS:,} rows, not {n!r}")
         return sample(self.variables, self._levels, self._parents, self._cpts, self._order, int(n), _checked_seed(seed))
 
@@ -146,7 +146,7 @@ class Network:
         from serape.networks.tiling import tile  # which makes networks
 
         for what, number, least in (("copies", copies, 1), ("links", links, 0)):
-            if not is_whole(number) or number < least:
+            if not is_integer(number) or number < least:
                 raise OptionError(f"{what}={number!r} is not a whole number from {least} up")
         return tile(self, int(copies), int(links), _checked_seed(seed))
 
@@ -166,15 +166,15 @@ class Network:
             if at is None:
                 raise OptionError(
                     f"there is no variable {variable!r}.{suggestion(variable, self.variables)} "
-                    f"The variables are {some(self.variables)}."
+                    f"The variables are {abbreviate(self.variables)}."
                 )
             return at
-        if is_whole(variable) and 0 <= variable < self.nodes:
+        if is_integer(variable) and 0 <= variable < self.nodes:
             return int(variable)
         raise OptionError(f"there is no variable {variable!r}; give a name, or a position from 0 to {self.nodes - 1}")
 
-    def _named(self, places: Iterable[int]) -> tuple[str, ...]:
-        return tuple(self.variables[k] for k in places)
+    def _named(self, indices: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.variables[k] for k in indices)
 
     def _checked_parents(self, name: str, parents: Sequence[str]) -> tuple[int, ...]:
         if isinstance(parents, str):
@@ -186,7 +186,7 @@ class Network:
         if name in parents:
             raise DataError(f"{name!r} is its own parent; leave that arc out")
         if len(set(parents)) < len(parents):
-            raise DataError(f"{name!r} has the same parent twice among {some(parents)}; name each once")
+            raise DataError(f"{name!r} has the same parent twice among {abbreviate(parents)}; name each once")
         return tuple(self._position[parent] for parent in parents)
 
     def _checked_cpts(self, cpts: Mapping[str, ArrayLike]) -> list[Probabilities]:
@@ -227,7 +227,7 @@ def _checked_levels(levels: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]
             if len(values) > _core.MAX_LEVELS:
                 raise DataError(f"{name!r} has {len(values):,} levels; at most {_core.MAX_LEVELS:,} can be used")
             if len(set(values)) < len(values):
-                raise DataError(f"{name!r} has the same level twice among {some(values)}; name each once")
+                raise DataError(f"{name!r} has the same level twice among {abbreviate(values)}; name each once")
             known[values] = values
         checked.append(values)
     return checked
@@ -315,6 +315,6 @@ def told_cycle(names: Sequence[str], most: int = 5) -> str:
 
 
 def _checked_seed(seed: Any) -> int | None:
-    if seed is not None and (not is_whole(seed) or seed < 0):
+    if seed is not None and (not is_integer(seed) or seed < 0):
         raise OptionError(f"seed={seed!r} is not a whole number from 0 up")
     return None if seed is None else int(seed)

@@ -60,10 +60,10 @@ def tile(network: Network, copies: int, links: int, seed: int | None) -> Network
             parents[called] = tuple([f"{parent}_{copy}" for parent in above])
         if joined and copy > 1:
             chosen = _independent(sources, min(links, len(targets)), random)
-            for place, source in zip(random.permutation(len(targets)), chosen, strict=False):
-                called = f"{names[place]}_{copy}"
+            for index, source in zip(random.permutation(len(targets)), chosen, strict=False):
+                called = f"{names[index]}_{copy}"
                 parents[called] = (f"{source.name}_{copy - 1}",)
-                cpts[called] = coupled(source.probabilities, targets[names[place]], random)
+                cpts[called] = coupled(source.probabilities, targets[names[index]], random)
     return Network(levels, parents, cpts)
 
 

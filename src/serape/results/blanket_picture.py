@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from serape.results.around import Ring, lay_around, straight
 from serape.results.explanation import p_text
 from serape.results.layout import Point
 from serape.results.pictures import (
@@ -24,6 +23,7 @@ from serape.results.pictures import (
     text_size,
     wrapped,
 )
+from serape.results.radial_layout import Ring, lay_around, straight
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

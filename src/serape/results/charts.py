@@ -12,8 +12,8 @@ from serape.results.pictures import INK, check_matplotlib, text_size, wrapped
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from serape.paths import AlphaPath
-    from serape.stability import Stability
+    from serape.questions.alpha_path import AlphaPath
+    from serape.questions.stability import Stability
 
 MOST_BARS = 30
 MOST_ROWS = 40
@@ -31,13 +31,13 @@ def draw_stability(found: Stability, threshold: float, ax: Axes | None = None) -
     ax = _rows([name for name, _ in shown], found.title, _others_found(others), "share of the draws", ax)
     if not shown:
         return _nothing(ax, "Nothing was found in any draw.")
-    places = range(len(shown))
+    indices = range(len(shown))
     shares = [share for _, share in shown]
     colours = [_STRONG if share >= threshold else _WEAK for share in shares]
-    ax.barh(places, shares, height=0.66, color=colours, zorder=2)
-    for place, share in zip(places, shares, strict=True):
+    ax.barh(indices, shares, height=0.66, color=colours, zorder=2)
+    for index, share in zip(indices, shares, strict=True):
         ax.text(
-            share + 0.012, place, f"{100 * share:.0f} %", va="center", ha="left", fontsize=_POINTS - 1, color=INK,
+            share + 0.012, index, f"{100 * share:.0f} %", va="center", ha="left", fontsize=_POINTS - 1, color=INK,
             zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85},
         )  # fmt: skip
     _mark(ax, threshold, f"threshold {100 * threshold:g} %", len(shown))
@@ -62,10 +62,10 @@ def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_minor_locator(NullLocator())
     if not shown:
         return _nothing(ax, f"Nothing was found at any alpha up to {found.alphas[-1]:g}.")
-    for place, name in enumerate(shown):
+    for index, name in enumerate(shown):
         inside = [name in members for members in found.members]
         for begin, end in _runs(inside):
-            ax.barh(place, edges[end] - edges[begin], left=edges[begin], height=0.66, color=_STRONG, zorder=2)
+            ax.barh(index, edges[end] - edges[begin], left=edges[begin], height=0.66, color=_STRONG, zorder=2)
     if edges[0] < 0.05 < edges[-1]:
         _mark(ax, 0.05, "0.05", len(shown))
     return ax
@@ -90,8 +90,8 @@ def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes |
         across = max(_CHART, words + 0.3 - left - 0.2)
         middle = ((left + across + 0.2) / 2 - left) / across
         ax = axes_of_size(left + across + 0.2, body + top + bottom, (left, bottom, 0.2, top))
-    for place in range(0, len(labels), 2):
-        ax.axhspan(place - 0.5, place + 0.5, color=_BAND, linewidth=0, zorder=0)
+    for index in range(0, len(labels), 2):
+        ax.axhspan(index - 0.5, index + 0.5, color=_BAND, linewidth=0, zorder=0)
     ax.set_yticks(range(len(labels)), labels, fontsize=_POINTS, parse_math=False)
     ax.set_ylim(max(len(labels), 4) - 0.4, -1.2)
     ax.tick_params(axis="y", length=0)
@@ -138,9 +138,9 @@ def _edges(alphas: Sequence[float]) -> list[float]:
 def _runs(inside: Sequence[bool]) -> list[tuple[int, int]]:
     """Return where runs of true values begin and end."""
     runs: list[tuple[int, int]] = []
-    for place, value in enumerate(inside):
-        if value and runs and runs[-1][1] == place:
-            runs[-1] = (runs[-1][0], place + 1)
+    for index, value in enumerate(inside):
+        if value and runs and runs[-1][1] == index:
+            runs[-1] = (runs[-1][0], index + 1)
         elif value:
-            runs.append((place, place + 1))
+            runs.append((index, index + 1))
     return runs

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from serape.independence.base import IndependenceTest, Outcome
-from serape.results.records import Records
+from serape.records import Records
 
 if TYPE_CHECKING:
     from serape.data.table import Table
@@ -90,7 +90,7 @@ class Evidence:
         """Return the evidence of a search; or of one yet to be made, when it is first looked at."""
         if later is not None:
             return cls.later(search.test, target, later)
-        trail = search.trail(target)
+        trail = search.log(target)
 
         def gather() -> Gathered:
             *columns, given = trail.columns()
@@ -309,13 +309,13 @@ def _in_words(
     history: tuple[str, ...],
     separating: tuple[str, ...] | None,
 ) -> str:
-    place = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
-    verdict = f"{variable} is {'' if included else 'not '}{place} of {result.target}"
+    index = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
+    verdict = f"{variable} is {'' if included else 'not '}{index} of {result.target}"
     if given is None:
         return f"{verdict}: it was never tested."
     condition = f"given {_listed(given)}" if given else "given nothing"
     entered = " It entered and left along the way." if not included and "left" in history else ""
-    if variable in result.left_out:
+    if variable in result.dropped:
         verdict = f"{variable} was left out by the wrapper"
     if not outcome.reliable:
         bound = result.options.get("max_conditioning")

@@ -8,7 +8,7 @@ from typing import Any
 
 import networkx as nx
 
-from serape.errors import InputTypeError, OptionError, some
+from serape.errors import InputTypeError, OptionError, abbreviate
 from serape.networks.network import Network, find_cycle, in_order, told_cycle
 from serape.structure.graphs import Arc, PartlyDirected, cpdag, structural_hamming_distance
 
@@ -63,9 +63,9 @@ def compare_graphs(found: nx.DiGraph[Any] | nx.Graph[Any], truth: nx.DiGraph[Any
     given = _checked(found, "found")
     if astray := given.nodes ^ right.nodes:
         raise OptionError(
-            f"both graphs must have the same nodes, but only the found one has {some(sorted(astray & given.nodes))}"
+            f"both graphs must have the same nodes, but only the found one has {abbreviate(sorted(astray & given.nodes))}"
             if astray & given.nodes
-            else f"both graphs must have the same nodes, but only the true one has {some(sorted(astray))}"
+            else f"both graphs must have the same nodes, but only the true one has {abbreviate(sorted(astray))}"
         )
     names = sorted(right)
     want_given = PartlyDirected.of_networkx(nx.DiGraph(right), names)
@@ -99,7 +99,7 @@ def _checked(graph: Any, which: str) -> nx.Graph[str]:
         )
     twice = [name for name, count in Counter(map(str, graph)).items() if count > 1]
     if twice:
-        raise OptionError(f"two nodes of the {which} graph are called {some(twice)} as text; rename one")
+        raise OptionError(f"two nodes of the {which} graph are called {abbreviate(twice)} as text; rename one")
     named: nx.Graph[str] = nx.DiGraph() if graph.is_directed() else nx.Graph()
     named.add_nodes_from(map(str, graph))
     named.add_edges_from((str(x), str(y)) for x, y in graph.edges())

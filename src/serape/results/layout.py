@@ -174,30 +174,30 @@ class _Layered:
             w, h = boxes[node]
             ports = _PORT * max(len(self.up[k]), len(self.down[k])) if w > 0.2 else 0.0
             along[k], across[k] = (max(w, ports), h) if downwards else (max(h, ports), w)
-        place = _places(self.layers, self.up, self.down, along, count)
-        self._straighten(place, along)
-        low = min(place[k] - along[k] / 2 for k in range(len(place)))
-        place = [p - low for p in place]
-        begin, end = self._bands(place, across)
-        middle = [(begin[self.layer_of[k]] + end[self.layer_of[k]]) / 2 for k in range(len(place))]
+        index = _places(self.layers, self.up, self.down, along, count)
+        self._straighten(index, along)
+        low = min(index[k] - along[k] / 2 for k in range(len(index)))
+        index = [p - low for p in index]
+        begin, end = self._bands(index, across)
+        middle = [(begin[self.layer_of[k]] + end[self.layer_of[k]]) / 2 for k in range(len(index))]
         turn: Callable[[Point], Point] = (lambda p: p) if downwards else (lambda p: (p[1], p[0]))
         routes = {}
-        for edge, chain, back, start, stop in self._ports(place, along):
+        for edge, chain, back, start, stop in self._ports(index, along):
             route = [(start, middle[chain[0]] + across[chain[0]] / 2), (start, end[self.layer_of[chain[0]]])]
             for item in chain[1:-1]:
-                route += [(place[item], begin[self.layer_of[item]]), (place[item], end[self.layer_of[item]])]
+                route += [(index[item], begin[self.layer_of[item]]), (index[item], end[self.layer_of[item]])]
             route += [(stop, begin[self.layer_of[chain[-1]]]), (stop, middle[chain[-1]] - across[chain[-1]] / 2)]
             curve = _smooth(route[::-1] if back else route)
             routes[edge] = [turn(p) for p in curve]
-        width, height = max(place[k] + along[k] / 2 for k in range(len(place))), end[-1]
+        width, height = max(index[k] + along[k] / 2 for k in range(len(index))), end[-1]
         return _Part(
             *turn((width, height)),
-            {node: turn((place[k], middle[k])) for k, node in enumerate(self.nodes)},
+            {node: turn((index[k], middle[k])) for k, node in enumerate(self.nodes)},
             {node: turn((along[k], across[k])) for k, node in enumerate(self.nodes)},
             routes,
         )
 
-    def _straighten(self, place: list[float], along: Sequence[float]) -> None:
+    def _straighten(self, index: list[float], along: Sequence[float]) -> None:
         """Let every edge pass as many layers as it can in one straight line, where nothing is in the way."""
         order = {item: (layer, k) for layer in self.layers for k, item in enumerate(layer)}
         for chain in sorted(self.chains, key=len, reverse=True):
@@ -205,54 +205,54 @@ class _Layered:
             while k < len(passing):
                 low, high, stop = -math.inf, math.inf, k
                 while stop < len(passing):
-                    least, most = self._room(passing[stop], order, place, along)
+                    least, most = self._room(passing[stop], order, index, along)
                     if max(low, least) > min(high, most):
                         break
                     low, high, stop = max(low, least), min(high, most), stop + 1
                 run = passing[k : max(stop, k + 1)]
                 if stop > k:
-                    ends = [place[chain[0]]] * (k == 0) + [place[chain[-1]]] * (stop == len(passing))
-                    mean = sum(place[item] for item in run) / len(run)
+                    ends = [index[chain[0]]] * (k == 0) + [index[chain[-1]]] * (stop == len(passing))
+                    mean = sum(index[item] for item in run) / len(run)
                     free = [end for end in ends if low <= end <= high]
                     spot = min(free, key=lambda end: abs(end - mean)) if free else min(max(mean, low), high)
                     for item in run:
-                        place[item] = spot
+                        index[item] = spot
                 k += len(run)
 
     def _room(
-        self, item: int, order: dict[int, tuple[list[int], int]], place: Sequence[float], along: Sequence[float]
+        self, item: int, order: dict[int, tuple[list[int], int]], index: Sequence[float], along: Sequence[float]
     ) -> tuple[float, float]:
         """Return how far to either side an item that is passed through can go."""
         layer, k = order[item]
-        low = place[layer[k - 1]] + _gap(layer[k - 1], item, along, len(self.nodes)) if k else -math.inf
+        low = index[layer[k - 1]] + _gap(layer[k - 1], item, along, len(self.nodes)) if k else -math.inf
         if k + 1 == len(layer):
             return low, math.inf
-        return low, place[layer[k + 1]] - _gap(item, layer[k + 1], along, len(self.nodes))
+        return low, index[layer[k + 1]] - _gap(item, layer[k + 1], along, len(self.nodes))
 
-    def _bands(self, place: Sequence[float], across: Sequence[float]) -> tuple[list[float], list[float]]:
+    def _bands(self, index: Sequence[float], across: Sequence[float]) -> tuple[list[float], list[float]]:
         """Return where each layer begins and ends; more room lies between where arcs go far to the side."""
         begin, end = [0.0], []
         for layer in self.layers:
             end.append(begin[-1] + max(across[k] for k in layer))
-            spans = [abs(place[k] - place[other]) for k in layer for other in self.down[k]]
+            spans = [abs(index[k] - index[other]) for k in layer for other in self.down[k]]
             begin.append(end[-1] + min(1.1, 0.36 + 0.012 * len(spans) + 0.11 * max(spans, default=0.0)))
         return begin[:-1], end
 
     def _ports(
-        self, place: Sequence[float], along: Sequence[float]
+        self, index: Sequence[float], along: Sequence[float]
     ) -> Iterable[tuple[int, list[int], bool, float, float]]:
         """Give every edge its own point on the border of a box, in the order of where the edges go."""
         starts: dict[int, list[tuple[float, int]]] = {}
         stops: dict[int, list[tuple[float, int]]] = {}
         for k, chain in enumerate(self.chains):
-            starts.setdefault(chain[0], []).append((place[chain[1]], k))
-            stops.setdefault(chain[-1], []).append((place[chain[-2]], k))
+            starts.setdefault(chain[0], []).append((index[chain[1]], k))
+            stops.setdefault(chain[-1], []).append((index[chain[-2]], k))
         at: list[dict[int, float]] = [{}, {}]
         for side, ends in zip(at, (starts, stops), strict=True):
             for item, meeting in ends.items():
                 step = min(0.16, max(0.0, along[item] - 0.1) / max(1, len(meeting) - 1))
                 for nth, (_, k) in enumerate(sorted(meeting)):
-                    side[k] = place[item] + step * (nth - (len(meeting) - 1) / 2)
+                    side[k] = index[item] + step * (nth - (len(meeting) - 1) / 2)
         for k, chain in enumerate(self.chains):
             yield self.own[k], chain, self.backwards[k], at[0][k], at[1][k]
 
@@ -350,37 +350,37 @@ def _folded(depth: list[int], arcs: Sequence[tuple[int, int]], rows: int) -> lis
 
 def uncrossed(layers: list[list[int]], up: Sequence[list[int]], down: Sequence[list[int]]) -> list[list[int]]:
     """Return an order within the layers with fewer crossings: barycentres up and down, then swaps of neighbours."""
-    place = [0.0] * len(up)
+    index = [0.0] * len(up)
 
     def number(layer: list[int]) -> None:
         for k, item in enumerate(layer):
-            place[item] = k
+            index[item] = k
 
     for layer in layers:
         number(layer)
-    best, fewest = [list(layer) for layer in layers], _crossings(layers, down, place)
+    best, fewest = [list(layer) for layer in layers], _crossings(layers, down, index)
     sweeps = 24 if len(up) < 2000 else 6
-    for sweep in range(sweeps):
-        near = up if sweep % 2 == 0 else down
-        for layer in layers if sweep % 2 == 0 else reversed(layers):
-            centre = {k: sum(place[o] for o in near[k]) / len(near[k]) if near[k] else place[k] for k in layer}
+    for test_each_given_rest in range(sweeps):
+        near = up if test_each_given_rest % 2 == 0 else down
+        for layer in layers if test_each_given_rest % 2 == 0 else reversed(layers):
+            centre = {k: sum(index[o] for o in near[k]) / len(near[k]) if near[k] else index[k] for k in layer}
             # On every other pair of sweeps ties turn round, which frees orders that are stuck.
-            layer.sort(key=lambda k: (centre[k], -place[k] if sweep % 4 >= 2 else place[k]))
+            layer.sort(key=lambda k: (centre[k], -index[k] if test_each_given_rest % 4 >= 2 else index[k]))
             number(layer)
-        if sweep % 4 == 3 and len(up) < 2000:
-            _swap_neighbours(layers, up, down, place)
-        crossings = _crossings(layers, down, place)
+        if test_each_given_rest % 4 == 3 and len(up) < 2000:
+            _swap_neighbours(layers, up, down, index)
+        crossings = _crossings(layers, down, index)
         if crossings < fewest:
             best, fewest = [list(layer) for layer in layers], crossings
     return best
 
 
-def _crossings(layers: Sequence[Sequence[int]], down: Sequence[Sequence[int]], place: Sequence[float]) -> int:
+def _crossings(layers: Sequence[Sequence[int]], down: Sequence[Sequence[int]], index: Sequence[float]) -> int:
     total = 0
     for layer in layers:
         seen: list[float] = []
         for item in layer:
-            ends = sorted(place[other] for other in down[item])
+            ends = sorted(index[other] for other in down[item])
             total += sum(len(seen) - bisect_right(seen, end) for end in ends)
             for end in ends:
                 insort(seen, end)
@@ -388,7 +388,7 @@ def _crossings(layers: Sequence[Sequence[int]], down: Sequence[Sequence[int]], p
 
 
 def _swap_neighbours(
-    layers: list[list[int]], up: Sequence[list[int]], down: Sequence[list[int]], place: list[float]
+    layers: list[list[int]], up: Sequence[list[int]], down: Sequence[list[int]], index: list[float]
 ) -> None:
     """Swap items side by side as long as that takes crossings away."""
     for _ in range(10):
@@ -396,20 +396,20 @@ def _swap_neighbours(
         for layer in layers:
             for k in range(len(layer) - 1):
                 a, b = layer[k], layer[k + 1]
-                if _between(a, b, up, place) + _between(a, b, down, place) > _between(b, a, up, place) + _between(
-                    b, a, down, place
+                if _between(a, b, up, index) + _between(a, b, down, index) > _between(b, a, up, index) + _between(
+                    b, a, down, index
                 ):
                     layer[k], layer[k + 1] = b, a
-                    place[a], place[b] = k + 1, k
+                    index[a], index[b] = k + 1, k
                     better = True
         if not better:
             break
 
 
-def _between(a: int, b: int, near: Sequence[list[int]], place: Sequence[float]) -> int:
+def _between(a: int, b: int, near: Sequence[list[int]], index: Sequence[float]) -> int:
     """Return how many edges of a and b cross if a stands before b."""
-    ends = sorted(place[other] for other in near[b])
-    return sum(bisect_left(ends, place[other]) for other in near[a])
+    ends = sorted(index[other] for other in near[b])
+    return sum(bisect_left(ends, index[other]) for other in near[a])
 
 
 def _places(
@@ -420,30 +420,32 @@ def _places(
     nodes: int,
 ) -> list[float]:
     """Return where items stand in their layers: near what they are joined to, by least squares, and apart."""
-    place = [0.0] * len(up)
+    index = [0.0] * len(up)
     for layer in layers:
         at = 0.0
         for a, b in pairwise(layer):
             at += _gap(a, b, along, nodes)
-            place[b] = at
+            index[b] = at
         for item in layer:
-            place[item] -= at / 2
+            index[item] -= at / 2
     gaps = [[_gap(a, b, along, nodes) for a, b in pairwise(layer)] for layer in layers]
     heavy = [8.0 if k >= nodes else 1.0 for k in range(len(up))]  # what passes through runs straight
     sides = [(up, [[]] * len(up)), ([[]] * len(up), down)] * 4 + [(up, down)] * (60 if len(up) < 2000 else 10)
-    for sweep, (before, after) in enumerate(sides):
-        for layer, room in zip(*((layers, gaps) if sweep % 2 == 0 else (layers[::-1], gaps[::-1])), strict=True):
+    for test_each_given_rest, (before, after) in enumerate(sides):
+        for layer, room in zip(
+            *((layers, gaps) if test_each_given_rest % 2 == 0 else (layers[::-1], gaps[::-1])), strict=True
+        ):
             wanted, weights = [], []
             for item in layer:
                 near = [*before[item], *after[item]]
                 pulls = [heavy[item] * heavy[other] if heavy[item] * heavy[other] > 8 else 1.0 for other in near]
                 weight = sum(pulls)
                 weights.append(weight or 0.01)
-                pulled = sum(p * place[other] for p, other in zip(pulls, near, strict=True))
-                wanted.append(pulled / weight if weight else place[item])
+                pulled = sum(p * index[other] for p, other in zip(pulls, near, strict=True))
+                wanted.append(pulled / weight if weight else index[item])
             for item, spot in zip(layer, apart(wanted, weights, room), strict=True):
-                place[item] = spot
-    return place
+                index[item] = spot
+    return index
 
 
 def _gap(a: int, b: int, along: Sequence[float], nodes: int) -> float:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
 
-from serape.errors import InputTypeError, OptionError, some, suggestion
-from serape.files import write_whole
+from serape.errors import InputTypeError, OptionError, abbreviate, suggestion
+from serape.files import atomic_write
 from serape.results.layout import Edge, Plan, Point, lay_out
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def save_picture(figure: Figure, path: Path) -> None:
     """Write a figure to a file, whole or not at all; its ending tells the format."""
     content = io.BytesIO()
     figure.savefig(content, format=picture_format(path))
-    write_whole(path, content.getvalue())
+    atomic_write(path, content.getvalue())
 
 
 def _names(graph: Any, what: str) -> list[str]:
@@ -171,16 +171,18 @@ def _names(graph: Any, what: str) -> list[str]:
     names = [str(node) for node in graph]
     if len(set(names)) < len(names):
         raise OptionError(
-            f"two nodes of the {what} are called {some({n for n in names if names.count(n) > 1})} as text; rename one"
+            f"two nodes of the {what} are called {abbreviate({n for n in names if names.count(n) > 1})} as text; rename one"
         )
     return names
 
 
 def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) -> list[_Edge]:
     if truth is not None and (astray := set(_names(truth, "truth")) ^ set(names)):
-        raise OptionError(f"graph and truth must have the same nodes; only one of them has {some(sorted(astray))}")
-    place = {name: k for k, name in enumerate(names)}
-    found, true = _arcs(graph, place), {} if truth is None else _arcs(truth, place)
+        raise OptionError(
+            f"graph and truth must have the same nodes; only one of them has {abbreviate(sorted(astray))}"
+        )
+    index = {name: k for k, name in enumerate(names)}
+    found, true = _arcs(graph, index), {} if truth is None else _arcs(truth, index)
     edges = []
     for (a, b), log_p in found.items():
         directed = (b, a) not in found
@@ -198,16 +200,16 @@ def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) 
     return edges
 
 
-def _arcs(graph: nx.Graph[Any], place: dict[str, int]) -> dict[tuple[int, int], float | None]:
+def _arcs(graph: nx.Graph[Any], index: dict[str, int]) -> dict[tuple[int, int], float | None]:
     """Return the arcs, both ways where undirected, in an order that the order of nodes decides, with their log p."""
     arcs: dict[tuple[int, int], float | None] = {}
     for a, b in graph.edges():
         if a == b:
             raise OptionError(f"the graph has an arc from {str(a)!r} to itself; leave it out")
         log_p: float | None = graph.edges[a, b].get("log_p")
-        arcs[place[str(a)], place[str(b)]] = log_p
+        arcs[index[str(a)], index[str(b)]] = log_p
         if not graph.is_directed():
-            arcs[place[str(b)], place[str(a)]] = log_p
+            arcs[index[str(b)], index[str(a)]] = log_p
     return dict(sorted(arcs.items()))
 
 

@@ -15,12 +15,12 @@ import networkx as nx
 
 from serape.data.provenance import Provenance
 from serape.errors import DataError, OptionError, suggestion
-from serape.files import write_whole
+from serape.files import atomic_write
 from serape.independence.base import Tally
+from serape.records import Records
 from serape.results.blanket_picture import draw_blanket
 from serape.results.explanation import Evidence, Explanation
 from serape.results.pictures import figure_of, picture_format, save_picture
-from serape.results.records import Records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ class Result:
     """False if the search was interrupted."""
     trace: Evidence = field(repr=False, compare=False)
     """What is behind `evidence` and `explain`."""
-    left_out: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     """Members that the wrapper left out."""
     interchangeable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Members of which there are copies, and these: any of them would do as well."""
@@ -143,15 +143,15 @@ class Result:
             save_picture(figure_of(ax), Path(path))
         return ax
 
-    def having_taken(self, tally: Tally) -> Result:
+    def with_added_tests(self, tally: Tally) -> Result:
         """Return the result with tests counted that were performed for it beforehand."""
-        by_size = Counter(tally.tests)
+        by_size = Counter(tally.tests_by_size)
         by_size.update(self.tests_by_size)
         return replace(
             self,
             tests=self.tests + tally.performed,
             tests_by_size=dict(sorted(by_size.items())),
-            skipped=self.skipped + tally.passed_over,
+            skipped=self.skipped + tally.skipped,
         )
 
     # --- saving --------------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ class Result:
             "options": dict(self.options),
             "notes": list(self.notes),
             "complete": self.complete,
-            "left_out": list(self.left_out),
+            "dropped": list(self.dropped),
             "interchangeable": {name: list(others) for name, others in self.interchangeable.items()},
             "data": None if self.data is None else self.data.to_dict(),
             "evidence": self.trace.to_dict(),
@@ -183,7 +183,7 @@ class Result:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result as JSON; the file appears whole or not at all."""
-        write_whole(Path(path), json_text(self))
+        atomic_write(Path(path), json_text(self))
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report to an HTML file: graph, evidence, tables, test budget, and how to get the result again.
@@ -194,7 +194,7 @@ class Result:
         from serape.results.report import blanket_page, check_name, page_text
 
         check_name(Path(path))
-        write_whole(Path(path), page_text(blanket_page(self)))
+        atomic_write(Path(path), page_text(blanket_page(self)))
 
     def __str__(self) -> str:
         lines = [f"{self.title}: {', '.join(self.members) or 'nothing'}"]
@@ -263,7 +263,7 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
         options=dict(content["options"]),
         notes=names(content["notes"]),
         complete=bool(content["complete"]),
-        left_out=names(content["left_out"]),
+        dropped=names(content["left_out" if "left_out" in content else "dropped"]),
         interchangeable={str(name): names(others) for name, others in content["interchangeable"].items()},
         trace=Evidence.from_dict(content["evidence"]),
         data=None if data is None else Provenance.from_dict(data),

@@ -14,12 +14,12 @@ import networkx as nx
 from serape.data.provenance import Provenance
 from serape.data.table import Table
 from serape.errors import DataError
-from serape.files import write_whole
+from serape.files import atomic_write
 from serape.networks import Network
 from serape.networks.fitting import fit
+from serape.records import Records
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.pictures import draw_graph, save_picture
-from serape.results.records import Records
 from serape.results.result import finite, read_saved
 from serape.structure.graphs import PartlyDirected, some_dag
 
@@ -78,8 +78,8 @@ class Structure:
         """Every edge once: arcs from parent to child, others in the variables' order."""
         if not isinstance(self.graph, nx.DiGraph):
             return tuple(self.graph.edges)
-        place = {name: k for k, name in enumerate(self.graph)}
-        return tuple((a, b) for a, b in self.graph.edges if not self.graph.has_edge(b, a) or place[a] < place[b])
+        index = {name: k for k, name in enumerate(self.graph)}
+        return tuple((a, b) for a, b in self.graph.edges if not self.graph.has_edge(b, a) or index[a] < index[b])
 
     @property
     def evidence(self) -> Records:
@@ -176,7 +176,7 @@ class Structure:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the structure as JSON; the file appears whole or not at all."""
-        write_whole(Path(path), self.json())
+        atomic_write(Path(path), self.json())
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report to an HTML file: graph, edges, test budget, and how to get the structure again.
@@ -187,7 +187,7 @@ class Structure:
         from serape.results.report import check_name, network_page, page_text
 
         check_name(Path(path))
-        write_whole(Path(path), page_text(network_page(self)))
+        atomic_write(Path(path), page_text(network_page(self)))
 
     @property
     def title(self) -> str:

@@ -1,7 +1,7 @@
 """Search: significance, reliability, counting, separating sets, evidence, progress."""
 
-from serape.search.once import Memory, once
-from serape.search.progress import Progress
+from serape.progress import Progress
+from serape.search.memo import StepCache, memoised
 from serape.search.search import Members, Positions, Search
 
-__all__ = ["Members", "Memory", "Positions", "Progress", "Search", "once"]
+__all__ = ["Members", "StepCache", "Positions", "Progress", "Search", "memoised"]

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.independence.base import Associations, Floats, Outcome, Screen
+from serape.independence.base import Floats, Outcome, ScreenResult, SubsetResult
 
 _MOST_HELD = 8  # answers for each variable that are kept as they came
 _FEW_VARIABLES = 1000  # for fewer, as many as for these
@@ -37,14 +37,14 @@ class Event(NamedTuple):
     what: Literal["entered", "left"]
 
 
-class Trail:
+class EvidenceLog:
     """The evidence gathered about one target."""
 
     def __init__(self, variables: int) -> None:
         self.events: list[Event] = []
         self._variables = variables
         self._single: dict[int, Decision] = {}
-        self._batches: list[tuple[int, Screen | Associations]] = []
+        self._batches: list[tuple[int, ScreenResult | SubsetResult]] = []
         self._given: list[tuple[int, ...]] = []
         self._given_place: dict[tuple[int, ...], int] = {}
         self._held = 0
@@ -59,7 +59,7 @@ class Trail:
         self._serial += 1
         self._single[x] = Decision(outcome, given, self._serial)
 
-    def note_batch(self, batch: Screen | Associations) -> None:
+    def note_batch(self, batch: ScreenResult | SubsetResult) -> None:
         """Remember a batch; of a search through subsets, what was reliable."""
         self._serial += 1
         self._batches.append((self._serial, batch))
@@ -77,9 +77,9 @@ class Trail:
         for serial, batch in reversed(self._batches):
             if single is not None and single.serial > serial:
                 return single
-            place = _place(batch, x)
-            if place is not None:
-                return Decision(batch.outcome(place), batch.given_of(place), serial)
+            index = _place(batch, x)
+            if index is not None:
+                return Decision(batch.outcome(index), batch.given_of(index), serial)
         folded = self._folded(x)
         if single is None or (folded is not None and folded.serial > single.serial):
             return folded
@@ -126,28 +126,28 @@ class Trail:
             self._serials = np.zeros(self._variables, np.int64)
         pending = np.ones(self._variables, bool)
         for serial, batch in reversed(self._batches):  # newest first: what is newer stays
-            places = np.flatnonzero(pending[batch.xs] & _counts(batch))
-            at = batch.xs[places]
+            indices = np.flatnonzero(pending[batch.xs] & _counts(batch))
+            at = batch.xs[indices]
             pending[at] = False
-            self._statistic[at] = batch.statistic[places]
-            self._dof[at] = batch.dof[places]
-            self._log_p[at] = batch.log_p_of(places)
-            self._reliable[at] = batch.reliable[places]
+            self._statistic[at] = batch.statistic[indices]
+            self._dof[at] = batch.dof[indices]
+            self._log_p[at] = batch.log_p_of(indices)
+            self._reliable[at] = batch.reliable[indices]
             self._serials[at] = serial
-            if isinstance(batch, Screen):
+            if isinstance(batch, ScreenResult):
                 self._which[at] = self._place_of(batch.given)
             else:
                 place_of = np.array([self._place_of(tuple(given)) for given in batch.sets], np.int64)
-                self._which[at] = place_of[batch.which[places]]
+                self._which[at] = place_of[batch.which[indices]]
         self._batches = []
         self._held = 0
 
 
-def _counts(batch: Screen | Associations) -> NDArray[np.bool_]:
+def _counts(batch: ScreenResult | SubsetResult) -> NDArray[np.bool_]:
     """Return which answers are worth remembering."""
-    return np.ones(len(batch), bool) if isinstance(batch, Screen) else batch.reliable
+    return np.ones(len(batch), bool) if isinstance(batch, ScreenResult) else batch.reliable
 
 
-def _place(batch: Screen | Associations, x: int) -> int | None:
+def _place(batch: ScreenResult | SubsetResult, x: int) -> int | None:
     found = np.flatnonzero((batch.xs == x) & _counts(batch))
     return int(found[0]) if len(found) else None

@@ -21,24 +21,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.errors import OptionError, is_whole
+from serape.errors import OptionError, is_integer
 from serape.independence.base import (
     NO_OUTCOME,
-    Associations,
-    Groups,
+    CandidateGroups,
     IndependenceTest,
     Outcome,
-    Screen,
+    ScreenResult,
+    SubsetResult,
     Tally,
     as_positions,
 )
-from serape.search.evidence import Trail
-from serape.search.once import ElsewhereError, Memory, Step
-from serape.search.progress import Progress, Watcher
+from serape.progress import Progress, ProgressCallback
+from serape.search.evidence import EvidenceLog
+from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
 from serape.search.separations import Separations
 
 if TYPE_CHECKING:
-    from serape.structure.knowledge import BoundKnowledge
+    from serape.knowledge import BoundKnowledge
 
 Positions = NDArray[np.uint32]
 Candidates = Sequence[int] | Positions
@@ -49,10 +49,10 @@ _TICK = 0.1  # seconds between two reports of progress
 
 
 @functools.lru_cache(maxsize=4)
-def _everyone(count: int) -> Positions:
-    everyone = np.arange(count, dtype=np.uint32)
-    everyone.flags.writeable = False
-    return everyone
+def _all_variables(count: int) -> Positions:
+    all_variables = np.arange(count, dtype=np.uint32)
+    all_variables.flags.writeable = False
+    return all_variables
 
 
 class Search:
@@ -74,16 +74,16 @@ class Search:
         max_conditioning: int | None = None,
         random_state: int | np.random.Generator | None = None,
         threads: int = 1,
-        progress: Watcher | None = None,
-        memory: Memory | None = None,
+        progress: ProgressCallback | None = None,
+        memory: StepCache | None = None,
         evidence: bool = True,
         knowledge: BoundKnowledge | None = None,
         known: Collection[int] = (),
-        left_out: Collection[int] = (),
+        excluded: Collection[int] = (),
     ) -> None:
         if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
             raise OptionError(f"alpha must lie between 0 and 1, not be {alpha!r}")
-        if max_conditioning is not None and not (is_whole(max_conditioning) and max_conditioning >= 0):
+        if max_conditioning is not None and not (is_integer(max_conditioning) and max_conditioning >= 0):
             raise OptionError(f"max_conditioning must be a whole number, 0 or more, not {max_conditioning!r}")
         self.test = test
         self._screen = test.screen
@@ -92,10 +92,10 @@ class Search:
         self.log_alpha = math.log(alpha)
         self.max_conditioning = max_conditioning
         self.variables = range(len(test.variables))
-        self._all = _everyone(len(test.variables))
-        self._left_out = frozenset(left_out)
-        if left_out:
-            self._all = np.delete(self._all, np.fromiter(left_out, np.intp, len(left_out)))
+        self._all = _all_variables(len(test.variables))
+        self._excluded = frozenset(excluded)
+        if excluded:
+            self._all = np.delete(self._all, np.fromiter(excluded, np.intp, len(excluded)))
         self.tally = Tally()
         self.notes: list[str] = []
         try:
@@ -108,14 +108,14 @@ class Search:
         self._knowledge = knowledge
         self._known_members = tuple(known)
         self._memory = memory
-        self._steps: dict[int, dict[int, Step[Any]]] = {}  # those this search has come by, by target and identity
+        self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # those this search has come by, by target and identity
         self._separations = Separations()
-        self.only: int | None = None
+        self.restrict_to: int | None = None
         """The variable that steps must be about, if the search is confined to it."""
         self._step_of: int | None = None  # the target of the step being computed
-        self._known: Mapping[int, Screen] = {}
-        self._trails: dict[int, Trail] = {}
-        self._from_outside: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}  # by variable and verdict
+        self._known: Mapping[int, ScreenResult] = {}
+        self._logs: dict[int, EvidenceLog] = {}
+        self._other_side: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}  # by variable and verdict
         self._members: dict[int, Members] = {}
         self._started = time.perf_counter()
         self._ticked = self._started
@@ -131,11 +131,11 @@ class Search:
             )
         if self._too_large(given):
             self.tally.add(len(given), 0, 1)
-            self.settle(x, target, NO_OUTCOME, given)
+            self.record_decision(x, target, NO_OUTCOME, given)
             return None
         outcome = self.test.test(x, target, given)
         self.tally.add(len(given), outcome.reliable, not outcome.reliable)
-        self.settle(x, target, outcome, given)
+        self.record_decision(x, target, outcome, given)
         self._tick()
         if not outcome.reliable:
             return None
@@ -145,7 +145,7 @@ class Search:
 
     def independent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
         """Return whether a reliable test shows X ⊥ T | given; never of a member that is known."""
-        if x in self._must(target) or (target == self.subject and x in self._known_members):
+        if x in self._required(target) or (target == self.subject and x in self._known_members):
             return False
         outcome = self.ask(x, target, given)
         return outcome is not None and outcome.log_p > self.log_alpha
@@ -157,48 +157,48 @@ class Search:
 
     # --- many candidates -----------------------------------------------------------------------------------------
 
-    def screen(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Screen:
+    def screen(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> ScreenResult:
         """Test all candidates against the target given one set."""
         given = tuple(given)
         if self._too_large(given):
-            return self._passed_over(target, candidates, given)
+            return self._all_skipped(target, candidates, given)
         if not given and target in self._known:
             screen = self._known[target].part(as_positions(candidates))
             if self._remembers(target):
-                self.trail(target).note_batch(screen)
+                self.log(target).note_batch(screen)
             return screen
         return self._counted(target, self._screen(target, candidates, given, threads=self._threads, poll=self._tick))
 
     @contextmanager
-    def asking_about(self, among: Positions) -> Iterator[None]:
+    def working_set(self, among: Positions) -> Iterator[None]:
         """Expect many screens of these variables, or of most of them; they must be in the table's order.
 
         The answers are the same; the test may keep together what it needs for them.
         """
-        outside, self._screen = self._screen, self.test.gathered(among)
+        outside, self._screen = self._screen, self.test.working_set(among)
         try:
             yield
         finally:
             self._screen = outside
 
-    def know(self, marginals: Mapping[int, Screen]) -> None:
+    def use_marginals(self, marginals: Mapping[int, ScreenResult]) -> None:
         """Take tests given nothing, by target, as known: they are not performed again, nor counted."""
         self._known = marginals
 
     def strongest(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> int | None:
         """Return the dependent candidate most strongly associated with the target, or None if none is dependent."""
         screen = self.screen(target, candidates, given)
-        places, log_p = screen.strongest()
-        if not places or log_p > self.log_alpha:
-            self._separations.add_batch(screen.sorted_out(self.log_alpha)[1], target, None, (screen.given,))
+        indices, log_p = screen.strongest()
+        if not indices or log_p > self.log_alpha:
+            self._separations.add_batch(screen.ranked_split(self.log_alpha)[1], target, None, (screen.given,))
             return None
-        return int(screen.xs[self.one_of(places)])
+        return int(screen.xs[self.one_of(indices)])
 
     def one_of(self, ties: Sequence[int]) -> int:
         """Return the first of what ties exactly, or one at random if a `random_state` was given."""
         return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
 
-    def joined(self, target: int, groups: Groups, also: int) -> list[int]:
+    def dependents_given_groups(self, target: int, groups: CandidateGroups, also: int) -> list[int]:
         """Return those that depend on the target given their group's set and one more, most strongly associated first.
 
         Groups with that one in their set are left out. Ties go by position. The tests lead on but settle nobody: they
@@ -220,49 +220,53 @@ class Search:
         screen = self.screen(target, candidates, given)
         return screen.xs[self._ranked(screen, np.flatnonzero(screen.reliable))]
 
-    def divide(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> tuple[Screen, Positions]:
+    def partition(
+        self, target: int, candidates: Candidates, given: Sequence[int] = ()
+    ) -> tuple[ScreenResult, Positions]:
         """Return the answers for the dependent candidates, and the independent ones, both in the candidates' order."""
         screen = self.screen(target, candidates, given)
-        dependent, independent = self._divided(target, screen)
+        dependent, independent = self._partitioned(target, screen)
         return screen.at(dependent), screen.xs[independent]
 
-    def sort_out(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> tuple[list[int], Positions]:
+    def ranked_split(
+        self, target: int, candidates: Candidates, given: Sequence[int] = ()
+    ) -> tuple[list[int], Positions]:
         """Return the dependent candidates, most strongly associated first, and the independent ones in their order.
 
         Exact ties go by position, or at random if asked.
         """
         screen = self.screen(target, candidates, given)
-        if self._random is None and not self._must(target):
-            found, apart = screen.sorted_out(self.log_alpha)
-            self._separations.add_batch(apart, target, None, (screen.given,))
-            return found, apart
-        dependent, independent = self._divided(target, screen)
+        if self._random is None and not self._required(target):
+            found, separated = screen.ranked_split(self.log_alpha)
+            self._separations.add_batch(separated, target, None, (screen.given,))
+            return found, separated
+        dependent, independent = self._partitioned(target, screen)
         ranked = self._ranked(screen, screen.by_position(dependent))
         return list(map(int, screen.xs[ranked])), screen.xs[independent]
 
     def dependents(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> list[int]:
         """Return the dependent candidates, most strongly associated first."""
-        return self.sort_out(target, candidates, given)[0]
+        return self.ranked_split(target, candidates, given)[0]
 
-    def _divided(self, target: int, screen: Screen) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _partitioned(self, target: int, screen: ScreenResult) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of dependent candidates, and of independent ones, which are remembered."""
-        dependent, independent = screen.divide(self.log_alpha)
-        if must := self._must(target):
-            joined = np.isin(screen.xs[independent], list(must))
-            dependent = np.sort(np.concatenate([dependent, independent[joined]]))
-            independent = independent[~joined]
+        dependent, independent = screen.partition(self.log_alpha)
+        if required := self._required(target):
+            dependents_given_groups = np.isin(screen.xs[independent], list(required))
+            dependent = np.sort(np.concatenate([dependent, independent[dependents_given_groups]]))
+            independent = independent[~dependents_given_groups]
         self._separations.add_batch(screen.xs[independent], target, None, (screen.given,))
         return dependent, independent
 
-    def _ranked(self, screen: Screen, places: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _ranked(self, screen: ScreenResult, indices: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return some places from the strongest to the weakest; exact ties by place, or at random if asked."""
-        return screen.ranked(places, None if self._random is None else self._random.permutation(len(places)))
+        return screen.ranked(indices, None if self._random is None else self._random.permutation(len(indices)))
 
     def first_dependent(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> int | None:
         """Test the candidates in order and return the place of the first that is dependent, or None."""
         given = tuple(given)
         if self._too_large(given):
-            self._passed_over(target, candidates, given)
+            self._all_skipped(target, candidates, given)
             return None
         screen = self._counted(
             target, self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._tick)
@@ -275,7 +279,7 @@ class Search:
 
     # --- many conditioning sets ----------------------------------------------------------------------------------
 
-    def weakest(self, xs: Candidates, target: int, pool: Candidates) -> Associations:
+    def weakest(self, xs: Candidates, target: int, pool: Candidates) -> SubsetResult:
         """Return, for each x, its least association with the target over all subsets of the pool."""
         return self._subsets(xs, target, pool, None, None)
 
@@ -287,16 +291,16 @@ class Search:
         sizes: range | None = None,
         *,
         fixed: Sequence[int] = (),
-        tried: int | Sequence[int] = -1,
+        n_exhausted: int | Sequence[int] = -1,
         shrinking: bool = False,
         until_survivor: bool = False,
-    ) -> Associations:
+    ) -> SubsetResult:
         """Return, for each x, the first subset of the pool that separates it from the target.
 
         Where none does, the answer is x's weakest association. Smaller subsets come first, those of one size in the
         pool's order. The options are those of `IndependenceTest.search_subsets`.
         """
-        return self._subsets(xs, target, pool, sizes, self.log_alpha, fixed, tried, shrinking, until_survivor)
+        return self._subsets(xs, target, pool, sizes, self.log_alpha, fixed, n_exhausted, shrinking, until_survivor)
 
     def _subsets(
         self,
@@ -306,69 +310,75 @@ class Search:
         sizes: range | None,
         stop_above: float | None,
         fixed: Sequence[int] = (),
-        tried: int | Sequence[int] = -1,
+        n_exhausted: int | Sequence[int] = -1,
         shrinking: bool = False,
         until_survivor: bool = False,
-    ) -> Associations:
-        def ask(xs: Candidates, tried: int | Sequence[int]) -> tuple[Associations, Tally]:
+    ) -> SubsetResult:
+        def ask(xs: Candidates, n_exhausted: int | Sequence[int]) -> tuple[SubsetResult, Tally]:
             return self.test.search_subsets(
                 xs, target, pool, range(len(pool) + 1) if sizes is None else sizes,
-                fixed=fixed, most=self.max_conditioning, tried=tried, stop_above=stop_above, shrinking=shrinking,
+                fixed=fixed, max_size=self.max_conditioning, n_exhausted=n_exhausted, stop_above=stop_above, shrinking=shrinking,
                 until_survivor=until_survivor, threads=self._threads, poll=self._tick,
             )  # fmt: skip
 
-        must = self._must(target)
-        if must and any(int(x) in must for x in xs):
-            return self._found(target, *_without(must, xs, tried, until_survivor, ask))
-        return self._found(target, *ask(xs, tried))
+        required = self._required(target)
+        if required and any(int(x) in required for x in xs):
+            return self._found(target, *_search_all_but(required, xs, n_exhausted, until_survivor, ask))
+        return self._found(target, *ask(xs, n_exhausted))
 
-    def sweep(self, target: int, members: Collection[int], newest: int | None = None) -> list[int]:
+    def test_each_given_rest(self, target: int, members: Collection[int], newest: int | None = None) -> list[int]:
         """Test each member in turn given the others, and return those that are put apart.
 
         Who is put apart is not conditioned on by those after it. Members that are known are not tested, nor is the
         `newest`, which depends on the target given all the others as it has just been found, while these are there.
         """
-        kept = self._must(target)
+        kept = self._required(target)
         if target == self.subject and self._known_members:
             kept = kept.union(self._known_members)
         pool = list(members)
-        apart = self._sweep([x for x in pool if x != newest and x not in kept], target, pool)
-        if apart and newest is not None and newest not in kept:
-            apart += self._sweep([newest], target, [x for x in pool if x not in apart])
-        return apart
+        separated = self._test_each_given_rest([x for x in pool if x != newest and x not in kept], target, pool)
+        if separated and newest is not None and newest not in kept:
+            separated += self._test_each_given_rest([newest], target, [x for x in pool if x not in separated])
+        return separated
 
-    def _sweep(self, xs: list[int], target: int, pool: list[int]) -> list[int]:
+    def _test_each_given_rest(self, xs: list[int], target: int, pool: list[int]) -> list[int]:
         if not xs:
             return []
-        found, tally = self.test.sweep(xs, target, pool, self.log_alpha, most=self.max_conditioning, poll=self._tick)
-        return self._found(target, found, tally).put_apart
+        found, tally = self.test.test_each_given_rest(
+            xs, target, pool, self.log_alpha, max_size=self.max_conditioning, poll=self._tick
+        )
+        return self._found(target, found, tally).separated_variables
 
-    def _found(self, target: int, found: Associations, tally: Tally) -> Associations:
+    def _found(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
         """Count and remember what a search through conditioning sets found."""
         self.tally.merge(tally)
         if self._remembers(target):
-            self.trail(target).note_batch(found)
+            self.log(target).note_batch(found)
         elif self.subject is not None and self._evidence:
-            for k in found.places_of(self.subject):
-                self.settle(self.subject, target, found.outcome(k), found.given_of(k))
+            for k in found.indices_of(self.subject):
+                self.record_decision(self.subject, target, found.outcome(k), found.given_of(k))
         self._separations.add_found(found, target, self.log_alpha)
         self._tick()
         return found
 
     # --- what is remembered --------------------------------------------------------------------------------------
 
-    def others(self, target: int, *excluded: int, among: Positions | None = None) -> Positions:
+    def candidates(self, target: int, *excluded: int, among: Positions | None = None) -> Positions:
         """Return all variables that may be joined to the target, but the excluded ones, in the table's order.
 
         `among` are those to choose from, if not all; they must be in the table's order, and come from this search.
         """
-        apart = () if self._knowledge is None else self._knowledge.apart(target)
-        return _core.without(self._all if among is None else among, (target, *excluded, *apart), ascending=True)
+        separated = () if self._knowledge is None else self._knowledge.forbidden_neighbours(target)
+        return _core.without(self._all if among is None else among, (target, *excluded, *separated), ascending=True)
 
-    def joinable(self, target: int, candidates: Sequence[int]) -> list[int]:
+    def admissible(self, target: int, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are not the target and may be joined to it."""
-        apart = self._left_out if self._knowledge is None else self._left_out.union(self._knowledge.apart(target))
-        return [x for x in candidates if x != target and x not in apart]
+        separated = (
+            self._excluded
+            if self._knowledge is None
+            else self._excluded.union(self._knowledge.forbidden_neighbours(target))
+        )
+        return [x for x in candidates if x != target and x not in separated]
 
     def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:
         """Return the candidates that are not members, in their order."""
@@ -391,37 +401,39 @@ class Search:
 
     def step(self, key: Any, target: int, compute: Callable[[], Value]) -> Value:
         """Return what a step about a target gives, computed once; see `once`."""
-        if self.only is not None and target != self.only:
-            raise ElsewhereError
+        if self.restrict_to is not None and target != self.restrict_to:
+            raise NeedsOtherTarget
 
-        def run() -> Step[Value]:
+        def run() -> CachedStep[Value]:
             outside = self._separations, self._step_of
             self._separations, self._step_of = Separations(), target
             try:
-                return Step(target, compute(), self._separations)
+                return CachedStep(target, compute(), self._separations)
             finally:
                 self._separations, self._step_of = outside
 
         if self._memory is None:
-            self._memory = Memory()
+            self._memory = StepCache()
         found = self._memory.recall(key, run)
         self._steps.setdefault(target, {})[id(found)] = found
         return found.value
 
-    def settle(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
+    def record_decision(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
         """Take a test for the one that settles x, until there is a later one."""
         if self._remembers(target):
-            if outcome.reliable or not self._apart(x, target):  # a test that is skipped does not undo a separation
-                self.trail(target).note(x, outcome, given)
+            if outcome.reliable or not self._is_separated(
+                x, target
+            ):  # a test that is skipped does not undo a separation
+                self.log(target).note(x, outcome, given)
         elif x == self.subject and outcome.reliable and self._step_of in (None, self.subject, target):
             # the same test, seen from the other side
-            self._from_outside[target, outcome.log_p <= self.log_alpha] = (outcome, given)
+            self._other_side[target, outcome.log_p <= self.log_alpha] = (outcome, given)
 
-    def _apart(self, x: int, target: int) -> bool:
-        latest = self.trail(target).latest(x)
+    def _is_separated(self, x: int, target: int) -> bool:
+        latest = self.log(target).latest(x)
         return latest is not None and latest.outcome.reliable and latest.outcome.log_p > self.log_alpha
 
-    def reconcile(self, members: Collection[int]) -> None:
+    def reconcile_sides(self, members: Collection[int]) -> None:
         """Settle by a test seen from the other side who is in, or out, against the latest test seen from the subject.
 
         Algorithms that look from both sides put out by one what the other would keep, or let in by one what the other
@@ -429,21 +441,21 @@ class Search:
         """
         if self.subject is None or not self._evidence:
             return
-        for (x, dependent), (outcome, given) in self._from_outside.items():
-            latest = self.trail(self.subject).latest(x)
+        for (x, dependent), (outcome, given) in self._other_side.items():
+            latest = self.log(self.subject).latest(x)
             seen = latest is not None and latest.outcome.reliable and latest.outcome.log_p <= self.log_alpha
             if dependent == (x in members) and dependent != seen:
-                self.settle(x, self.subject, outcome, given)
+                self.record_decision(x, self.subject, outcome, given)
 
-    def trail(self, target: int) -> Trail:
+    def log(self, target: int) -> EvidenceLog:
         """Return the evidence gathered about a target."""
-        if target not in self._trails:
-            self._trails[target] = Trail(len(self.variables))
-        return self._trails[target]
+        if target not in self._logs:
+            self._logs[target] = EvidenceLog(len(self.variables))
+        return self._logs[target]
 
     def members(self, target: int) -> Members:
         """Return an empty set to build the answer about a target in; what enters and leaves it is remembered."""
-        built = Members(self.trail(target) if self._remembers(target) else None)
+        built = Members(self.log(target) if self._remembers(target) else None)
         if self._step_of in (None, target):
             self._members[target] = built
         return built
@@ -451,7 +463,7 @@ class Search:
     def blanket(self, target: int) -> Members:
         """Return the set to build a blanket in; members that are known are there from the start."""
         built = self.members(target)
-        for x in sorted({*self._must(target), *(self._known_members if target == self.subject else ())}):
+        for x in sorted({*self._required(target), *(self._known_members if target == self.subject else ())}):
             built.add(x)
         return built
 
@@ -459,15 +471,15 @@ class Search:
         """Return whether an arc x → y may be, for all that is known."""
         return self._knowledge is None or self._knowledge.allows(x, y)
 
-    def so_far(self, target: int) -> tuple[int, ...]:
+    def members_so_far(self, target: int) -> tuple[int, ...]:
         """Return what is in the set being built for a target."""
         return tuple(self._members.get(target, ()))
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    def _must(self, target: int) -> frozenset[int]:
+    def _required(self, target: int) -> frozenset[int]:
         """Return those that are known to be joined to the target."""
-        return frozenset() if self._knowledge is None else self._knowledge.must(target)
+        return frozenset() if self._knowledge is None else self._knowledge.required_neighbours(target)
 
     def _remembers(self, target: int) -> bool:
         """Whether tests of a target are evidence: not those that a step about another target asks of it."""
@@ -480,17 +492,17 @@ class Search:
     def _too_large(self, given: Sequence[int]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
 
-    def _passed_over(self, target: int, candidates: Candidates, given: tuple[int, ...]) -> Screen:
+    def _all_skipped(self, target: int, candidates: Candidates, given: tuple[int, ...]) -> ScreenResult:
         nothing = np.full(len(candidates), math.nan)
         reliable = np.zeros(len(candidates), bool)
-        screen = Screen(as_positions(candidates), given, nothing, nothing, reliable, nothing)
+        screen = ScreenResult(as_positions(candidates), given, nothing, nothing, reliable, nothing)
         return self._counted(target, screen)
 
-    def _counted(self, target: int, screen: Screen) -> Screen:
+    def _counted(self, target: int, screen: ScreenResult) -> ScreenResult:
         performed = screen.performed
         self.tally.add(len(screen.given), performed, len(screen) - performed)
         if self._remembers(target):
-            self.trail(target).note_batch(screen)
+            self.log(target).note_batch(screen)
         self._tick()
         return screen
 
@@ -506,27 +518,29 @@ class Search:
         self._progress(
             Progress(
                 "" if target is None else names[target],
-                () if target is None else tuple(names[v] for v in self.so_far(target)),
+                () if target is None else tuple(names[v] for v in self.members_so_far(target)),
                 self.tally.performed,
-                self.tally.passed_over,
+                self.tally.skipped,
                 now - self._started,
             )
         )
 
 
-def _without(
-    must: frozenset[int],
+def _search_all_but(
+    required: frozenset[int],
     xs: Candidates,
-    tried: int | Sequence[int],
+    n_exhausted: int | Sequence[int],
     until_survivor: bool,
-    ask: Callable[[Candidates, int | Sequence[int]], tuple[Associations, Tally]],
-) -> tuple[Associations, Tally]:
+    ask: Callable[[Candidates, int | Sequence[int]], tuple[SubsetResult, Tally]],
+) -> tuple[SubsetResult, Tally]:
     """Search conditioning sets for those x that need not be joined to the target; the others survive, untested."""
     every = [int(x) for x in xs]
     if until_survivor:
-        every = every[: next(k for k, x in enumerate(every) if x in must) + 1]
-    asked = [k for k, x in enumerate(every) if x not in must]
-    part, tally = ask([every[k] for k in asked], tried if isinstance(tried, int) else [tried[k] for k in asked])
+        every = every[: next(k for k, x in enumerate(every) if x in required) + 1]
+    asked = [k for k, x in enumerate(every) if x not in required]
+    part, tally = ask(
+        [every[k] for k in asked], n_exhausted if isinstance(n_exhausted, int) else [n_exhausted[k] for k in asked]
+    )
     if until_survivor and part.last_survives:
         return part, tally  # somebody before survives
     numbers = np.full((3, len(every)), math.nan)
@@ -535,31 +549,31 @@ def _without(
     verdict[asked] = np.where(part.separated, 2, part.reliable)
     which[asked] = part.which + 1
     statistic, dof, log_p = numbers
-    return Associations(as_positions(every), statistic, dof, log_p, verdict, which, [(), *part.sets]), tally
+    return SubsetResult(as_positions(every), statistic, dof, log_p, verdict, which, [(), *part.sets]), tally
 
 
 class Members:
     """The set an algorithm builds: ordered by entry, and remembered. It may be changed while it is gone through."""
 
-    def __init__(self, trail: Trail | None) -> None:
+    def __init__(self, log: EvidenceLog | None) -> None:
         self._order: tuple[int, ...] = ()
         self._inside: set[int] = set()
-        self._trail = trail
+        self._log = log
 
     def add(self, x: int) -> None:
         """Let a variable in."""
         if x not in self._inside:
             self._order += (x,)
             self._inside.add(x)
-        if self._trail is not None:
-            self._trail.note_event(x, "entered")
+        if self._log is not None:
+            self._log.note_event(x, "entered")
 
     def remove(self, x: int) -> None:
         """Put a variable out."""
         self._inside.remove(x)
         self._order = self.without(x)
-        if self._trail is not None:
-            self._trail.note_event(x, "left")
+        if self._log is not None:
+            self._log.note_event(x, "left")
 
     def without(self, x: int) -> tuple[int, ...]:
         """Return the members but one."""

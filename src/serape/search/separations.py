@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.independence.base import Associations
+from serape.independence.base import SubsetResult
 
 _SMALL = 32  # batches up to this size are kept pair by pair …
 _FEW = 4  # … if one set separates them all, up to this
@@ -30,8 +30,8 @@ class _Batch(NamedTuple):
     sets: Sequence[Sequence[int]]
 
     def get(self, x: int) -> tuple[int, ...] | None:
-        places = np.flatnonzero(self.xs == x)
-        return tuple(self.sets[self.which[places[0]]]) if len(places) else None
+        indices = np.flatnonzero(self.xs == x)
+        return tuple(self.sets[self.which[indices[0]]]) if len(indices) else None
 
 
 class _OneSet(NamedTuple):
@@ -65,8 +65,8 @@ class Separations:
         if len(xs) == 0:
             return
         if len(xs) <= (_FEW if which is None else _SMALL):
-            places = [0] * len(xs) if which is None else which.tolist()
-            for x, k in zip(xs.tolist(), places, strict=True):
+            indices = [0] * len(xs) if which is None else which.tolist()
+            for x, k in zip(xs.tolist(), indices, strict=True):
                 self.add(x, target, tuple(sets[k]))
             return
         self._serial += 1
@@ -77,10 +77,10 @@ class Separations:
             batch = _Batch(self._serial, xs, which, sets)
         self._batches.setdefault(target, []).append(batch)
 
-    def add_found(self, found: Associations, target: int, log_alpha: float) -> None:
+    def add_found(self, found: SubsetResult, target: int, log_alpha: float) -> None:
         """Remember what a search through conditioning sets found to separate x from the target."""
         if len(found) <= _SMALL:
-            for x, given in found.apart(log_alpha):
+            for x, given in found.separations(log_alpha):
                 self.add(x, target, given)
             return
         apart = np.flatnonzero(found.reliable & (found.log_p > log_alpha))

@@ -17,10 +17,10 @@ from heapq import heapify, heappop, heapreplace
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected, cpdag, extension
-from serape.structure.knowledge import BoundKnowledge
 from serape.structure.scores import Score
-from serape.structure.tabu import LEAST, Stopped, Watch
+from serape.structure.tabu import LEAST, StatusLine, Stopped
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ def ges(
     knowledge: BoundKnowledge | None = None,
     max_parents: int | None = None,
     threads: int = 1,
-    watch: Watch | None = None,
+    watch: StatusLine | None = None,
 ) -> PartlyDirected:
     """Return the completed graph that the greedy search ends in; of knowledge, pairs that are kept apart are heeded."""
     search = _Ges(score, knowledge or BoundKnowledge(), max_parents, threads)
@@ -73,7 +73,7 @@ class _Ges:
         self,
         operators: Callable[[int], list[Operator]],
         apply: Callable[[PartlyDirected, Operator], None],
-        watch: Watch | None,
+        watch: StatusLine | None,
     ) -> None:
         """Make the best operator as long as one raises the score. What cannot have changed is not looked at again."""
         by_target = [operators(y) for y in range(self.graph.n)]
@@ -128,7 +128,7 @@ class _Ges:
         """
         graph = self.graph
         near, parents = graph.neighbours[y], graph.parents[y]
-        apart = graph.adjacent(y) | self.knowledge.apart(y) | {y}
+        apart = graph.adjacent(y) | self.knowledge.forbidden_neighbours(y) | {y}
         touching: dict[int, set[int]] = {}  # NA(y, x), where there is one
         for z in near:
             for x in graph.adjacent(z):

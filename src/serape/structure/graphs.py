@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import networkx as nx
 
-from serape.errors import DataError, InputTypeError, OptionError, some
+from serape.errors import DataError, InputTypeError, OptionError, abbreviate
 
 Arc = tuple[int, int]
 
@@ -42,13 +42,15 @@ class PartlyDirected:
         """Make the graph from a networkx one, in which an undirected edge is present both ways."""
         if not isinstance(graph, nx.DiGraph):
             raise InputTypeError(f"a networkx.DiGraph is needed, not a {type(graph).__name__}")
-        place = {name: k for k, name in enumerate(names)}
+        index = {name: k for k, name in enumerate(names)}
         nodes = {str(node) for node in graph}
-        if astray := [name for name in nodes if name not in place] or [name for name in names if name not in nodes]:
-            raise OptionError(f"graph and names must have the same nodes; only one of them has {some(sorted(astray))}")
+        if astray := [name for name in nodes if name not in index] or [name for name in names if name not in nodes]:
+            raise OptionError(
+                f"graph and names must have the same nodes; only one of them has {abbreviate(sorted(astray))}"
+            )
         made = cls(len(names))
         for a, b in graph.edges():
-            x, y = place[str(a)], place[str(b)]
+            x, y = index[str(a)], index[str(b)]
             if x == y:
                 raise OptionError(f"the graph has an arc from {str(a)!r} to itself; take it out")
             if y in made.parents[x]:
@@ -119,7 +121,7 @@ class PartlyDirected:
 
     def renumbered(self, order: Sequence[int]) -> Self:
         """Return the graph whose node k is this one's node order[k]."""
-        place = {x: k for k, x in enumerate(order)}
+        index = {x: k for k, x in enumerate(order)}
         graph = type(self)(self.n)
         for mine, its in (
             (self.parents, graph.parents),
@@ -127,7 +129,7 @@ class PartlyDirected:
             (self.neighbours, graph.neighbours),
         ):
             for k, x in enumerate(order):
-                its[k].update(place[y] for y in mine[x])
+                its[k].update(index[y] for y in mine[x])
         return graph
 
     def reaches(self, x: int, y: int) -> bool:
@@ -169,8 +171,8 @@ class TopologicalOrder:
 
     def admits(self, x: int, y: int) -> bool:
         """Return whether the arc x → y would close no directed cycle; if so, it may now be added."""
-        place = self._place
-        first, last = place[y], place[x]
+        index = self._place
+        first, last = index[y], index[x]
         if last < first:
             return True
         if (x, y) in self._refused:
@@ -180,10 +182,10 @@ class TopologicalOrder:
             self._refused.add((x, y))
             return False
         before = self._walk(x, self._graph.parents, first, last)
-        places = sorted(place[node] for node in before | after)
-        moved = sorted(before, key=place.__getitem__) + sorted(after, key=place.__getitem__)
-        for node, k in zip(moved, places, strict=True):
-            place[node] = k
+        indices = sorted(index[node] for node in before | after)
+        moved = sorted(before, key=index.__getitem__) + sorted(after, key=index.__getitem__)
+        for node, k in zip(moved, indices, strict=True):
+            index[node] = k
         return True
 
     def _walk(self, start: int, step: list[set[int]], first: int, last: int) -> set[int]:
@@ -211,13 +213,13 @@ def cpdag(dag_parents: Sequence[Collection[int]]) -> PartlyDirected:
         for x in before:
             children[x].add(y)
     order = _topological(parents, children)
-    place = {x: k for k, x in enumerate(order)}
+    index = {x: k for k, x in enumerate(order)}
     graph = PartlyDirected(len(parents))
     compelled = graph.parents
     for y in order:
         if not parents[y]:
             continue
-        x = max(parents[y], key=place.__getitem__)
+        x = max(parents[y], key=index.__getitem__)
         if compelled[x] <= parents[y] and parents[y] - {x} <= parents[x]:
             compelled[y].update(compelled[x])
         else:
@@ -264,9 +266,9 @@ def some_dag(graph: PartlyDirected) -> list[set[int]]:
     if found is not None:
         return found
     directed = graph.copy()
-    place = {x: k for k, x in enumerate(_topological(graph.parents, graph.children))}
+    index = {x: k for k, x in enumerate(_topological(graph.parents, graph.children))}
     for x, y in graph.edges():
-        directed.orient(*sorted((x, y), key=place.__getitem__))
+        directed.orient(*sorted((x, y), key=index.__getitem__))
     return directed.parents
 
 
@@ -348,6 +350,6 @@ def _topological(parents: Sequence[Collection[int]], children: Sequence[Iterable
             if waiting[y] == 0:
                 order.append(y)
     if len(order) < len(waiting):
-        at = some((str(x) for x, count in enumerate(waiting) if count), 3)
+        at = abbreviate((str(x) for x, count in enumerate(waiting) if count), 3)
         raise DataError(f"the arcs form a directed cycle, in or before the nodes at {at}; a DAG has none")
     return order

@@ -19,8 +19,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import Arc, PartlyDirected, TopologicalOrder, meek
-from serape.structure.knowledge import BoundKnowledge
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class _Orientation:
         """Take over the skeleton."""
         for x, others in enumerate(neighbours):
             for y in others:
-                if not self.knowledge.apart_pair(x, y):
+                if not self.knowledge.forbids_pair(x, y):
                     self.graph.add_edge(x, y)
         for x, y in self.knowledge.required:
             self.graph.add_edge(x, y)
@@ -126,15 +126,15 @@ class _Orientation:
     def apply_meek(self) -> None:
         """Direct what follows; nodes in the order of their names, in case that there are contradictions."""
         by_name = sorted(range(self.graph.n), key=self.names.__getitem__)
-        place = {x: k for k, x in enumerate(by_name)}
+        index = {x: k for k, x in enumerate(by_name)}
         graph = self.graph.renumbered(by_name)
         refused = meek(
             graph,
-            ((place[x], place[y]) for x, y in self.directed),
+            ((index[x], index[y]) for x, y in self.directed),
             lambda x, y: self.knowledge.allows(by_name[x], by_name[y]),
             lambda x, z, y: (by_name[z], frozenset((by_name[x], by_name[y]))) in self.unclear,
         )
-        self.graph = graph.renumbered([place[x] for x in range(graph.n)])
+        self.graph = graph.renumbered([index[x] for x in range(graph.n)])
         for a, b in refused:
             x, y = by_name[a], by_name[b]
             allowed = self.knowledge.allows(x, y)

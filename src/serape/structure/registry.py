@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from serape.local.registry import ALGORITHMS
-from serape.results.records import Records
+from serape.records import Records
 
 Family = Literal["constraint", "hybrid", "score"]
 

@@ -94,7 +94,7 @@ class Score(ABC):
         return math.fsum(self.family(child, parents) for child, parents in enumerate(parents_of))
 
 
-class InOrder(Score):
+class PermutedScore(Score):
     """Another score's, with the variables in another order: position k here is `order[k]` there."""
 
     def __init__(self, score: Score, order: Sequence[int]) -> None:

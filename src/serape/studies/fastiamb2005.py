@@ -144,9 +144,9 @@ def draw(answers: Answers, settings: Settings) -> Figure:
     figure = Figure(figsize=(4.2 * len(names), 3.4), layout="constrained")
     for k, name in enumerate(names):
         axes = figure.add_subplot(1, len(names), k + 1)
-        for place, algorithm in enumerate(ALGORITHMS):
+        for index, algorithm in enumerate(ALGORITHMS):
             sizes = {int(s): c for s, c in answers[f"{name} {algorithm}"]["sizes"].items()}
-            axes.bar([s + 0.2 * (place - 1.5) for s in sizes], list(sizes.values()), 0.2, label=algorithm)
+            axes.bar([s + 0.2 * (index - 1.5) for s in sizes], list(sizes.values()), 0.2, label=algorithm)
         axes.set(title=name, xlabel="size of the conditioning set", ylabel="tests")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.legend()

@@ -9,9 +9,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from serape.api import Task
-from serape.blankets import ask_of_many
 from serape.data.table import Table
+from serape.questions.blankets import ask_of_many
+from serape.questions.query import Query
 from serape.results.comparison import compare
 from serape.results.result import Finds
 from serape.results.structure import Structure
@@ -35,7 +35,7 @@ def accuracy_of_all(
     Precision of an empty answer is 1, as is recall of an empty truth. `shared=False` lets every target pay for all
     of its tests, so that numbers of tests are those of the papers.
     """
-    task = Task.make(table, finds, algorithm, "auto", alpha, max_conditioning, "auto", dof, None, options)
+    task = Query.make(table, finds, algorithm, "auto", alpha, max_conditioning, "auto", dof, None, options)
     positions = table.varying
     begin = time.perf_counter()
     if shared:

@@ -202,12 +202,14 @@ def table5_draw(answers: Answers, settings: Settings) -> Figure:
     rows = table5_tables(answers, settings)["thrombin"]
     figure = Figure(figsize=(7, 3), layout="constrained")
     axes = figure.add_subplot()
-    places = np.arange(len(rows))
+    indices = np.arange(len(rows))
     ours = [float(row["balanced accuracy"].split("±")[0]) for row in rows]
     paper = [float(row["paper's accuracy"].split("±")[0]) if row["paper's accuracy"] else 0.0 for row in rows]
-    axes.barh(places - 0.2, ours, 0.38, label="serape (cross-validated on the training compounds)", color="tab:blue")
-    axes.barh(places + 0.2, paper, 0.38, label="paper (634 test compounds)", color="tab:gray")
-    axes.set(yticks=places, yticklabels=[row["features by"] for row in rows], xlabel="balanced accuracy", xlim=(0.4, 1))
+    axes.barh(indices - 0.2, ours, 0.38, label="serape (cross-validated on the training compounds)", color="tab:blue")
+    axes.barh(indices + 0.2, paper, 0.38, label="paper (634 test compounds)", color="tab:gray")
+    axes.set(
+        yticks=indices, yticklabels=[row["features by"] for row in rows], xlabel="balanced accuracy", xlim=(0.4, 1)
+    )
     axes.invert_yaxis()
     axes.legend(loc="lower right", fontsize=7)
     return figure

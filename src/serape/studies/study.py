@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from serape.errors import DataError
-from serape.files import write_whole
+from serape.files import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,14 +93,14 @@ def run(study: Study, settings: Settings, out: Path, watch: Callable[[int, int, 
         watch(len(answers), len(cells), "")
     tables = study.tables(answers, settings)
     written = [kept, out / f"{stem}.json"]
-    write_whole(written[-1], json.dumps({"study": study.name, "tables": tables, "cells": answers}, indent=1) + "\n")
+    atomic_write(written[-1], json.dumps({"study": study.name, "tables": tables, "cells": answers}, indent=1) + "\n")
     for title, rows in tables.items():
         written.append(out / f"{stem}-{_slug(title)}.csv")
-        write_whole(written[-1], _as_csv(rows))
+        atomic_write(written[-1], _as_csv(rows))
     picture = _drawn(study, answers, settings)
     if picture is not None:
         written.append(out / f"{stem}.png")
-        write_whole(written[-1], picture)
+        atomic_write(written[-1], picture)
     return Outcome(tables, written)
 
 
@@ -124,7 +124,7 @@ def _kept(path: Path, keys: set[str]) -> dict[str, Any]:
         whole.append(line)
         if isinstance(entry, dict) and entry.get("key") in keys:
             answers[entry["key"]] = entry["answer"]
-    write_whole(path, "".join(line + "\n" for line in whole))
+    atomic_write(path, "".join(line + "\n" for line in whole))
     return answers
 
 

@@ -47,13 +47,13 @@ def blanket_page(found: Result) -> Page:
     inside = found.members if len(found.members) <= MOST_MEMBERS else _least_p(found, found.members, MOST_MEMBERS)
     members = set(found.members)
     outside = [name for name in found.trace.names if name != found.target and name not in members]
-    first = [name for name in outside if name in found.left_out]
-    rest = [name for name in outside if name not in found.left_out]
+    first = [name for name in outside if name in found.dropped]
+    rest = [name for name in outside if name not in found.dropped]
     nearest = (first + found.trace.nearest(rest, MOST_OUTSIDE))[:MOST_OUTSIDE]
     drawn = inside if len(inside) <= MOST_DRAWN else _with_children(found, _least_p(found, inside, MOST_DRAWN))
 
     names = Embedded()
-    names.places([found.target, *inside, *nearest])  # before any that these mention
+    names.indices([found.target, *inside, *nearest])  # before any that these mention
     rows = {row["variable"]: row for row in found.trace.records(found, [*inside, *nearest])}
     variables = [
         _target(found),
@@ -80,7 +80,7 @@ def blanket_page(found: Result) -> Page:
             "variables": [*variables, *({"name": shown(name)} for name in names.names[len(variables) :])],
             "described": len(variables),
             "absent": left,
-            "drawn": [0, *(names.place(name) for name in drawn)],
+            "drawn": [0, *(names.index(name) for name in drawn)],
             "edges": _edges(found, drawn, rows, names),
             "label": f"Graph of {len(drawn):,} variables around {shown(found.target)}",
         },
@@ -136,14 +136,14 @@ def _edges(found: Result, drawn: Sequence[str], rows: Mapping[str, Any], names: 
     for name in drawn:
         if name in spouses and name not in (found.parents_children or ()):
             edges += [
-                {"a": names.place(name), "b": names.place(child), "arrow": 1, "strength": strong[name]}
+                {"a": names.index(name), "b": names.index(child), "arrow": 1, "strength": strong[name]}
                 for child in spouses[name]
             ]
             if spouses[name]:
                 continue
         loose = found.parents_children is not None and name not in found.parents_children
         edges.append(
-            {"a": 0, "b": names.place(name), "arrow": int(name in children), "strength": strong[name]}
+            {"a": 0, "b": names.index(name), "arrow": int(name in children), "strength": strong[name]}
             | ({"loose": 1} if loose else {})
         )
     return edges
@@ -201,12 +201,12 @@ def _variable(found: Result, name: str, kind: str, row: Mapping[str, Any], names
         "said": shown(why.text, MOST_TEXT),
         "facts": facts,
         "sets": sets,
-        **({"apart": names.places(why.separating_set)} if why.separating_set and kind == "out" else {}),
+        **({"apart": names.indices(why.separating_set)} if why.separating_set and kind == "out" else {}),
     }
 
 
 def _out_role(found: Result, name: str) -> str:
-    if name in found.left_out:
+    if name in found.dropped:
         return "left out by the wrapper"
     for member, copies in found.interchangeable.items():
         if name in copies:
@@ -218,14 +218,14 @@ def _row(found: Result, name: str, role: str, row: Mapping[str, Any], names: Emb
     given = found.trace.given(name)
     if given is None:
         return [
-            Cell(shown(name), shown(name), names.place(name)),
+            Cell(shown(name), shown(name), names.index(name)),
             Cell(role, role),
             *[Cell("–")] * 4,
             Cell("not tested"),
         ]
     per_cell = row["rows_per_cell"]
     return [
-        Cell(shown(name), shown(name), names.place(name)),
+        Cell(shown(name), shown(name), names.index(name)),
         Cell(role, role),
         _number(row["statistic"], f"{row['statistic']:.5g}"),
         _number(row["dof"], f"{row['dof']:g}"),

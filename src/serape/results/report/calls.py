@@ -26,7 +26,7 @@ def blanket_calls(found: Result) -> dict[str, str]:
     arguments = [repr(found.target), *_arguments(settings)]
     question = "markov_blanket" if blanket else "parents_children"
     calls = {"In Python": _python(question, found.data, found.test, arguments)}
-    words = None if found.left_out else _words(found.data, found.test, settings, {})
+    words = None if found.dropped else _words(found.data, found.test, settings, {})
     if words is not None:
         command = ["serape", "blanket" if blanket else "neighbours", *words[0]]
         calls["On the command line"] = _shell([command, ["--target", found.target], *words[1:]])

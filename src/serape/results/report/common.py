@@ -25,17 +25,17 @@ class Embedded:
         """The names, in order of their places."""
         return list(self._places)
 
-    def place(self, name: str) -> int:
+    def index(self, name: str) -> int:
         """Return the place of a name; a new one takes the next."""
         return self._places.setdefault(name, len(self._places))
 
-    def places(self, names: Iterable[str]) -> list[int]:
+    def indices(self, names: Iterable[str]) -> list[int]:
         """Return the places of names."""
-        return [self.place(name) for name in names]
+        return [self.index(name) for name in names]
 
     def group(self, label: str, names: Sequence[str]) -> dict[str, Any]:
         """Return names under a label, for the page's script."""
-        return {"label": label, "of": self.places(names[:MOST_IN_A_SET]), "more": max(0, len(names) - MOST_IN_A_SET)}
+        return {"label": label, "of": self.indices(names[:MOST_IN_A_SET]), "more": max(0, len(names) - MOST_IN_A_SET)}
 
 
 def strengths(log_p: Mapping[Any, float]) -> dict[Any, float]:

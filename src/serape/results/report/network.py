@@ -43,12 +43,12 @@ def network_page(found: Structure) -> Page:
         edges = sorted(edges, key=lambda edge: _log_p(found, edge))[:MOST_EDGES]
 
     names = Embedded()
-    names.places(inside)
+    names.indices(inside)
     strong = strengths({edge: _log_p(found, edge) for edge in edges})
     apart = _apart(found, kept)
     whole = len(inside) == len(graph) and len(graph) <= MOST_WHOLE and len(edges) == len(found.edges)
     variables = [_variable(found, name, edges, apart.get(name, []), names) for name in inside]
-    drawing: dict[str, Any] = {"mode": "around", "centre": names.place(order[0])}
+    drawing: dict[str, Any] = {"mode": "around", "centre": names.index(order[0])}
     if whole:
         drawing = {"mode": "whole", "centre": None, **_drawing(found, inside, edges)}
     directed = found.finds == "network"
@@ -73,8 +73,8 @@ def network_page(found: Structure) -> Page:
             "drawn": list(range(len(inside))),
             "edges": [
                 {
-                    "a": names.place(a),
-                    "b": names.place(b),
+                    "a": names.index(a),
+                    "b": names.index(b),
                     "arrow": int(_arrow(found, (a, b))),
                     "strength": strong[a, b],
                 }
@@ -109,9 +109,9 @@ def _log_p(found: Structure, edge: tuple[str, str]) -> float:
 
 def _drawing(found: Structure, names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return where everything is, in pixels."""
-    place = {name: k for k, name in enumerate(names)}
+    index = {name: k for k, name in enumerate(names)}
     boxes = [(max(0.5, 0.3 + _LETTER * _letters(shown(name))), 28 / _PIXELS) for name in names]
-    plan = lay_out(boxes, [Edge(place[a], place[b], _arrow(found, (a, b))) for a, b in edges])
+    plan = lay_out(boxes, [Edge(index[a], index[b], _arrow(found, (a, b))) for a, b in edges])
 
     def pixels(*lengths: float) -> list[float]:
         return [round(length * _PIXELS, 1) for length in lengths]
@@ -170,11 +170,11 @@ def _variable(
         "facts": [],
         "sets": [names.group(label, group) for label, group in groups if group],
         "links": [
-            [names.place(b if a == name else a), _told(found.graph.edges[a, b])]
+            [names.index(b if a == name else a), _told(found.graph.edges[a, b])]
             for a, b in own
             if found.graph.edges[a, b]
         ],
-        "parted": [[names.place(other), names.places(given)] for other, given in apart],
+        "parted": [[names.index(other), names.indices(given)] for other, given in apart],
     }
 
 
@@ -201,9 +201,9 @@ def _edge_grid(found: Structure, edges: Sequence[tuple[str, str]], names: Embedd
     for a, b in edges:
         seen = found.graph.edges[a, b]
         row = [
-            Cell(shown(a), shown(a), names.place(a)),
+            Cell(shown(a), shown(a), names.index(a)),
             Cell("→" if _arrow(found, (a, b)) else "–", "→" if _arrow(found, (a, b)) else "–"),
-            Cell(shown(b), shown(b), names.place(b)),
+            Cell(shown(b), shown(b), names.index(b)),
         ]
         if tested and seen.get("given") is None:
             row += [*[Cell("–")] * 3, Cell("not tested")]

@@ -119,7 +119,7 @@ def page_text(page: Page) -> str:
         "style": style,
         "script": script,
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
+    return re.sub(r"\{\{(\w+)\}\}", lambda index: parts[index[1]], template)
 
 
 # --- text from the data ----------------------------------------------------------------------------------------------

@@ -1,0 +1,227 @@
+"""What is known beforehand about the arcs of a network."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+import networkx as nx
+import numpy as np
+
+from serape.errors import InputTypeError, OptionError, suggestion
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Background knowledge, by the variables' names.
+
+    `required` arcs are there; `forbidden` arcs are not, though the same pair may be joined the other way round;
+    `forbidden_pairs` are joined neither way. `tiers` go from earlier to later: a variable of a later tier is never a
+    parent of one of an earlier tier. What is not mentioned is free.
+    """
+
+    required: Sequence[Pair] = ()
+    forbidden: Sequence[Pair] = ()
+    tiers: Sequence[Sequence[str]] = ()
+    forbidden_pairs: Sequence[Pair] = ()
+
+    def __post_init__(self) -> None:
+        for field in ("required", "forbidden", "forbidden_pairs"):
+            object.__setattr__(self, field, _pairs(field, getattr(self, field)))
+        object.__setattr__(self, "tiers", _tiers(self.tiers))
+        self._check()
+
+    def bind(self, names: Sequence[str]) -> BoundKnowledge:
+        """Return the same about positions in a list of names."""
+        index = {name: k for k, name in enumerate(names)}
+        for field in fields(self):
+            for group in getattr(self, field.name):
+                for name in group:
+                    if name not in index:
+                        raise OptionError(
+                            f"{field.name} names a variable {name!r} that the data do not have; correct it or take it "
+                            f"out.{suggestion(name, index)}"
+                        )
+        return BoundKnowledge(
+            required=[(index[x], index[y]) for x, y in self.required],
+            forbidden=[(index[x], index[y]) for x, y in self.forbidden],
+            tiers=[[index[x] for x in tier] for tier in self.tiers],
+            forbidden_pairs=[(index[x], index[y]) for x, y in self.forbidden_pairs],
+        )
+
+    @classmethod
+    def of(cls, knowledge: Any) -> Knowledge:
+        """Return knowledge, given as such or as a dict."""
+        if isinstance(knowledge, Knowledge):
+            return knowledge
+        if isinstance(knowledge, Mapping):
+            return cls.from_dict(knowledge)
+        raise InputTypeError(f"knowledge must be a serape.Knowledge or a dict, not {knowledge!r:.60}")
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Make knowledge from what `to_dict` gives."""
+        known = [field.name for field in fields(cls)]
+        if not isinstance(stored, Mapping):
+            raise OptionError(f"knowledge must be a dict with any of {', '.join(known)}, not {stored!r:.60}")
+        for key in stored:
+            if key not in known:
+                raise OptionError(
+                    f"knowledge has no {key!r:.60}.{suggestion(str(key), known)} It has {', '.join(known)}."
+                )
+        return cls(**stored)
+
+    def to_dict(self) -> dict[str, list[list[str]]]:
+        """Return plain lists, fit for JSON."""
+        return {field: [list(group) for group in groups] for field, groups in asdict(self).items()}
+
+    def _check(self) -> None:
+        """Refuse knowledge that contradicts itself."""
+        tier = {name: k for k, names in enumerate(self.tiers, 1) for name in names}
+        required, forbidden = set(self.required), set(self.forbidden)
+        forbidden_neighbours = {frozenset(pair) for pair in self.forbidden_pairs}
+        for x, y in self.required:
+            arc = f"{x!r} → {y!r}"
+            if (x, y) in forbidden:
+                raise OptionError(f"the arc {arc} is both required and forbidden; take it out of one of them")
+            if frozenset((x, y)) in forbidden_neighbours:
+                raise OptionError(f"the arc {arc} is required, but its pair is forbidden; take it out of one of them")
+            if (y, x) in required:
+                raise OptionError(f"{arc} and {y!r} → {x!r} are both required; take one of them out")
+            if x in tier and y in tier and tier[x] > tier[y]:
+                raise OptionError(
+                    f"the required arc {arc} goes back from tier {tier[x]} to tier {tier[y]}; "
+                    "take it out, or move a variable to another tier"
+                )
+        try:
+            cycle = nx.find_cycle(nx.DiGraph(self.required))
+        except nx.NetworkXNoCycle:
+            return
+        path = " → ".join(repr(x) for x in (*(x for x, _ in cycle), cycle[0][0]))
+        raise OptionError(f"the required arcs form a cycle, {path}; take one of them out")
+
+
+class BoundKnowledge:
+    """Knowledge about positions. Takes room for what is said, not for all pairs."""
+
+    def __init__(
+        self,
+        required: Iterable[tuple[int, int]] = (),
+        forbidden: Iterable[tuple[int, int]] = (),
+        tiers: Iterable[Iterable[int]] = (),
+        forbidden_pairs: Iterable[tuple[int, int]] = (),
+    ) -> None:
+        self.required = frozenset(required)
+        self._forbidden = frozenset(forbidden)
+        self._tier = {x: k for k, tier in enumerate(tiers, 1) for x in tier}
+        self._required_neighbours: dict[int, set[int]] = {}
+        for x, y in self.required:
+            _join(self._required_neighbours, x, y)
+        self._forbidden_neighbours: dict[int, set[int]] = {}
+        for x, y in forbidden_pairs:
+            _join(self._forbidden_neighbours, x, y)
+        for x, y in self._forbidden:
+            if not self.allows(y, x):
+                _join(self._forbidden_neighbours, x, y)
+
+    def with_forbidden_pairs(self, pairs: Iterable[tuple[int, int]]) -> BoundKnowledge:
+        """Return the same and some more pairs that are not joined."""
+        more = copy.copy(self)
+        more._forbidden_neighbours = {x: set(others) for x, others in self._forbidden_neighbours.items()}
+        for x, y in pairs:
+            _join(more._forbidden_neighbours, x, y)
+        return more
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all is known."""
+        return not (self.required or self._forbidden or self._forbidden_neighbours or len(set(self._tier.values())) > 1)
+
+    @property
+    def has_forbidden_pairs(self) -> bool:
+        """Whether some pair is known not to be joined."""
+        return bool(self._forbidden_neighbours)
+
+    @property
+    def has_orientations(self) -> bool:
+        """Whether anything is known beside pairs that are not joined."""
+        one_way = any(self.allows(y, x) for x, y in self._forbidden)
+        return bool(self.required or one_way or len(set(self._tier.values())) > 1)
+
+    def allows(self, x: int, y: int) -> bool:
+        """Return whether the arc x → y may be."""
+        return not (
+            (x, y) in self._forbidden
+            or (y, x) in self.required
+            or y in self._forbidden_neighbours.get(x, ())
+            or (x in self._tier and y in self._tier and self._tier[x] > self._tier[y])
+        )
+
+    def requires(self, x: int, y: int) -> bool:
+        """Return whether the arc x → y must be."""
+        return (x, y) in self.required
+
+    def required_neighbours(self, x: int) -> frozenset[int]:
+        """Return those that x must be joined to."""
+        return frozenset(self._required_neighbours.get(x, ()))
+
+    def forbidden_neighbours(self, x: int) -> frozenset[int]:
+        """Return those that x cannot be joined to in either direction."""
+        return frozenset(self._forbidden_neighbours.get(x, ()))
+
+    def forbids_pair(self, x: int, y: int) -> bool:
+        """Return whether x and y cannot be joined in either direction."""
+        return y in self._forbidden_neighbours.get(x, ())
+
+    def direction(self, x: int, y: int) -> tuple[int, int] | None:
+        """Return the only arc that may join x and y, or None if both or neither may."""
+        onward, back = self.allows(x, y), self.allows(y, x)
+        if onward == back:
+            return None
+        return (x, y) if onward else (y, x)
+
+
+def _join(near: dict[int, set[int]], x: int, y: int) -> None:
+    near.setdefault(x, set()).add(y)
+    near.setdefault(y, set()).add(x)
+
+
+def _pairs(field: str, given: Any) -> tuple[Pair, ...]:
+    pairs = _groups(given, Sequence, np.ndarray)
+    if pairs is None or any(len(pair) != 2 for pair in pairs):
+        raise OptionError(f"{field} must be a list of pairs of names such as [('A', 'B')], not {given!r:.60}")
+    for x, y in pairs:
+        if x == y:
+            raise OptionError(f"{field} joins {x!r} to itself; take the pair out, or name two variables")
+    return tuple((x, y) for x, y in pairs)
+
+
+def _tiers(given: Any) -> tuple[tuple[str, ...], ...]:
+    tiers = _groups(given, Iterable)
+    if tiers is None:
+        raise OptionError(f"tiers must be a list of lists of names such as [['A'], ['B', 'C']], not {given!r:.60}")
+    tier: dict[str, int] = {}
+    for k, names in enumerate(tiers, 1):
+        for name in names:
+            if tier.setdefault(name, k) != k:
+                raise OptionError(f"{name!r} is in tier {tier[name]} and in tier {k}; leave it in one of them")
+    return tiers
+
+
+def _groups(given: Any, *kinds: Any) -> tuple[tuple[str, ...], ...] | None:
+    """Return groups of names as tuples, or None if they are something else."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return None
+    groups = []
+    for group in given:
+        if isinstance(group, str) or not isinstance(group, kinds):
+            return None
+        names = tuple(group)
+        if not all(isinstance(name, str) for name in names):
+            return None
+        groups.append(names)
+    return tuple(groups)

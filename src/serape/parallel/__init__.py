@@ -1,0 +1,1 @@
+"""Work on many items at once: processes, threads, steps computed beforehand."""

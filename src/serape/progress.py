@@ -1,0 +1,69 @@
+"""Progress that can be seen, silenced, or handed to a program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from serape.errors import OptionError
+
+PATIENCE = 2.0
+"""Seconds before a search that takes long says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a search stands."""
+
+    target: str
+    members: tuple[str, ...]
+    """What is in the set being built, now."""
+    tests: int
+    skipped: int
+    seconds: float
+    doing: str = ""
+    """What goes on, in words, where it is not tests about a target."""
+
+
+ProgressCallback = Callable[[Progress], object]
+
+
+class StatusLine:
+    """Shows progress on standard error once a search has taken longer than a moment."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._patience = patience
+        self._status: Status | None = None
+
+    def __call__(self, now: Progress) -> None:
+        """Show where the search stands."""
+        if now.seconds < self._patience:
+            return
+        done = now.doing or f"{len(now.members)} found, {now.tests:,} tests"
+        text = f"{now.target or 'searching'}: {done}, {now.seconds:.0f} s; Ctrl-C keeps what there is"
+        if self._status is None:
+            self._status = Status(Text(text), console=Console(stderr=True))
+            self._status.start()
+        self._status.update(Text(text))
+
+    def close(self) -> None:
+        """Take the display away."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+
+def progress_callback(progress: bool | ProgressCallback | None) -> ProgressCallback | None:
+    """Return who is to be told: None shows progress where a person looks on, True always, False never."""
+    if callable(progress):
+        return progress
+    if progress not in (None, True, False):
+        raise OptionError(f"progress must be True, False, None or a callable, not {progress!r}")
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        return None
+    return StatusLine(0.0 if progress else PATIENCE)

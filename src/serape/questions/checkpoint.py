@@ -1,0 +1,135 @@
+"""A file that keeps the neighbourhoods found so far, so that a long run can go on where it was stopped.
+
+One JSON text a line: first what the run is about (settings, and a digest of the data), then a line for every target.
+A last line that was cut off is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+from serape.data.table import Table
+from serape.errors import DataError, OptionError
+from serape.files import atomic_write
+from serape.independence.base import Tally
+from serape.knowledge import Knowledge
+from serape.questions.query import Query
+
+FORMAT = "serape-neighbourhoods-1"
+
+
+class Checkpoint:
+    """The neighbourhoods that a file has of a query."""
+
+    def __init__(self, path: Path, query: Query, knowledge: Knowledge | None = None) -> None:
+        self.path = path
+        self.kept: list[tuple[int, tuple[int, ...], Tally]] = []
+        """What was there: target, parents and children, tests."""
+        self._names = query.source.variables
+        self._lock = threading.Lock()
+        header = _header(query, knowledge)
+        lines = self._lines()
+        if lines:
+            self._check(lines[0], header)
+            self._read(lines[1:])
+        try:
+            atomic_write(path, "".join(json.dumps(line) + "\n" for line in [header, *lines[1:]]))
+        except DataError as error:
+            raise OptionError(f"the checkpoint {error}") from None
+
+    def add(self, target: int, near: tuple[int, ...], tally: Tally) -> None:
+        """Keep one neighbourhood more."""
+        entry = {
+            "target": self._names[target],
+            "neighbours": [self._names[x] for x in near],
+            "tests": dict(tally.tests_by_size),
+            "skipped": dict(tally.skipped_by_size),
+        }
+        with self._lock, self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def _lines(self) -> list[Any]:
+        try:
+            texts = self.path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"the checkpoint {self.path} cannot be read: {error}") from None
+        lines = []
+        for k, text in enumerate(texts):
+            try:
+                lines.append(json.loads(text))
+            except (json.JSONDecodeError, RecursionError):
+                if k == 0:
+                    raise OptionError(f"{self.path} is not a checkpoint of serape; name another file") from None
+                if k < len(texts) - 1:
+                    raise DataError(f"line {k + 1} of the checkpoint {self.path} is damaged; delete the file") from None
+        return lines
+
+    def _check(self, found: Any, header: dict[str, Any]) -> None:
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise OptionError(f"{self.path} is not a checkpoint of serape; name another file")
+        for key, wanted in json.loads(json.dumps(header)).items():
+            if found.get(key) != wanted:
+                what = "other data" if key == "data" else f"{key} {found.get(key)!r}, not {wanted!r}"
+                raise OptionError(f"the checkpoint {self.path} is of a run with {what}; name another file or delete it")
+
+    def _read(self, lines: list[Any]) -> None:
+        index = {name: k for k, name in enumerate(self._names)}
+        try:
+            for line in lines:
+                tally = Tally()
+                for size, count in line["tests"].items():
+                    tally.add(int(size), int(count), 0)
+                for size, count in line["skipped"].items():
+                    tally.add(int(size), 0, int(count))
+                near = tuple(index[name] for name in line["neighbours"])
+                self.kept.append((index[line["target"]], near, tally))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise DataError(f"the checkpoint {self.path} is damaged; delete the file") from None
+
+
+def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
+    source = query.source
+    if not isinstance(getattr(source, "table", None), Table):
+        raise OptionError(f"a checkpoint needs data that can be told again; {source.name!r} is no test on a table")
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(json.dumps(list(source.variables)).encode())
+    table = getattr(source, "table", None)
+    if table is not None:
+        for k in range(len(table.names)):
+            digest.update(str(table.levels(k)).encode())
+            digest.update((table.numbers(k) if table.levels(k) == 0 else table.codes(k)).tobytes())
+            if k in table.missing:
+                digest.update(table.missing[k].tobytes())
+    return {
+        "format": FORMAT,
+        "data": digest.hexdigest(),
+        "algorithm": _told_algorithm(query),
+        "options": {name: repr(value) for name, value in query.options.items()},
+        "test": source.name,
+        "dof": getattr(source, "dof", None),
+        "reliability": getattr(source, "reliability", None),
+        "alpha": query.alpha,
+        "max_conditioning": query.max_conditioning,
+        "random_state": repr(query.random_state),
+        "knowledge": None if knowledge is None else knowledge.to_dict(),
+    }
+
+
+def _told_algorithm(query: Query) -> str:
+    """Return the algorithm's name; of a caller's own, also where it is from and what it does."""
+    if query.algorithm.family != "custom":
+        return query.algorithm.name
+    code = getattr(query.algorithm.run, "__code__", None)
+    if code is None:
+        raise OptionError(
+            f"a checkpoint needs an algorithm that can be told again; {query.algorithm.name!r} is no function"
+        )
+    content = repr((code.co_code, code.co_names, [c for c in code.co_consts if isinstance(c, str | int | float)]))
+    digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
+    return f"{query.algorithm.run.__module__}.{code.co_qualname} {digest}"

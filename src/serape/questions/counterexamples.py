@@ -1,0 +1,157 @@
+"""Hunting for a graph on which an algorithm is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, permutations, product
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from serape.errors import OptionError, is_integer
+from serape.independence import DSeparation
+from serape.local.registry import ALGORITHMS, LocalAlgorithm, find_algorithm
+from serape.questions.query import Query
+from serape.results.comparison import true_members
+from serape.results.result import Finds
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A graph, an order of its variables and a target for which an algorithm errs; print it to see why."""
+
+    algorithm: str
+    finds: Finds
+    graph: nx.DiGraph[str]
+    order: tuple[str, ...]
+    target: str
+    found: tuple[str, ...]
+    truth: tuple[str, ...]
+
+    def __str__(self) -> str:
+        what = "blanket" if self.finds == "blanket" else "parents and children"
+        arcs = ", ".join(f"{a}→{b}" for a, b in sorted(self.graph.edges)) or "no arcs"
+        lines = [
+            f"{self.algorithm} errs on {arcs} with the columns in the order {', '.join(self.order)}:",
+            f"  the {what} of {self.target} is {{{', '.join(self.truth)}}}, it returned {{{', '.join(self.found)}}}",
+        ]
+        oracle = DSeparation(self.graph)
+        index = {name: k for k, name in enumerate(oracle.variables)}
+        for x in sorted(set(self.found) - set(self.truth)):
+            rest = [index[v] for v in self.graph if v not in (x, self.target)]
+            sets = (s for size in range(len(rest) + 1) for s in combinations(rest, size))
+            separating = next(s for s in sets if oracle.test(index[x], index[self.target], s).p == 1.0)
+            given = ", ".join(oracle.variables[z] for z in separating)
+            lines.append(f"  {x} does not belong there: {x} ⊥ {self.target}{' | ' + given if given else ''}")
+        missing = sorted(set(self.truth) - set(self.found))
+        lines += [f"  {x} is missing: {_role(self.graph, x, self.target)}" for x in missing]
+        return "\n".join(lines)
+
+
+def check_algorithm(
+    algorithm: str | LocalAlgorithm,
+    finds: Finds = "blanket",
+    *,
+    cases: int = 2000,
+    max_nodes: int = 9,
+    seed: int = 0,
+    **algorithm_options: Any,
+) -> Counterexample | None:
+    """Hunt for a DAG on which an algorithm is wrong even with perfect tests; None if none is found.
+
+    First all DAGs of up to four nodes are tried with every target, then `cases` random DAGs of 5 to `max_nodes`
+    nodes, of several densities, in shuffled orders. What is found is shrunk: nodes and arcs are taken away as long as
+    the algorithm still errs. `algorithm` is a name or any callable `algorithm(search, target, **options)`; what it is
+    to find is looked up for a name that finds one thing, and given by `finds` otherwise.
+    """
+    if not is_integer(cases) or not is_integer(max_nodes) or cases < 0 or max_nodes < 5:
+        raise OptionError("cases must be a whole number from 0 on, and max_nodes one from 5 on")
+    if finds not in ("blanket", "parents-children"):
+        raise OptionError(f"finds must be 'blanket' or 'parents-children', not {finds!r}")
+    if isinstance(algorithm, str):
+        known = ALGORITHMS[algorithm] if algorithm in ALGORITHMS else find_algorithm(algorithm, finds)
+        finds = finds if known.finds == "both" else known.finds
+    trial = _Trial(algorithm, finds, algorithm_options)
+    for graph, order in _graphs(np.random.default_rng(seed), cases, max_nodes):
+        for target in order:
+            if trial.errs(graph, order, target):
+                return trial.shrunk(graph, order, target)
+    return None
+
+
+class _Trial:
+    def __init__(self, algorithm: str | LocalAlgorithm, finds: Finds, options: dict[str, Any]) -> None:
+        self.algorithm, self.finds, self.options = algorithm, finds, options
+
+    def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
+        oracle = DSeparation(graph, order)
+        query = Query.make(oracle, self.finds, self.algorithm, "auto", 0.05, None, "auto", "auto", None, self.options)
+        return query.run(query.position(target)).members
+
+    def errs(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
+        return len(order) > 1 and set(self.answer(graph, order, target)) != true_members(graph, target, self.finds)
+
+    def shrunk(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> Counterexample:
+        smaller = True
+        while smaller:
+            smaller = False
+            for less, rest in _reductions(graph, order, target):
+                if self.errs(less, rest, target):
+                    graph, order, smaller = less, rest, True
+                    break
+        name = (
+            self.algorithm if isinstance(self.algorithm, str) else getattr(self.algorithm, "__name__", "the algorithm")
+        )
+        truth = tuple(sorted(true_members(graph, target, self.finds)))
+        found = tuple(sorted(self.answer(graph, order, target)))
+        return Counterexample(name, self.finds, graph, order, target, found, truth)
+
+
+def _reductions(
+    graph: nx.DiGraph[str], order: tuple[str, ...], target: str
+) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
+    for node in order:
+        if node != target:
+            less = graph.copy()
+            less.remove_node(node)
+            yield less, tuple(v for v in order if v != node)
+    for arc in list(graph.edges):
+        less = graph.copy()
+        less.remove_edge(*arc)
+        yield less, order
+
+
+def _graphs(
+    random: np.random.Generator, cases: int, max_nodes: int
+) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
+    for nodes in range(2, 5):
+        names = tuple("ABCD"[:nodes])
+        pairs = list(combinations(range(nodes), 2))
+        for arcs in product((False, True), repeat=len(pairs)):
+            for order in permutations(names):
+                graph: nx.DiGraph[str] = nx.DiGraph()
+                graph.add_nodes_from(names)
+                graph.add_edges_from((names[a], names[b]) for (a, b), there in zip(pairs, arcs, strict=True) if there)
+                yield graph, order
+    for _ in range(cases):
+        nodes = int(random.integers(5, max_nodes + 1))
+        names = tuple(chr(ord("A") + k) for k in range(nodes))
+        density = float(random.choice([0.15, 0.3, 0.5]))
+        graph = nx.DiGraph()
+        graph.add_nodes_from(names)
+        rank = random.permutation(nodes)
+        for a, b in combinations(range(nodes), 2):
+            if random.random() < density:
+                graph.add_edge(names[rank[a]], names[rank[b]])
+        yield graph, tuple(names[k] for k in random.permutation(nodes))
+
+
+def _role(graph: nx.DiGraph[str], x: str, target: str) -> str:
+    if graph.has_edge(x, target):
+        return f"it is a parent ({x}→{target})"
+    if graph.has_edge(target, x):
+        return f"it is a child ({target}→{x})"
+    child = next(c for c in graph.successors(target) if graph.has_edge(x, c))
+    return f"it is a spouse ({x}→{child}←{target})"

@@ -1,0 +1,131 @@
+"""The wrapper: keep of a blanket only what a classifier misses.
+
+Step 6 of GLL-MB (Aliferis 2008), step 4 of HITON (Aliferis, Tsamardinos and Statnikov 2003). A blanket is all there is
+to know about the target; a given classifier may not be able to use all of it. Members are left out, one at a time, as
+long as the cross-validated score does not suffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.data.table import Table
+from serape.errors import DataError, InputTypeError, OptionError, abbreviate, is_integer
+from serape.results.result import Result
+
+
+def wrapper(
+    data: Any,
+    found: Result,
+    classifier: Any,
+    *,
+    cv: Any = 5,
+    scoring: Any = None,
+    tolerance: float = 0.0,
+    n_jobs: int | None = None,
+) -> Result:
+    """Leave out members of a blanket that a classifier does not miss.
+
+    Backward elimination: of all members, the one whose absence scores best is left out if that score is no more than
+    `tolerance` below the best so far; and so on, until each of those left is missed, or one is left.
+
+    Parameters
+    ----------
+    data
+        What the blanket was found in, or any table with its columns.
+    found
+        The result whose members are tried.
+    classifier
+        Any scikit-learn classifier (or pipeline). It gets every level of a member as a column of zeros and ones.
+    cv, scoring, n_jobs
+        As in `sklearn.model_selection.cross_val_score`. With a number for `cv`, folds are stratified and the same for
+        all sets that are compared.
+    tolerance
+        How much of the score may be given away for one member less.
+
+    Returns
+    -------
+    Result
+        The same result with fewer members; its notes tell the scores and who was left out.
+    """
+    try:
+        from sklearn.base import clone, is_classifier
+        from sklearn.model_selection import check_cv, cross_val_score
+    except ImportError:
+        raise OptionError("the wrapper needs scikit-learn; install it with: pip install 'serape[sklearn]'") from None
+    if not isinstance(found, Result):
+        raise InputTypeError(f"the wrapper takes a Result, not a {type(found).__name__}")
+    if not is_classifier(classifier):
+        raise InputTypeError(f"the wrapper needs a scikit-learn classifier, not {classifier!r}")
+    if not isinstance(tolerance, int | float) or not tolerance >= 0:
+        raise OptionError(f"tolerance must be 0 or more, not {tolerance!r}")
+    table = data if isinstance(data, Table) else Table(data)
+    missing = [name for name in (found.target, *found.members) if name not in table.names]
+    if missing:
+        raise DataError(f"the table has no column {missing[0]!r}, which the result names")
+    target = _codes(table, found.target)
+    columns = {name: _indicators(table, name) for name in found.members}
+    rarest = int(np.bincount(target)[np.unique(target)].min())
+    if is_integer(cv) and not 2 <= cv <= rarest:
+        raise OptionError(
+            f"cv={cv} needs from 2 to {rarest} folds: the rarest level of {found.target!r} has {rarest} rows"
+        )
+    folds = list(check_cv(cv, target, classifier=True).split(target, target))
+
+    def score(members: Sequence[str]) -> float:
+        features = np.concatenate([columns[name] for name in members], axis=1)
+        scores = cross_val_score(clone(classifier), features, target, cv=folds, scoring=scoring, n_jobs=n_jobs)
+        return float(np.mean(scores))
+
+    members = list(found.members)
+    if len(members) < 2:
+        return replace(found, notes=(*found.notes, "wrapper: nothing to leave out of fewer than two members"))
+    before = best = score(members)
+    dropped: list[str] = []
+    while len(members) > 1:
+        without = {name: score([m for m in members if m != name]) for name in members}
+        least_missed = max(members, key=lambda name: without[name])
+        if without[least_missed] < best - tolerance:
+            break
+        best = max(best, without[least_missed])
+        members.remove(least_missed)
+        dropped.append(least_missed)
+    after = score(members)
+    told = (
+        f"left out {abbreviate(dropped)}, {before:.4f} → {after:.4f}"
+        if dropped
+        else f"{before:.4f}, each member is missed"
+    )
+    spouses = {s: _without(v, dropped) or () for s, v in (found.spouses or {}).items() if s not in dropped}
+    return replace(
+        found,
+        blanket=tuple(x for x in found.blanket if x not in dropped),
+        parents_children=_without(found.parents_children, dropped),
+        spouses=None if found.spouses is None else spouses,
+        dropped=tuple(dropped),
+        notes=(*found.notes, f"wrapper, {type(classifier).__name__}, cross-validated score: {told}"),
+    )
+
+
+def _without(names: tuple[str, ...] | None, dropped: Sequence[str]) -> tuple[str, ...] | None:
+    return None if names is None else tuple(x for x in names if x not in dropped)
+
+
+def _codes(table: Table, name: str) -> NDArray[np.uint16]:
+    at = table.position(name)
+    if at in table.continuous:
+        raise DataError(f"column {name!r} is continuous; the wrapper takes categorical columns")
+    return table.packed.codes(at)
+
+
+def _indicators(table: Table, name: str) -> NDArray[np.float64]:
+    """Return a column of zeros and ones for each level (one will do for two)."""
+    codes = _codes(table, name)
+    levels = np.arange(1 if table.levels(table.position(name)) == 2 else 0, table.levels(table.position(name)))
+    indicators: NDArray[np.float64] = (codes[:, None] == levels).astype(np.float64)
+    return indicators

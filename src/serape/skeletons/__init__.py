@@ -1,0 +1,1 @@
+"""Skeletons: which variables are adjacent, and the sets that separate those that are not."""
