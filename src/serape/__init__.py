@@ -16,23 +16,30 @@ from serape.errors import (
     OptionError,
     SerapeError,
 )
-from serape.independence import DSeparation, FunctionTest, IndependenceTest, Outcome, ci_test
+from serape.independence import DSeparation, FunctionTest, IndependenceTest, Outcome
 from serape.knowledge import Knowledge
 from serape.local.answer import Answer
 from serape.networks import Network, load_network, read_bif, write_bif
-from serape.questions.alpha_path import AlphaPath, alpha_path
+from serape.progress import Progress
+from serape.questions.alpha_path import alpha_path
+from serape.questions.blanket import markov_blanket, parents_children
 from serape.questions.blankets import blankets
+from serape.questions.ci import ci_test
 from serape.questions.counterexamples import Counterexample, check_algorithm
-from serape.questions.pairs import Pairs, all_pairs
-from serape.questions.query import markov_blanket, parents_children
-from serape.questions.stability import Stability, stability
-from serape.questions.structures import network, region, skeleton
+from serape.questions.network import network
+from serape.questions.pairs import all_pairs
+from serape.questions.region import region
+from serape.questions.skeleton import skeleton
+from serape.questions.stability import stability
 from serape.questions.wrapper import wrapper
+from serape.results.alpha_path import AlphaPath
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.graph_comparison import GraphComparison, compare_graphs
+from serape.results.pairs import Pairs
 from serape.results.result import Result, load_result
+from serape.results.stability import Stability
 from serape.results.structure import Structure, load_structure
-from serape.search import Progress, Search
+from serape.search import Search
 from serape.structure.registry import algorithms
 from serape.structure.scores import Score
 

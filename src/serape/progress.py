@@ -58,12 +58,17 @@ class StatusLine:
             self._status = None
 
 
+def check_progress(progress: object) -> None:
+    """Refuse what is neither True, False, None nor a callable."""
+    if not callable(progress) and progress not in (None, True, False):
+        raise OptionError(f"progress must be True, False, None or a callable, not {progress!r:.60}")
+
+
 def progress_callback(progress: bool | ProgressCallback | None) -> ProgressCallback | None:
-    """Return who is to be told: None shows progress where a person looks on, True always, False never."""
+    """Return the callback that `progress` asks for: None shows progress on a terminal, True always, False never."""
+    check_progress(progress)
     if callable(progress):
         return progress
-    if progress not in (None, True, False):
-        raise OptionError(f"progress must be True, False, None or a callable, not {progress!r}")
     if progress is False or (progress is None and not sys.stderr.isatty()):
         return None
     return StatusLine(0.0 if progress else PATIENCE)

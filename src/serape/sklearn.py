@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from serape.data.discretise import Method, discretise
 from serape.data.encoding import FEW_LEVELS, Encoded, Kind, Kinds, encode_array
 from serape.data.reading import read, read_series
-from serape.data.table import Missing, Table
+from serape.data.table import Table
 from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError
-from serape.independence import DofRule
-from serape.local.registry import LocalAlgorithm
-from serape.questions.query import Reliability, markov_blanket, parents_children
+from serape.knowledge import Knowledge
+from serape.progress import ProgressCallback
+from serape.questions.blanket import ask
 from serape.records import Records
-from serape.results.result import Finds, Result
+from serape.results.result import Result
+from serape.settings import FIELDS, DataSettings, Settings
+from serape.types import DofRule, Finds, LocalAlgorithm, Missing, Reliability, Variables
 
 try:
     from sklearn.base import BaseEstimator
@@ -46,8 +48,17 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    algorithm, test, alpha, max_conditioning, reliability, dof
-        As in `serape.markov_blanket`.
+    algorithm, test, alpha, max_conditioning, dof, reliability, knowledge, known_members, forbidden_members, progress
+        As in `serape.markov_blanket`. Columns of X are given by name, or by position; y is the target.
+    random_state
+        A seed; exact ties are broken at random with one, and by the order of columns without.
+    kinds
+        As in `serape.Table`: "categorical" or "continuous" for all columns of X, or by name.
+    missing
+        As in `serape.Table`, for X: "error", "drop", "level" or "pairwise". Where it is not "error", missing values
+        pass through `transform`. y must be complete.
+    n_jobs
+        Threads of the search; None is one, -1 all. The answer does not depend on it.
     finds
         "blanket", or "parents-children" for parents and children alone (as `serape.parents_children`).
     algorithm_options
@@ -55,18 +66,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     target_kind
         What y is: "categorical", "continuous", or "auto": text, truth values, declared categories and whole numbers of
         at most 20 distinct values (also as 1.0, 2.0, …) are categories, all other numbers a quantity.
-    kinds
-        As in `serape.Table`: "categorical" or "continuous" for all columns of X, or by name.
-    missing
-        As in `serape.Table`, for X: "error", "drop", "level" or "pairwise". Where it is not "error", missing values
-        pass through `transform`. y must be complete.
     discretise, bins
         Divide continuous columns (and y, if it is continuous) into classes for the search: "quantile", "width" or
         "mdl", as in `serape.discretise`, so that tests for categories serve. `transform` gives the columns undivided.
-    random_state
-        A seed; exact ties break at random with one, and by the order of columns without.
-    n_jobs
-        Threads of the search; None is one, -1 all. The answer does not depend on it.
 
     Attributes
     ----------
@@ -89,34 +91,42 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         test: str = "auto",
         alpha: float = 0.05,
         *,
-        finds: Finds = "blanket",
-        max_conditioning: int | None = None,
-        reliability: Reliability = "auto",
+        max_conditioning: int | Literal["auto"] | None = "auto",
         dof: DofRule = "auto",
-        algorithm_options: Mapping[str, Any] | None = None,
-        target_kind: TargetKind = "auto",
+        reliability: Reliability = "auto",
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        knowledge: Knowledge | Mapping[str, Any] | None = None,
+        known_members: Variables = (),
+        forbidden_members: Variables = (),
         kinds: str | Mapping[str, str] | None = None,
         missing: Missing = "error",
+        n_jobs: int | None = 1,
+        progress: bool | ProgressCallback | None = None,
+        finds: Finds = "blanket",
+        algorithm_options: Mapping[str, Any] | None = None,
+        target_kind: TargetKind = "auto",
         discretise: Method | None = None,
         bins: int = 5,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.test = test
         self.alpha = alpha
-        self.finds = finds
         self.max_conditioning = max_conditioning
-        self.reliability = reliability
         self.dof = dof
-        self.algorithm_options = algorithm_options
-        self.target_kind = target_kind
+        self.reliability = reliability
+        self.random_state = random_state
+        self.knowledge = knowledge
+        self.known_members = known_members
+        self.forbidden_members = forbidden_members
         self.kinds = kinds
         self.missing = missing
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.finds = finds
+        self.algorithm_options = algorithm_options
+        self.target_kind = target_kind
         self.discretise = discretise
         self.bins = bins
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> MarkovBlanketSelector:
         """Find the blanket of y among the columns of X."""
@@ -127,24 +137,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         if y is None:
             raise DataError("MarkovBlanketSelector requires y to be passed, but the target y is None")
-        questions = {"blanket": markov_blanket, "parents-children": parents_children}
-        if self.finds not in questions:
+        if self.finds not in ("blanket", "parents-children"):
             raise OptionError(f"finds={self.finds!r} is not known; use 'blanket' or 'parents-children'")
         table, target = self._table(X, y)
-        found = questions[self.finds](
-            table,
-            target,
-            algorithm=self.algorithm,
-            test=self.test,
-            alpha=self.alpha,
-            max_conditioning=self.max_conditioning,
-            reliability=self.reliability,
-            dof=self.dof,
-            random_state=_seed(self.random_state),
-            n_jobs=1 if self.n_jobs is None else self.n_jobs,
-            progress=False,
-            **(self.algorithm_options or {}),
-        )
+        found = ask(table, target, self.finds, self._settings())
         told = None if found.data is None else replace(found.data, table=None)
         self.result_: Result = replace(found, trace=found.trace.settled(), data=told)  # a model does not keep the data
         self.blanket_ = self.result_.members
@@ -193,6 +189,13 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     # --- inside --------------------------------------------------------------------------------------------------
+
+    def _settings(self) -> Settings:
+        """Return the settings of the search; those about the data have been used by then."""
+        given = {name: getattr(self, name) for name in FIELDS if hasattr(self, name)}
+        options = self.algorithm_options or {}
+        asked = Settings.of(**{**given, "random_state": _seed(self.random_state)}, **options)
+        return replace(asked, data=DataSettings())
 
     def _checked(self, X: Any, **how: Any) -> Any:
         """Return X, if it is not a frame, as an array or sparse matrix that scikit-learn has checked."""

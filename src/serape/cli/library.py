@@ -18,7 +18,7 @@ from serape.data.example import clinic, clinic_graph
 from serape.data.writing import write_csv, write_table
 from serape.errors import OptionError, suggestion
 from serape.networks import bundled_networks
-from serape.questions.query import thread_count
+from serape.settings import thread_count
 
 
 @command("algorithms", "serape algorithms", "serape algorithms --json")

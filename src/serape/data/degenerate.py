@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.data.table import Table, as_table
+from serape.data.table import Table
 from serape.errors import OptionError, abbreviate
 
 _BLOCK = 1 << 24  # cells looked at together
@@ -119,7 +119,7 @@ def degenerate(data: Any, tolerance: float | None = None) -> Degenerate:
     rows in which the other is not what it is most often: with 0.01, knowing one leaves at most a hundredth of what one
     would get wrong about the other by guessing its commonest level. This compares all pairs of columns.
     """
-    table = as_table(data)
+    table = Table(data)
     if tolerance is not None:
         _check_tolerance(tolerance)
     found: dict[bytes, list[int]] = {}
@@ -165,7 +165,7 @@ def determined_by(
     Values of continuous columns count as equal only if they are exactly equal. Rows in which one of the columns is
     missing are left out.
     """
-    table = as_table(data)
+    table = Table(data)
     _check_tolerance(tolerance)
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         columns = (columns,)

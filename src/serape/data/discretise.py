@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.encoding import Encoded, Kinds, as_codes
 from serape.data.reading import read
-from serape.data.table import Missing, Table, as_table
+from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, OptionError, abbreviate, is_integer, suggestion
+from serape.types import Missing
 
 Method = Literal["quantile", "width", "mdl"]
 METHODS: tuple[Method, ...] = ("quantile", "width", "mdl")
@@ -138,7 +139,7 @@ def discretise(
             if target is None
             else f"target is for method='mdl'; method={method!r} does not look at one"
         )
-    table = as_table(data)
+    table = Table(data)
     chosen = _chosen(table, columns)
     at = None if target is None else table.position(target)
     if at is not None and at in table.continuous:

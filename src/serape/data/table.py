@@ -7,8 +7,9 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,12 @@ from serape.data.pickling import packed_again, stored
 from serape.data.provenance import Provenance
 from serape.data.reading import Columns, read
 from serape.errors import DataError, OptionError, abbreviate, is_integer, suggestion
+from serape.settings import DataSettings
+from serape.types import Missing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Missing = Literal["error", "drop", "level", "pairwise"]
-MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
 FEW_ROWS_A_LEVEL = 5
 
 
@@ -65,6 +66,17 @@ class Table:
     NaN and null.
     """
 
+    def __new__(cls, data: Any = None, *args: Any, **settings: Any) -> Table:
+        """Return data as they are if they are a table already."""
+        return data if isinstance(data, Table) else super().__new__(cls)
+
+    @classmethod
+    def of(cls, data: Any, settings: DataSettings | None = None) -> Table:
+        """Return data as a table, encoded by the settings unless they are a table already."""
+        if settings is None:
+            return cls(data)
+        return cls(data, settings.kinds, settings.missing, settings.ignore, settings.header, settings.na_values)
+
     def __init__(
         self,
         data: Any,
@@ -74,8 +86,10 @@ class Table:
         header: bool | Sequence[str] | None = None,
         na_values: Collection[str] = (),
     ) -> None:
-        if missing not in MISSING_RULES:
-            raise OptionError(f"missing={missing!r} is not known; use one of {', '.join(map(repr, MISSING_RULES))}")
+        settings = DataSettings(kinds=kinds, missing=missing, ignore=ignore, header=header, na_values=na_values)
+        if isinstance(data, Table):
+            refuse_encoding_again(settings)
+            return  # `data` is this very table
         columns = read(data, Kinds(kinds), TextOptions.make(header, na_values))
         _check_shape(columns)
         if isinstance(kinds, Mapping):
@@ -248,9 +262,9 @@ class Table:
         """Columns that are copies of columns before them."""
         return frozenset(k for k, group in self.copies.items() if k != group[0])
 
-    def position(self, variable: str | int) -> int:
+    def position(self, variable: object) -> int:
         """Return where a variable, given by name or position, stands."""
-        if variable in self._made.get("ignore", ()) and variable not in self._position:
+        if isinstance(variable, str) and variable in self._made.get("ignore", ()) and variable not in self._position:
             raise OptionError(f"the column {variable!r} was left out, as asked; take it out of what is ignored")
         try:
             return position_of(variable, self.names, self._position)
@@ -368,7 +382,7 @@ class _Variables(Mapping[str, Variable]):
         return repr(self._table)
 
 
-def position_of(variable: str | int, names: Sequence[str], positions: Mapping[str, int]) -> int:
+def position_of(variable: object, names: Sequence[str], positions: Mapping[str, int]) -> int:
     """Return where a variable, given by name or position, stands among names."""
     if isinstance(variable, str):
         if variable not in positions:
@@ -376,7 +390,8 @@ def position_of(variable: str | int, names: Sequence[str], positions: Mapping[st
                 f"there is no column {variable!r}.{suggestion(variable, names)} The columns are {abbreviate(names)}."
             )
         return positions[variable]
-    if is_integer(variable):
+    if isinstance(variable, Integral) and is_integer(variable):
+        variable = int(variable)
         called = positions.get(str(variable), variable)
         if called != variable:
             raise OptionError(
@@ -385,13 +400,18 @@ def position_of(variable: str | int, names: Sequence[str], positions: Mapping[st
             )
         if not 0 <= variable < len(names):
             raise OptionError(f"there is no column at position {variable}; positions go from 0 to {len(names) - 1}")
-        return int(variable)
-    raise OptionError(f"a variable is given by its name or its position, not by {variable!r}")
+        return variable
+    what = "None" if variable is None else f"a {type(variable).__name__}"
+    raise OptionError(f"a variable is given by its name or its position, not by {what}; give one of its names")
 
 
-def as_table(data: Any) -> Table:
-    """Return data as a Table, encoding it only if it is not one already."""
-    return data if isinstance(data, Table) else Table(data)
+def refuse_encoding_again(settings: DataSettings) -> None:
+    """Refuse settings about the encoding of data that are encoded already."""
+    for name in settings.given():
+        raise OptionError(
+            f"the data are a Table already, so {name}={getattr(settings, name)!r:.60} comes too late; pass it to Table "
+            f"when the data are read, or pass the data themselves"
+        )
 
 
 def _made(

@@ -35,9 +35,7 @@ from serape.independence.base import (
     as_positions,
     for_core,
 )
-
-DofRule = Literal["auto", "full", "adjusted"]
-ReliabilityRule = Literal["dof", "cells"] | None
+from serape.types import DofRule, ReliabilityRule
 
 
 def check_rules(dof: str, reliability: str | None) -> None:

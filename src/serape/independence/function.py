@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.data.table import as_table
+from serape.data.table import Table
 from serape.errors import DataError, InputTypeError
 from serape.independence.base import IndependenceTest, Outcome
 
@@ -48,7 +48,7 @@ class FunctionTest(IndependenceTest):
     def __init__(self, data: Any, function: TestFunction, name: str | None = None) -> None:
         if not callable(function):
             raise InputTypeError(f"an independence test is made of a function (x, y, z) -> p, not of {function!r:.60}")
-        self.table = as_table(data)
+        self.table = Table(data)
         self.variables = self.table.names
         self.rows = self.table.rows
         self.function = function

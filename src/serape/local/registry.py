@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from serape.errors import InputTypeError, OptionError, suggestion
+from serape.errors import InputTypeError, OptionError
 from serape.local.dos import dos, dos_pc
 from serape.local.fast_iamb import fast_iamb
 from serape.local.gs import gs
@@ -19,11 +19,8 @@ from serape.local.inter_iapc import inter_iapc
 from serape.local.ipc_mb import ipc_mb, ipc_pc
 from serape.local.max_min import mmmb, mmpc
 from serape.local.pcmb import algorithm_mb, algorithm_pc
-from serape.results.result import Finds
-
-LocalAlgorithm = Callable[..., Any]
-"""`algorithm(search, target, **options)`: returns the variables found (positions or names), or an `Answer`."""
-
+from serape.names import match, unknown
+from serape.types import Finds, LocalAlgorithm
 
 _TSAMARDINOS = "Tsamardinos, Aliferis & Statnikov 2003"
 _TSAMARDINOS_KDD = "Tsamardinos, Aliferis & Statnikov 2003 (KDD)"
@@ -39,7 +36,8 @@ class Algorithm:
 
     name: str
     run: LocalAlgorithm
-    finds: Finds | Literal["both"]
+    finds: Finds | Literal["both", "skeleton"]
+    """What it finds; a "skeleton" is learnt pair by pair, not from neighbourhoods."""
     family: str
     sound: bool
     paper: str
@@ -56,9 +54,14 @@ class Algorithm:
         return self.family in (DIVIDE, _HYBRID)
 
     @property
-    def parts_by_subsets(self) -> bool:
-        """Whether it parts a variable from the target by subsets of the neighbourhood, not given the whole blanket."""
+    def separates_by_subsets(self) -> bool:
+        """Whether it separates a variable from the target by subsets of the neighbourhood, not by the whole blanket."""
         return self.family == DIVIDE
+
+    @property
+    def by_pairs(self) -> bool:
+        """Whether it learns a skeleton pair by pair, not from neighbourhoods."""
+        return self.finds == "skeleton"
 
     def symmetric(self, options: Mapping[str, Any]) -> bool:
         """Whether x is among y's parents and children exactly if y is among x's, on any data."""
@@ -97,11 +100,13 @@ _ALL = (
     Algorithm("hpc-mb", hpc_mb, "blanket", _HYBRID, True, _MORAIS, dof="adjusted"),
 )  # fmt: skip
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
-_NETWORKS = ("pc-stable", "mmhc", "h2pc", "ges", "sca", "tabu")
 MANY_COLUMNS = 500
 
 
-def automatic(finds: Finds, columns: int, kind: Literal["categorical", "numbers", "unknown"]) -> str:
+DataKind = Literal["categorical", "numbers", "unknown"]
+
+
+def automatic(finds: Finds, columns: int, kind: DataKind) -> str:
     """Return the algorithm that is nearest to the truth for such data and ends soon (docs/choosing.md).
 
     `kind` is "unknown" where answers come from a test that somebody else has made: few questions are asked of it.
@@ -116,28 +121,41 @@ def automatic(finds: Finds, columns: int, kind: Literal["categorical", "numbers"
     return "iamb" if blanket else "hiton-pc"
 
 
-def find_algorithm(algorithm: str | LocalAlgorithm, finds: Finds) -> Algorithm:
-    """Return the algorithm of a name that finds what is asked, or one made of a callable."""
+def find_algorithm(algorithm: object, finds: Finds) -> Algorithm | None:
+    """Return the algorithm of a name that finds what is asked, or one made of a callable; None if none is known.
+
+    A known algorithm that finds something else is refused.
+    """
     if callable(algorithm):
-        name = getattr(algorithm, "__name__", type(algorithm).__name__)
-        return Algorithm(name, algorithm, finds, "custom", False, "")
+        return own_algorithm(algorithm, finds)
     if not isinstance(algorithm, str):
-        raise InputTypeError(f"an algorithm is a name or a callable, not {algorithm!r}")
-    known = [name for name, a in ALGORITHMS.items() if a.answers(finds)]
-    if algorithm in ALGORITHMS and algorithm not in known:
-        other = "parents and children" if finds == "blanket" else "the blanket"
-        wanted = "the blanket" if finds == "blanket" else "parents and children"
-        raise OptionError(
-            f"algorithm {algorithm!r} finds {other} only; for {wanted} there are {', '.join(map(repr, known))}."
-        )
-    if algorithm in _NETWORKS:
-        raise OptionError(
-            f"algorithm {algorithm!r} finds a whole network; ask serape.network (`serape network` on the command "
-            f"line), or choose another name"
-        )
-    if algorithm not in known:
-        choices = ", ".join(map(repr, known))
-        raise OptionError(
-            f"algorithm {algorithm!r} is not known.{suggestion(algorithm, known)} Known are 'auto', {choices}."
-        )
-    return ALGORITHMS[algorithm]
+        raise InputTypeError(f"an algorithm is a name or a callable, not {algorithm!r:.60}")
+    name = match(algorithm, ALGORITHMS)
+    if name is None:
+        return None
+    found = ALGORITHMS[name]
+    if not found.answers(finds):
+        other, wanted = _WORDS["parents-children" if finds == "blanket" else "blanket"], _WORDS[finds]
+        known = ", ".join(map(repr, names_of(finds)))
+        raise OptionError(f"algorithm {name!r} finds {other} only; for {wanted} there are {known}.")
+    return found
+
+
+def own_algorithm(algorithm: LocalAlgorithm, finds: Finds) -> Algorithm:
+    """Return a caller's own algorithm."""
+    function = getattr(algorithm, "func", algorithm)  # of functools.partial
+    name = getattr(function, "__name__", type(function).__name__)
+    return Algorithm(name, algorithm, finds, "custom", False, "")
+
+
+def names_of(finds: Finds) -> list[str]:
+    """Return the names of the algorithms that find what is asked."""
+    return [name for name, algorithm in ALGORITHMS.items() if algorithm.answers(finds)]
+
+
+def unknown_algorithm(algorithm: object, known: list[str]) -> OptionError:
+    """Return the error that says that an algorithm is not known."""
+    return OptionError(unknown("algorithm", algorithm, ["auto", *known]))
+
+
+_WORDS: Mapping[Finds, str] = {"blanket": "the blanket", "parents-children": "parents and children"}

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
-from typing import Any
+from typing import Unpack
 
 import networkx as nx
 import numpy as np
 
+from serape._keywords import Keywords
 from serape.errors import OptionError, is_integer
 from serape.independence import DSeparation
-from serape.local.registry import ALGORITHMS, LocalAlgorithm, find_algorithm
+from serape.local.registry import ALGORITHMS
+from serape.names import match
 from serape.questions.query import Query
 from serape.results.comparison import true_members
-from serape.results.result import Finds
+from serape.settings import Settings, question, refuse
+from serape.types import Finds, LocalAlgorithm
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,15 @@ class Counterexample:
         return "\n".join(lines)
 
 
+@question(
+    without={
+        name: "the tests are perfect, on graphs in place of data"
+        for name in (
+            "test", "alpha", "dof", "reliability", "knowledge", "known_members", "forbidden_members", "kinds",
+            "missing", "ignore", "header", "na_values", "n_jobs", "progress",
+        )
+    }
+)  # fmt: skip
 def check_algorithm(
     algorithm: str | LocalAlgorithm,
     finds: Finds = "blanket",
@@ -57,23 +69,26 @@ def check_algorithm(
     cases: int = 2000,
     max_nodes: int = 9,
     seed: int = 0,
-    **algorithm_options: Any,
+    **settings: Unpack[Keywords],
 ) -> Counterexample | None:
     """Hunt for a DAG on which an algorithm is wrong even with perfect tests; None if none is found.
 
     First all DAGs of up to four nodes are tried with every target, then `cases` random DAGs of 5 to `max_nodes`
-    nodes, of several densities, in shuffled orders. What is found is shrunk: nodes and arcs are taken away as long as
-    the algorithm still errs. `algorithm` is a name or any callable `algorithm(search, target, **options)`; what it is
-    to find is looked up for a name that finds one thing, and given by `finds` otherwise.
+    nodes, of several densities, in shuffled orders; `seed` is that of the DAGs. What is found is shrunk: nodes and arcs
+    are taken away as long as the algorithm still errs. `algorithm` is a name or any callable
+    `algorithm(search, target, **options)`; what it finds is looked up for a name that finds one thing, and given by
+    `finds` otherwise.
     """
+    refuse(check_algorithm, settings)
     if not is_integer(cases) or not is_integer(max_nodes) or cases < 0 or max_nodes < 5:
         raise OptionError("cases must be a whole number from 0 on, and max_nodes one from 5 on")
     if finds not in ("blanket", "parents-children"):
         raise OptionError(f"finds must be 'blanket' or 'parents-children', not {finds!r}")
-    if isinstance(algorithm, str):
-        known = ALGORITHMS[algorithm] if algorithm in ALGORITHMS else find_algorithm(algorithm, finds)
-        finds = finds if known.finds == "both" else known.finds
-    trial = _Trial(algorithm, finds, algorithm_options)
+    name = match(algorithm, ALGORITHMS)
+    if name is not None:
+        what = ALGORITHMS[name].finds
+        finds = what if what in ("blanket", "parents-children") else finds
+    trial = _Trial(Settings.of(algorithm=algorithm, **settings), finds)
     for graph, order in _graphs(np.random.default_rng(seed), cases, max_nodes):
         for target in order:
             if trial.errs(graph, order, target):
@@ -82,13 +97,12 @@ def check_algorithm(
 
 
 class _Trial:
-    def __init__(self, algorithm: str | LocalAlgorithm, finds: Finds, options: dict[str, Any]) -> None:
-        self.algorithm, self.finds, self.options = algorithm, finds, options
+    def __init__(self, settings: Settings, finds: Finds) -> None:
+        self.settings, self.finds = settings, finds
 
     def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
-        oracle = DSeparation(graph, order)
-        query = Query.make(oracle, self.finds, self.algorithm, "auto", 0.05, None, "auto", "auto", None, self.options)
-        return query.run(query.position(target)).members
+        query, at = Query.about(DSeparation(graph, order), target, self.finds, self.settings)
+        return query.run(at).members
 
     def errs(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
         return len(order) > 1 and set(self.answer(graph, order, target)) != true_members(graph, target, self.finds)
@@ -101,9 +115,8 @@ class _Trial:
                 if self.errs(less, rest, target):
                     graph, order, smaller = less, rest, True
                     break
-        name = (
-            self.algorithm if isinstance(self.algorithm, str) else getattr(self.algorithm, "__name__", "the algorithm")
-        )
+        algorithm = self.settings.search.algorithm
+        name = algorithm if isinstance(algorithm, str) else getattr(algorithm, "__name__", "the algorithm")
         truth = tuple(sorted(true_members(graph, target, self.finds)))
         found = tuple(sorted(self.answer(graph, order, target)))
         return Counterexample(name, self.finds, graph, order, target, found, truth)

@@ -9,16 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from serape._keywords import Keywords
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, OptionError, abbreviate, is_integer
+from serape.errors import DataError, InputTypeError, MissingLibraryError, OptionError, abbreviate, is_integer
 from serape.results.result import Result
+from serape.settings import Settings, check_options, question, refuse
 
 
+@question(
+    without={
+        name: "the members have been found already"
+        for name in (
+            "algorithm", "test", "alpha", "max_conditioning", "dof", "reliability", "random_state", "knowledge",
+            "known_members", "forbidden_members", "progress",
+        )
+    }
+)  # fmt: skip
 def wrapper(
     data: Any,
     found: Result,
@@ -27,7 +38,7 @@ def wrapper(
     cv: Any = 5,
     scoring: Any = None,
     tolerance: float = 0.0,
-    n_jobs: int | None = None,
+    **settings: Unpack[Keywords],
 ) -> Result:
     """Leave out members of a blanket that a classifier does not miss.
 
@@ -42,7 +53,7 @@ def wrapper(
         The result whose members are tried.
     classifier
         Any scikit-learn classifier (or pipeline). It gets every level of a member as a column of zeros and ones.
-    cv, scoring, n_jobs
+    cv, scoring
         As in `sklearn.model_selection.cross_val_score`. With a number for `cv`, folds are stratified and the same for
         all sets that are compared.
     tolerance
@@ -53,18 +64,23 @@ def wrapper(
     Result
         The same result with fewer members; its notes tell the scores and who was left out.
     """
+    refuse(wrapper, settings)
+    asked = Settings.of(**settings)
+    check_options("wrapper", asked.options, ["cv", "scoring", "tolerance"])
     try:
         from sklearn.base import clone, is_classifier
         from sklearn.model_selection import check_cv, cross_val_score
     except ImportError:
-        raise OptionError("the wrapper needs scikit-learn; install it with: pip install 'serape[sklearn]'") from None
+        raise MissingLibraryError(
+            "the wrapper needs scikit-learn, 1.6 or newer; install it with: pip install 'serape[sklearn]'"
+        ) from None
     if not isinstance(found, Result):
         raise InputTypeError(f"the wrapper takes a Result, not a {type(found).__name__}")
     if not is_classifier(classifier):
         raise InputTypeError(f"the wrapper needs a scikit-learn classifier, not {classifier!r}")
     if not isinstance(tolerance, int | float) or not tolerance >= 0:
         raise OptionError(f"tolerance must be 0 or more, not {tolerance!r}")
-    table = data if isinstance(data, Table) else Table(data)
+    table = Table.of(data, asked.data)
     missing = [name for name in (found.target, *found.members) if name not in table.names]
     if missing:
         raise DataError(f"the table has no column {missing[0]!r}, which the result names")
@@ -79,7 +95,9 @@ def wrapper(
 
     def score(members: Sequence[str]) -> float:
         features = np.concatenate([columns[name] for name in members], axis=1)
-        scores = cross_val_score(clone(classifier), features, target, cv=folds, scoring=scoring, n_jobs=n_jobs)
+        scores = cross_val_score(
+            clone(classifier), features, target, cv=folds, scoring=scoring, n_jobs=asked.run.n_jobs
+        )
         return float(np.mean(scores))
 
     members = list(found.members)

@@ -12,8 +12,8 @@ from serape.results.pictures import INK, check_matplotlib, text_size, wrapped
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from serape.questions.alpha_path import AlphaPath
-    from serape.questions.stability import Stability
+    from serape.results.alpha_path import AlphaPath
+    from serape.results.stability import Stability
 
 MOST_BARS = 30
 MOST_ROWS = 40

@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from serape.data.table import as_table
+from serape.data.table import Table
 from serape.errors import InputTypeError, OptionError
 from serape.independence import G2, ContingencyTest, IndependenceTest
 from serape.independence.base import as_positions
@@ -88,7 +88,7 @@ def kl_fitness(data: Any, target: str | int, blanket: Collection[str | int]) -> 
     """
     if isinstance(data, IndependenceTest) and not isinstance(data, ContingencyTest):
         raise InputTypeError("the fitness of a blanket needs data, not an oracle")
-    table = data.table if isinstance(data, ContingencyTest) else as_table(data)
+    table = data.table if isinstance(data, ContingencyTest) else Table(data)
     test = G2(table, dof="full", reliability=None)
     at, given = table.position(target), sorted(table.position(v) for v in blanket)
     if at in given:

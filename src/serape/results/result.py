@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
@@ -19,14 +19,15 @@ from serape.files import atomic_write
 from serape.independence.base import Tally
 from serape.records import Records
 from serape.results.blanket_picture import draw_blanket
+from serape.results.call import Call
 from serape.results.explanation import Evidence, Explanation
 from serape.results.pictures import figure_of, picture_format, save_picture
+from serape.types import Finds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMAT = "serape-result-1"
-Finds = Literal["blanket", "parents-children"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Result:
     """Members of which there are copies, and these: any of them would do as well."""
     data: Provenance | None = field(default=None, repr=False, compare=False)
     """Which data it is about: rows, columns, fingerprint; None where there are none, but an oracle."""
+    call: Call = field(default_factory=Call, repr=False, compare=False)
+    """What has to be known of the call to write it down again."""
 
     @property
     def evidence(self) -> Records:
@@ -178,6 +181,7 @@ class Result:
             "dropped": list(self.dropped),
             "interchangeable": {name: list(others) for name, others in self.interchangeable.items()},
             "data": None if self.data is None else self.data.to_dict(),
+            "call": self.call.to_dict(),
             "evidence": self.trace.to_dict(),
         }
 
@@ -267,6 +271,7 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
         interchangeable={str(name): names(others) for name, others in content["interchangeable"].items()},
         trace=Evidence.from_dict(content["evidence"]),
         data=None if data is None else Provenance.from_dict(data),
+        call=Call.from_dict(content.get("call")),
     )
 
 

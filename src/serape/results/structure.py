@@ -18,6 +18,7 @@ from serape.files import atomic_write
 from serape.networks import Network
 from serape.networks.fitting import fit
 from serape.records import Records
+from serape.results.call import Call
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.pictures import draw_graph, save_picture
 from serape.results.result import finite, read_saved
@@ -67,6 +68,8 @@ class Structure:
     table: Table | None = field(default=None, repr=False, compare=False)
     data: Provenance | None = field(default=None, repr=False, compare=False)
     """Which data it is about: rows, columns, fingerprint."""
+    call: Call = field(default_factory=Call, repr=False, compare=False)
+    """What has to be known of the call to write it down again."""
 
     @property
     def directed(self) -> bool:
@@ -168,6 +171,7 @@ class Structure:
             "notes": list(self.notes),
             "complete": self.complete,
             "data": None if self.data is None else self.data.to_dict(),
+            "call": self.call.to_dict(),
         }
 
     def json(self) -> str:
@@ -260,6 +264,7 @@ def _from_dict(content: Mapping[str, Any]) -> Structure:
         separating_sets={frozenset(e["pair"]): tuple(e["given"]) for e in content["separating_sets"]},
         conflicts=tuple(content["conflicts"]),
         data=None if data is None else Provenance.from_dict(data),
+        call=Call.from_dict(content.get("call")),
     )
 
 

@@ -68,7 +68,7 @@ class StepCache:
                 waited_for.set()
         return step
 
-    def taken(self, target: int) -> list[StepRecord]:
+    def records(self, target: int) -> list[StepRecord]:
         """Return the steps about a target that were computed here."""
         return [
             (key[0].__module__, key[0].__qualname__, key[2:], self._steps[key]) for key in self._about.get(target, ())

@@ -60,7 +60,7 @@ class Search:
 
     `subject` is the variable the whole search is about: evidence is then kept for it alone, seen from either side, and
     not for the other variables that an algorithm takes for a target along the way; with `evidence=False`, for nobody.
-    `memory` is shared by searches that may take steps marked with `once` from each other. Pairs that `knowledge` keeps
+    `cache` is shared by searches that may take steps marked with `once` from each other. Pairs that `knowledge` keeps
     apart are no candidates for each other, and those that it joins are never parted; `known` are members of the
     subject's blanket. Those that are `left_out` are candidates for nobody.
     """
@@ -75,7 +75,7 @@ class Search:
         random_state: int | np.random.Generator | None = None,
         threads: int = 1,
         progress: ProgressCallback | None = None,
-        memory: StepCache | None = None,
+        cache: StepCache | None = None,
         evidence: bool = True,
         knowledge: BoundKnowledge | None = None,
         known: Collection[int] = (),
@@ -107,7 +107,7 @@ class Search:
         self._evidence = evidence
         self._knowledge = knowledge
         self._known_members = tuple(known)
-        self._memory = memory
+        self._cache = cache
         self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # those this search has come by, by target and identity
         self._separations = Separations()
         self.restrict_to: int | None = None
@@ -412,9 +412,9 @@ class Search:
             finally:
                 self._separations, self._step_of = outside
 
-        if self._memory is None:
-            self._memory = StepCache()
-        found = self._memory.recall(key, run)
+        if self._cache is None:
+            self._cache = StepCache()
+        found = self._cache.recall(key, run)
         self._steps.setdefault(target, {})[id(found)] = found
         return found.value
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected, cpdag, extension
 from serape.structure.scores import Score
-from serape.structure.tabu import LEAST, StatusLine, Stopped
+from serape.structure.tabu import LEAST, ScoreCallback, Stopped
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ def ges(
     knowledge: BoundKnowledge | None = None,
     max_parents: int | None = None,
     threads: int = 1,
-    watch: StatusLine | None = None,
+    watch: ScoreCallback | None = None,
 ) -> PartlyDirected:
     """Return the completed graph that the greedy search ends in; of knowledge, pairs that are kept apart are heeded."""
     search = _Ges(score, knowledge or BoundKnowledge(), max_parents, threads)
@@ -73,7 +73,7 @@ class _Ges:
         self,
         operators: Callable[[int], list[Operator]],
         apply: Callable[[PartlyDirected, Operator], None],
-        watch: StatusLine | None,
+        watch: ScoreCallback | None,
     ) -> None:
         """Make the best operator as long as one raises the score. What cannot have changed is not looked at again."""
         by_target = [operators(y) for y in range(self.graph.n)]

@@ -31,9 +31,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from serape import _core
-from serape.data.table import Table, as_table
-from serape.errors import DataError, InputTypeError, OptionError, suggestion
+from serape.data.table import Table
+from serape.errors import DataError, InputTypeError, OptionError
 from serape.independence.base import Candidates, Floats, Poll, as_positions
+from serape.names import match, unknown
 
 
 class Score(ABC):
@@ -41,6 +42,8 @@ class Score(ABC):
 
     name: str = "custom"
     variables: tuple[str, ...]
+    equivalent: bool = True
+    """Whether Markov-equivalent networks have the same score."""
 
     @abstractmethod
     def local(self, child: int, parents: Sequence[int]) -> float:
@@ -99,6 +102,7 @@ class PermutedScore(Score):
 
     def __init__(self, score: Score, order: Sequence[int]) -> None:
         self.name = score.name
+        self.equivalent = score.equivalent
         self.variables = tuple(score.variables[k] for k in order)
         self._score = score
         self._order = np.array(order, np.uint32)
@@ -145,6 +149,12 @@ class _TableScore(Score):
         table.check_categorical(f"score {self.name!r}", range(len(table.names)))
         self._native = _core.FamilyScore(table.packed, self.kind, self._ess)
 
+    @classmethod
+    def of(cls, table: Table, equivalent_sample_size: float) -> _TableScore:
+        """Return the score on a table; the equivalent sample size is BDeu's alone."""
+        del equivalent_sample_size
+        return cls(table)
+
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of a child with its parents."""
         return float(self._native.families(child, [list(parents)])[0])
@@ -185,6 +195,11 @@ class BDeu(_TableScore):
         self.equivalent_sample_size = self._ess = float(equivalent_sample_size)
         super().__init__(table)
 
+    @classmethod
+    def of(cls, table: Table, equivalent_sample_size: float) -> BDeu:
+        """Return the score on a table."""
+        return cls(table, equivalent_sample_size)
+
 
 class BIC(_TableScore):
     """The Bayesian information criterion, as a score: half of it, with the sign changed."""
@@ -202,6 +217,7 @@ class K2(_TableScore):
     """The score of the K2 algorithm: a uniform prior on every family's probabilities."""
 
     kind = "k2"
+    equivalent = False
 
 
 class LogLikelihood(_TableScore):
@@ -223,10 +239,7 @@ def make_score(data: Any, score: str | Score = "bdeu", equivalent_sample_size: f
             return given
     if not isinstance(score, str):
         raise InputTypeError(f"a score is a name or a serape.Score, not {score!r:.60}")
-    if score not in SCORES:
-        raise OptionError(
-            f"score={score!r} is not known; scores are {', '.join(map(repr, SCORES))}.{suggestion(str(score), SCORES)}"
-        )
-    if score == "bdeu":
-        return BDeu(as_table(data), equivalent_sample_size)
-    return SCORES[score](as_table(data))
+    name = match(score, SCORES)
+    if name is None:
+        raise OptionError(unknown("score", score, SCORES))
+    return SCORES[name].of(Table(data), equivalent_sample_size)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
-from serape.structure.tabu import LEAST, PATIENCE, TABU, StatusLine, Stopped, all_variables, tabu_search
+from serape.structure.tabu import LEAST, PATIENCE, TABU, ScoreCallback, Stopped, possible_parents, tabu_search
 
 
 def sparse_candidate(
@@ -26,10 +26,10 @@ def sparse_candidate(
     patience: int = PATIENCE,
     max_parents: int | None = None,
     threads: int = 1,
-    watch: StatusLine | None = None,
+    watch: ScoreCallback | None = None,
 ) -> list[set[int]]:
     """Return the parents of every node in the best graph met."""
-    allowed = all_variables(len(score.variables), knowledge)
+    allowed = possible_parents(len(score.variables), knowledge)
     found: list[set[int]] = [set() for _ in allowed]
     for x, y in () if knowledge is None else knowledge.required:
         found[y].add(x)

@@ -21,7 +21,7 @@ from serape.structure.scores import Score
 
 Floats = NDArray[np.float64]
 Candidates = Sequence[NDArray[np.uint32]]
-StatusLine = Callable[[int, float], None]
+ScoreCallback = Callable[[int, float], None]
 """Told after every change: arcs, score."""
 
 TABU, PATIENCE = 100, 15
@@ -112,7 +112,7 @@ def tabu_search(
     patience: int = PATIENCE,
     max_parents: int | None = None,
     threads: int = 1,
-    watch: StatusLine | None = None,
+    watch: ScoreCallback | None = None,
 ) -> list[set[int]]:
     """Return the parents of every node in the best graph met.
 
@@ -251,7 +251,7 @@ class _Walk:
             self.tops[node] = self.gains[node][self.order[node][0]] if len(self.order[node]) else -np.inf
 
 
-def all_variables(n: int, knowledge: BoundKnowledge | None = None) -> list[NDArray[np.uint32]]:
+def possible_parents(n: int, knowledge: BoundKnowledge | None = None) -> list[NDArray[np.uint32]]:
     """Return, for each of n nodes, all others that knowledge allows for a parent."""
     nodes = np.arange(n, dtype=np.uint32)
     return [allowed(y, nodes[nodes != y], knowledge) for y in range(n)]

@@ -13,8 +13,9 @@ from serape.data.table import Table
 from serape.questions.blankets import ask_of_many
 from serape.questions.query import Query
 from serape.results.comparison import compare
-from serape.results.result import Finds
 from serape.results.structure import Structure
+from serape.settings import Settings
+from serape.types import Finds
 
 
 def accuracy_of_all(
@@ -35,15 +36,19 @@ def accuracy_of_all(
     Precision of an empty answer is 1, as is recall of an empty truth. `shared=False` lets every target pay for all
     of its tests, so that numbers of tests are those of the papers.
     """
-    task = Query.make(table, finds, algorithm, "auto", alpha, max_conditioning, "auto", dof, None, options)
+    settings = Settings.of(
+        algorithm=algorithm, alpha=alpha, max_conditioning=max_conditioning, dof=dof, n_jobs=threads, progress=False,
+        **options,
+    )  # fmt: skip
+    query = Query.resolve(table, finds, settings)
     positions = table.varying
     begin = time.perf_counter()
     if shared:
-        results = ask_of_many(task, positions, threads, False)
+        results = ask_of_many(query, positions, settings.run)
         if len(results) < len(positions):
             raise KeyboardInterrupt
     else:
-        results = {table.names[k]: task.run(k, threads) for k in positions}
+        results = {table.names[k]: query.run(k, threads) for k in positions}
     seconds = time.perf_counter() - begin
     members = {name: found.members for name, found in results.items()}
     return {

@@ -7,26 +7,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from serape.data.provenance import Provenance
-from serape.independence import TESTS
-from serape.local.registry import ALGORITHMS
-from serape.structure.registry import NETWORK_ALGORITHMS
 
 if TYPE_CHECKING:
     from serape.results.result import Result
     from serape.results.structure import Structure
-
-_RULED = ("g2", "x2")
-"""Tests that go by `dof` and `reliability`."""
 
 
 def blanket_calls(found: Result) -> dict[str, str]:
     """Return the calls that ask for what was found."""
     blanket = found.finds == "blanket"
     settings = {"algorithm": found.algorithm, **_tested(found.test, found.alpha, found.options)}
-    arguments = [repr(found.target), *_arguments(settings)]
+    arguments = [repr(found.target), *_arguments(settings, found.call.own)]
     question = "markov_blanket" if blanket else "parents_children"
     calls = {"In Python": _python(question, found.data, found.test, arguments)}
-    words = None if found.dropped else _words(found.data, found.test, settings, {})
+    words = None if found.dropped or found.call.own else _words(found.data, settings, {})
     if words is not None:
         command = ["serape", "blanket" if blanket else "neighbours", *words[0]]
         calls["On the command line"] = _shell([command, ["--target", found.target], *words[1:]])
@@ -35,11 +29,8 @@ def blanket_calls(found: Result) -> dict[str, str]:
 
 def structure_calls(found: Structure) -> dict[str, str]:
     """Return the calls that ask for what was found."""
-    own = NETWORK_ALGORITHMS.get(found.algorithm)
-    usual: Mapping[str, Any] = own.defaults if own is not None else {"rule": "and"} if found.finds == "network" else {}
-    options = found.options
-    if own is not None:  # what its learner of parents and children was told is not for the caller to say
-        options = {name: value for name, value in options.items() if name in {**usual, **_FLAGS, "knowledge": None}}
+    call = found.call
+    options = {name: value for name, value in found.options.items() if name not in call.implied}
     settings: dict[str, Any] = {"algorithm": found.algorithm}
     if found.test is not None and found.alpha is not None:
         settings |= _tested(found.test, found.alpha, options)
@@ -47,8 +38,8 @@ def structure_calls(found: Structure) -> dict[str, str]:
         settings |= {name: value for name, value in options.items() if value is not None}
     if found.score is not None:
         settings["score"] = found.score
-    calls = {"In Python": _python(found.finds, found.data, found.test, _arguments(settings))}
-    words = _words(found.data, found.test, settings, usual)
+    calls = {"In Python": _python(found.finds, found.data, found.test, _arguments(settings, call.own))}
+    words = None if call.own else _words(found.data, settings, call.defaults)
     if words is not None:
         calls["On the command line"] = _shell([["serape", found.finds, *words[0]], *words[1:]])
     return calls
@@ -56,7 +47,8 @@ def structure_calls(found: Structure) -> dict[str, str]:
 
 def _tested(test: str, alpha: float, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a call that asks by tests, less those that mean nothing to the test or are not set."""
-    rules = {"reliability": options.get("reliability"), "dof": options.get("dof")} if test in _RULED else {}
+    has_rules = options.get("dof") is not None  # tests without degrees of freedom to choose have no reliability either
+    rules = {"reliability": options.get("reliability"), "dof": options.get("dof")} if has_rules else {}
     plain = {name: value for name, value in options.items() if name not in ("reliability", "dof") and value is not None}
     return {"test": test, "alpha": alpha, **rules, **plain}
 
@@ -78,12 +70,12 @@ def _python(question: str, data: Provenance | None, test: str | None, arguments:
     return f"import serape\n\n{first}\nfound = serape.{question}(\n{lines})"
 
 
-def _arguments(settings: Mapping[str, Any]) -> list[str]:
+def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
     lines = []
     for name, value in settings.items():
-        if name == "algorithm" and value not in (*ALGORITHMS, *NETWORK_ALGORITHMS):
+        if name == "algorithm" and name in own:
             lines.append(f"algorithm={value}")  # a function of the caller's own
-        elif name != "test" or value in TESTS:
+        elif name != "test" or name not in own:
             lines.append(f"{name}={value!r}")
     return lines
 
@@ -104,16 +96,11 @@ _FLAGS = {
 }
 
 
-def _words(
-    data: Provenance | None, test: str | None, settings: Mapping[str, Any], usual: Mapping[str, Any]
-) -> list[list[str]] | None:
-    """Return the path, then the options, or None if the command line cannot ask this; the `usual` need no saying."""
+def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[list[str]] | None:
+    """Return the path, then the options, or None if the command line cannot ask this; `defaults` need no saying."""
     made = dict(data.made) if data is not None else {}
     path, kinds, header = made.pop("path", None), made.pop("kinds", {}), made.pop("header", None)
-    known = {**ALGORITHMS, **NETWORK_ALGORITHMS}
-    if path is None or settings["algorithm"] not in known or (test is not None and test not in TESTS):
-        return None
-    if isinstance(kinds, str) or isinstance(header, list):
+    if path is None or isinstance(kinds, str) or isinstance(header, list):
         return None
     words = [[str(path)], *(["--kind", f"{name}={kind}"] for name, kind in kinds.items())]
     for name, flag in (("missing", "--missing"), ("ignore", "--ignore"), ("na_values", "--na")):
@@ -121,9 +108,9 @@ def _words(
         words += [[flag, value] for value in ([values] if isinstance(values, str) else values)]
     words += [] if header is None else [["--header" if header else "--no-header"]]
     for name, value in settings.items():
-        if name in usual and value == usual[name]:
+        if name in defaults and value == defaults[name]:
             continue
-        if name not in _FLAGS or (name == "rule" and "rule" in usual):
+        if name not in _FLAGS or (name == "rule" and "rule" in defaults):
             return None
         words.append([_FLAGS[name], "none" if value is None else str(value)])
     return words

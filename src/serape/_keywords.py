@@ -1,0 +1,41 @@
+"""The keywords of every question; written by tools/keywords.py (`make stubs`), not by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+
+from serape.knowledge import Knowledge
+from serape.progress import ProgressCallback
+from serape.types import DofRule, Missing, Reliability, Variables
+
+
+class Keywords(TypedDict, total=False):
+    """Settings, in the order of the signatures; then options of the algorithms."""
+
+    test: str
+    alpha: float
+    max_conditioning: int | Literal["auto"] | None
+    dof: DofRule
+    reliability: Reliability
+    random_state: int | np.random.Generator | None
+    knowledge: Knowledge | Mapping[str, Any] | None
+    known_members: Variables
+    forbidden_members: Variables
+    kinds: str | Mapping[str, str] | None
+    missing: Missing
+    ignore: Collection[str]
+    header: bool | Sequence[str] | None
+    na_values: Collection[str]
+    n_jobs: int | None
+    progress: bool | ProgressCallback | None
+    k: float | int
+    max_parents: None | int
+    order: Literal["strength", "table"]
+    patience: int
+    published: bool
+    semi_interleaved: bool
+    symmetry: None | bool
+    tabu: int

@@ -1,0 +1,158 @@
+"""The independence tests by name, and which of them suits which data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from serape.data.table import Table, position_of
+from serape.errors import OptionError, abbreviate
+from serape.independence.base import IndependenceTest
+from serape.independence.contingency import check_rules
+from serape.independence.g2 import G2
+from serape.independence.mixed import ConditionalGaussian
+from serape.independence.pairwise import Pairwise
+from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
+from serape.independence.permutation import Permutation
+from serape.independence.regression import RegressionTest
+from serape.independence.trend import Trend
+from serape.independence.x2 import X2
+from serape.names import match, unknown
+from serape.settings import FIELDS, DataSettings, Settings
+from serape.types import DofRule, ReliabilityRule
+
+Kinds = Literal["categorical", "continuous", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Settings that tests in contingency tables have."""
+
+    dof: DofRule = "auto"
+    reliability: ReliabilityRule = "dof"
+    minimum: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class TestEntry:
+    """A named independence test."""
+
+    name: str
+    make: Callable[[Table, Rules], IndependenceTest]
+    has_rules: bool = False
+    """Whether it goes by `dof` and `reliability`."""
+    default_for: Kinds | None = None
+    """The kinds of columns for which "auto" means this test."""
+
+
+_ALL = (
+    TestEntry("g2", lambda t, r: G2(t, r.dof, r.reliability, r.minimum), has_rules=True, default_for="categorical"),
+    TestEntry("x2", lambda t, r: X2(t, r.dof, r.reliability, r.minimum), has_rules=True),
+    TestEntry("fisher-z", lambda t, _: FisherZ(t)),
+    TestEntry("partial-correlation", lambda t, _: PartialCorrelation(t), default_for="continuous"),
+    TestEntry("spearman", lambda t, _: Spearman(t)),
+    TestEntry("normal-scores", lambda t, _: NormalScores(t)),
+    TestEntry("mixed", lambda t, _: ConditionalGaussian(t), default_for="mixed"),
+    TestEntry("regression", lambda t, _: RegressionTest(t)),
+    TestEntry("trend", lambda t, _: Trend(t)),
+    TestEntry("g2-permutation", lambda t, _: Permutation(t, "g2")),
+    TestEntry("correlation-permutation", lambda t, _: Permutation(t, "correlation")),
+)
+TESTS = {entry.name: entry for entry in _ALL}
+_DEFAULTS = {entry.default_for: entry.name for entry in _ALL if entry.default_for is not None}
+
+
+def find_test(name: object) -> str:
+    """Return the name of a test, or "auto", however it is written."""
+    known = ("auto", *TESTS)
+    found = match(name, known)
+    if found is None:
+        raise OptionError(unknown("test", name, known))
+    return found
+
+
+def make_test(
+    data: Any,
+    test: str = "auto",
+    dof: DofRule = "auto",
+    reliability: ReliabilityRule = "dof",
+    minimum: float = 5.0,
+    settings: DataSettings | None = None,
+) -> IndependenceTest:
+    """Return the independence test of a name on data; data that are a test already are returned as they are."""
+    check_rules(dof, reliability)
+    name = find_test(test)
+    if isinstance(data, IndependenceTest):
+        return data
+    table = Table.of(data, settings)
+    why = ""
+    if name == "auto":
+        name, why = chosen_test(table)
+    rules = Rules(dof, reliability, minimum)
+    make = partial(_named, name=name, rules=rules)
+    found = Pairwise(table, make) if table.missing else make(table)
+    if why:
+        found.note(f"test {name!r} was chosen because {why}")
+    return found
+
+
+def _named(table: Table, name: str, rules: Rules) -> IndependenceTest:
+    return TESTS[name].make(table, rules)
+
+
+def chosen_test(table: Table) -> tuple[str, str]:
+    """Return the name of the test that suits the kinds of a table's columns, and why; no reason if all are categorical.
+
+    "g2" where all columns are categorical, "partial-correlation" where all are continuous, and "mixed" where there are
+    both.
+    """
+    continuous = [table.names[k] for k in table.continuous]
+    if not continuous:
+        return _DEFAULTS["categorical"], ""
+    if len(continuous) == len(table.names):
+        return _DEFAULTS["continuous"], "all columns are continuous"
+    return (
+        _DEFAULTS["mixed"],
+        f"{len(continuous)} of {len(table.names)} columns are continuous: {abbreviate(continuous)}",
+    )
+
+
+def refuse_beside_a_test(test: IndependenceTest, settings: Settings) -> None:
+    """Refuse settings about the test, or about reading data, where the data are a test already."""
+    for group, names in ((settings.search, ("test", "dof", "reliability")), (settings.data, settings.data.given())):
+        for name in names:
+            value = getattr(group, name)
+            if value != FIELDS[name].default:
+                raise OptionError(
+                    f"the data are an independence test already ({test.name!r}), so {name}={value!r} would change "
+                    f"nothing; leave it out, or pass the table"
+                )
+
+
+def table_of(test: IndependenceTest) -> Table | None:
+    """Return the table behind a test, if there is one."""
+    table = getattr(test, "table", None)
+    return table if isinstance(table, Table) else None
+
+
+def position(test: IndependenceTest, variable: object) -> int:
+    """Return where a variable, given by name or position, stands among a test's variables."""
+    table = table_of(test)
+    if table is not None:
+        return table.position(variable)
+    return position_of(variable, test.variables, {name: k for k, name in enumerate(test.variables)})
+
+
+__all__ = [
+    "TESTS",
+    "Rules",
+    "TestEntry",
+    "chosen_test",
+    "find_test",
+    "make_test",
+    "position",
+    "refuse_beside_a_test",
+    "table_of",
+]

@@ -1,0 +1,52 @@
+"""Names of algorithms and tests, matched without regard to case, `-` and `_`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from serape.errors import InputTypeError, suggestion
+
+ALIASES: Mapping[str, str] = {
+    "chi2": "x2",
+    "chisq": "x2",
+    "chisquare": "x2",
+    "pearsonx2": "x2",
+    "gsq": "g2",
+    "gsquare": "g2",
+    "gtest": "g2",
+    "zf": "fisher-z",
+    "pearsonr": "partial-correlation",
+    "parcorr": "partial-correlation",
+    "cor": "partial-correlation",
+    "neighbors": "neighbours",
+    "pc": "pc-stable",
+    "growshrink": "gs",
+    "sihitonpc": "hiton-pc",
+}
+"""Usual names of other packages and papers, in plain letters."""
+
+
+def plain(name: str) -> str:
+    """Return a name in lower case without `-`, `_`, dots and spaces."""
+    return "".join(letter for letter in name.lower() if letter not in "-_. ")
+
+
+def match(name: object, known: Iterable[str]) -> str | None:
+    """Return the known name that a name means, or None."""
+    known = list(known)
+    if not isinstance(name, str):
+        return None
+    if name in known:
+        return name
+    wanted = plain(name)
+    by_plain = {plain(entry): entry for entry in known}
+    alias = ALIASES.get(wanted)
+    return by_plain.get(wanted) or (alias if alias in known else None)
+
+
+def unknown(what: str, name: object, known: Iterable[str]) -> str:
+    """Return a sentence that says that a name is not known, which is meant, and which there are."""
+    if not isinstance(name, str):
+        raise InputTypeError(f"{what} must be a name, not {name!r:.60}")
+    known = list(known)
+    return f"{what} {name!r} is not known.{suggestion(name, known)} Known are {', '.join(map(repr, known))}."

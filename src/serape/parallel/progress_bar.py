@@ -1,0 +1,48 @@
+"""A bar that shows how much of some work on many items is done."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from serape.progress import PATIENCE, Progress, ProgressCallback
+
+
+class ProgressBar:
+    """A bar with the time left, on a terminal, once the work has taken a moment; or a caller's own watcher."""
+
+    def __init__(self, what: str, total: int, progress: bool | ProgressCallback | None) -> None:
+        self._what = what
+        self._watcher = progress if callable(progress) else None
+        self._wanted = progress is True or (progress is None and sys.stderr.isatty())
+        self._patience = 0.0 if progress is True else PATIENCE
+        self._started = time.perf_counter()
+        self._total, self._done, self._tests = total, 0, 0
+        self._bar: Bar | None = None
+        self._lock = threading.Lock()
+
+    def advance(self, target: str, members: tuple[str, ...], tests: int, skipped: int) -> None:
+        """One target more is done."""
+        with self._lock:
+            self._done += 1
+            self._tests += tests
+            seconds = time.perf_counter() - self._started
+            if self._watcher is not None:
+                self._watcher(Progress(target, members, self._tests, skipped, seconds))
+            if self._wanted and seconds >= self._patience:
+                if self._bar is None:
+                    columns = (TextColumn(self._what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+                    self._bar = Bar(*columns, console=Console(stderr=True))
+                    self._bar.start()
+                    self._bar.add_task(self._what, total=self._total)
+                self._bar.update(self._bar.task_ids[0], completed=self._done)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()

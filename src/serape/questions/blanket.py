@@ -1,0 +1,60 @@
+"""The questions about one target."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from serape._keywords import Keywords
+from serape.progress import progress_callback
+from serape.questions.query import Query
+from serape.results.result import Result
+from serape.settings import Settings, question
+from serape.types import Finds, LocalAlgorithm
+
+
+@question()
+def markov_blanket(
+    data: Any, target: str | int, algorithm: str | LocalAlgorithm = "auto", **settings: Unpack[Keywords]
+) -> Result:
+    """Find the Markov blanket of a variable: the smallest set of others that tells all there is to know about it.
+
+    Parameters
+    ----------
+    data
+        Anything a `Table` can be made of, a `Table`, a path, or an independence test such as `DSeparation`.
+    target
+        The variable, by name or position.
+    algorithm
+        A name from `serape.algorithms()`, a callable `algorithm(search, target, **options)`, or "auto": "hpc" for
+        categorical columns, "iamb" if some are continuous, "hiton-mb" if there are more than 500 columns.
+    **algorithm_options
+        Keywords that are no settings are options of the algorithm.
+
+    Returns
+    -------
+    Result
+        The blanket, how it was found, and why each variable is in or out.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C: a KeyboardInterrupt that carries what was found.
+    """
+    return ask(data, target, "blanket", Settings.of(algorithm=algorithm, **settings))
+
+
+@question()
+def parents_children(
+    data: Any, target: str | int, algorithm: str | LocalAlgorithm = "auto", **settings: Unpack[Keywords]
+) -> Result:
+    """Find the parents and children of a variable: those joined to it by an arc in the network behind the data.
+
+    All arguments are those of `markov_blanket`.
+    """
+    return ask(data, target, "parents-children", Settings.of(algorithm=algorithm, **settings))
+
+
+def ask(data: Any, target: object, finds: Finds, settings: Settings) -> Result:
+    """Ask a question about one target."""
+    query, at = Query.about(data, target, finds, settings)
+    return query.run(at, settings.run.threads, progress_callback(settings.run.progress))

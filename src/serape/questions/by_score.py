@@ -1,0 +1,169 @@
+"""Networks found by a score: the search, its checks, and how the answer is made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from serape.data.table import Table
+from serape.errors import OptionError, abbreviate, is_integer, suggestion
+from serape.independence import IndependenceTest
+from serape.knowledge import Knowledge
+from serape.progress import Progress, ProgressCallback, StatusLine, progress_callback
+from serape.questions.query import Query
+from serape.questions.run import Run
+from serape.results.call import Call
+from serape.results.structure import Structure
+from serape.skeletons.edges import pairs_of
+from serape.structure.graphs import PartlyDirected, some_dag
+from serape.structure.registry import NetworkAlgorithm
+from serape.structure.scores import PermutedScore, Score, make_score
+from serape.structure.tabu import Stopped
+
+
+def scored_result(
+    run: Run,
+    query: Query | None,
+    algorithm: NetworkAlgorithm,
+    score: Score,
+    neighbours: dict[int, set[int]] | None,
+    options: dict[str, Any],
+) -> Structure:
+    """Search for the best graph by score and return it; `neighbours` confine it to a skeleton."""
+    if run.complete:
+        graph = _search_by_score(run, algorithm, score, neighbours, options)
+    else:  # interrupted before: the skeleton, as far as it is
+        graph = PartlyDirected(len(run.names))
+        for x, y in (sorted(pair) for pair in pairs_of(neighbours or {})):
+            graph.add_edge(x, y)
+    parents = some_dag(graph)
+    evidence = _score_evidence(run.names, None if query is None else query.source, score, parents)
+    named = graph.to_networkx(run.names)
+    for a, b, attributes in named.edges(data=True):
+        attributes.update(evidence[frozenset((a, b))])
+    told = {**options, "equivalent_sample_size": getattr(score, "equivalent_sample_size", None)}
+    call = Call(() if query is None else query.own, algorithm.defaults, tuple(algorithm.learner_options))
+    return run.result(
+        algorithm.name, named, query, call, finds="network", score=score.name, total=score.total(parents), options=told
+    )
+
+
+def _search_by_score(
+    run: Run, algorithm: NetworkAlgorithm, score: Score, neighbours: dict[int, set[int]] | None, options: dict[str, Any]
+) -> PartlyDirected:
+    """Search with the variables in the order of their names: where gains tie, the order of columns must not matter."""
+    assert algorithm.search is not None
+    n = len(run.names)
+    order = sorted(range(n), key=run.names.__getitem__)
+    index = {x: k for k, x in enumerate(order)}
+    by_name = PermutedScore(score, order)
+    knowledge = None if run.knowledge is None else run.knowledge.bind(by_name.variables)
+    confined = None
+    if neighbours is not None:
+        confined = {index[x]: {index[y] for y in others} for x, others in neighbours.items()}
+    watch, close = _score_callback(run.settings.progress, run.started, algorithm.name)
+    try:
+        graph = algorithm.search(
+            by_name, confined, knowledge=knowledge, threads=run.settings.threads, watch=watch, **options
+        )
+    except Stopped as stop:
+        run.complete = False
+        graph = stop.graph
+    finally:
+        close()
+    return graph.renumbered([index[x] for x in range(n)])
+
+
+def _score_evidence(
+    names: Sequence[str], test: IndependenceTest | None, score: Score, parents: Sequence[set[int]]
+) -> dict[frozenset[str], dict[str, Any]]:
+    """For every arc x → y, the test of x and y given the other parents of y, and what the score loses without it."""
+    found: dict[frozenset[str], dict[str, Any]] = {}
+    for y, above in enumerate(parents):
+        for x in sorted(above):
+            rest = sorted(above - {x})
+            evidence: dict[str, Any] = {"gain": score.family(y, [*rest, x]) - score.family(y, rest)}
+            if test is not None:
+                outcome = test.test(x, y, rest)
+                evidence.update(
+                    statistic=outcome.statistic,
+                    dof=outcome.dof,
+                    log_p=outcome.log_p,
+                    reliable=outcome.reliable,
+                    given=tuple(names[z] for z in rest),
+                )
+            found[frozenset((names[x], names[y]))] = evidence
+    return found
+
+
+def _score_callback(
+    progress: bool | ProgressCallback | None, started: float, name: str
+) -> tuple[Callable[[int, float], None] | None, Callable[[], None]]:
+    callback = progress_callback(progress)
+    if callback is None:
+        return None, lambda: None
+
+    def watch(arcs: int, total: float) -> None:
+        doing = f"{arcs:,} arcs, score {total:,.1f}"
+        callback(Progress(name, (), 0, 0, time.perf_counter() - started, doing))
+
+    return watch, callback.close if isinstance(callback, StatusLine) else lambda: None
+
+
+# --- checks ---------------------------------------------------------------------------------------------------------
+
+
+def check_network_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any]) -> None:
+    """Refuse options that an algorithm does not take, or values that it cannot have."""
+    for name, value in options.items():
+        if name not in algorithm.defaults:
+            takes = ", ".join(map(repr, algorithm.defaults))
+            close = suggestion(name, algorithm.defaults)
+            raise OptionError(f"algorithm {algorithm.name!r} has no option {name!r} (it takes {takes}).{close}")
+        if name == "rule" or (name == "max_parents" and value is None):
+            continue
+        least = 0 if name == "patience" else 1
+        if not (is_integer(value) and value >= least):
+            raise OptionError(f"{name} must be a whole number from {least} up, not {value!r}")
+
+
+def score_of(data: Any, score: str | Score, equivalent_sample_size: float) -> Score:
+    """Return the score, if it is one of the data."""
+    made = make_score(data, score, equivalent_sample_size)
+    if isinstance(score, Score) and data is not score:
+        names = data.variables if isinstance(data, Score) else Table(data).names
+        if tuple(names) != tuple(score.variables):
+            raise OptionError(
+                f"the score is about {abbreviate(score.variables)}, the data have {abbreviate(names)}; they must be "
+                f"the same and in the same order"
+            )
+    return made
+
+
+def check_score(
+    algorithm: NetworkAlgorithm, score: Score, knowledge: Knowledge | None, max_parents: int | None
+) -> None:
+    """Refuse scores and knowledge that an algorithm cannot go by."""
+    if score.name == "loglik":
+        raise OptionError("the likelihood alone rises with every arc; take 'bdeu', 'bic', 'aic' or 'k2'")
+    if knowledge is None and not algorithm.finds_class:
+        return
+    bound = (knowledge or Knowledge()).bind(score.variables)
+    if max_parents is not None:
+        for y, name in enumerate(score.variables):
+            needed = sum(bound.requires(x, y) for x in bound.required_neighbours(y))
+            if needed > max_parents:
+                raise OptionError(f"max_parents={max_parents}, but knowledge requires {needed} parents of {name!r}")
+    if not algorithm.finds_class:
+        return
+    if not score.equivalent:
+        raise OptionError(
+            f"{algorithm.name} needs a score that is the same for equivalent graphs; {score.name.upper()} is not, "
+            f"take 'bdeu' or 'bic'"
+        )
+    if bound.has_orientations:
+        raise OptionError(
+            f"{algorithm.name} goes through classes of graphs without directions, so it can heed forbidden pairs alone; "
+            "for required arcs, forbidden directions or tiers take 'tabu', 'mmhc', 'h2pc', 'sca' or 'pc-stable'"
+        )

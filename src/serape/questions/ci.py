@@ -1,0 +1,62 @@
+"""One independence test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import numpy as np
+
+from serape._keywords import Keywords
+from serape.errors import OptionError
+from serape.independence import IndependenceTest, Outcome, make_test, position
+from serape.independence.registry import refuse_beside_a_test
+from serape.settings import Settings, check_options, question, refuse
+
+_ONE_TEST = "there is one test, and no search"
+
+
+@question(
+    without={
+        name: _ONE_TEST
+        for name in (
+            "algorithm", "alpha", "max_conditioning", "random_state", "knowledge", "known_members", "forbidden_members",
+            "n_jobs", "progress",
+        )
+    }
+)  # fmt: skip
+def ci_test(
+    data: Any,
+    x: str | int,
+    y: str | int,
+    given: str | int | Sequence[str | int] | None = (),
+    **settings: Unpack[Keywords],
+) -> Outcome:
+    """Test X ⊥ Y | given on data.
+
+    Performed even where it is not reliable; the outcome says so. With 0 degrees of freedom there is nothing to test:
+    p is NaN and the outcome unreliable. `dof="auto"` is "full".
+    """
+    refuse(ci_test, settings)
+    asked = Settings.of(**settings)
+    check_options("ci_test", asked.options, ["given"])
+    if given is None:
+        given = ()
+    elif isinstance(given, str | int | np.integer):
+        given = (given if isinstance(given, str) else int(given),)
+    source = make_source(data, asked)
+    positions = [position(source, v) for v in (x, y, *given)]
+    twice = [source.variables[k] for k in positions if positions.count(k) > 1]
+    if twice:
+        raise OptionError(f"{twice[0]!r} occurs twice in the question; x, y and the given variables must all differ")
+    source.check(positions)
+    return source.test(positions[0], positions[1], tuple(positions[2:]))
+
+
+def make_source(data: Any, settings: Settings) -> IndependenceTest:
+    """Return the test that settings ask for where no algorithm has a say: "auto" is full dof and 5 rows for each."""
+    asked = settings.search
+    if isinstance(data, IndependenceTest):
+        refuse_beside_a_test(data, settings)
+    reliability = "dof" if asked.reliability == "auto" else asked.reliability
+    return make_test(data, asked.test, asked.dof, reliability, settings=settings.data)

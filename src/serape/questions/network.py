@@ -1,0 +1,146 @@
+"""The network behind the data."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any, Unpack
+
+from serape._keywords import Keywords
+from serape.data.table import Table
+from serape.errors import DataError
+from serape.independence import IndependenceTest, table_of
+from serape.knowledge import Knowledge
+from serape.names import match
+from serape.questions.by_score import check_network_options, check_score, score_of, scored_result
+from serape.questions.run import (
+    Run,
+    checked_rule,
+    find_neighbours,
+    find_skeleton,
+    oriented_result,
+    refuse_unused,
+    resolve_learner,
+)
+from serape.results.structure import Structure
+from serape.settings import FIELDS, Settings, question
+from serape.structure.registry import DEFAULT_NETWORK, NETWORK_ALGORITHMS, NetworkAlgorithm
+from serape.structure.scores import Score
+from serape.types import LocalAlgorithm, Rule
+
+
+@question()
+def network(
+    data: Any,
+    algorithm: str | LocalAlgorithm = "auto",
+    score: str | Score = "auto",
+    equivalent_sample_size: float = 1.0,
+    rule: Rule | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    **settings: Unpack[Keywords],
+) -> Structure:
+    """Find the network behind the data: which variables are joined by an arc, and which way, as far as data tell.
+
+    Parameters
+    ----------
+    data
+        As for `markov_blanket`. For algorithms that go by a score alone it can be a `Score`.
+    algorithm
+        - "mmhc" (which "auto" means), "h2pc": a skeleton by MMPC or HPC, in which tabu search finds the graph of the
+          highest score. Options: `tabu` (100), `patience` (15), `max_parents`. The answer is directed.
+        - "tabu", "sca": tabu search among all graphs, or among the `k` (10) most promising parents of each variable.
+          Same options. The answer is directed.
+        - "ges": greedy search through equivalence classes. Option: `max_parents`. The answer is a class: edges that
+          have one direction in some of its graphs and the other in others are undirected.
+        - "pc-stable", or any algorithm that finds parents and children: a skeleton, whose edges are directed
+          as far as separating sets tell. The answer is a class, too.
+    score
+        "bdeu", "bic", "aic", "k2", a `Score`, or "auto": "bdeu" for mmhc and h2pc, as their papers have it, and "bic"
+        for the others that go by a score.
+    equivalent_sample_size
+        That of BDeu.
+    rule
+        As for `skeleton`, where neighbourhoods are joined to one; None is "or" for mmhc and h2pc and "and" for others.
+    checkpoint
+        As for `skeleton`, where there is one to find.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C; its `found` is what had been found by then.
+    """
+    asked = Settings.of(algorithm=algorithm, **settings, **({} if rule is None else {"rule": rule}))
+    name = DEFAULT_NETWORK if match(algorithm, ["auto"]) else match(algorithm, NETWORK_ALGORITHMS)
+    chosen = None if name is None else NETWORK_ALGORITHMS[name]
+    if chosen is None or chosen.search is None:
+        return _by_tests(data, asked, score, checkpoint)
+    check_network_options(chosen, asked.options)
+    wanted = chosen.score if isinstance(score, str) and match(score, ["auto"]) else score
+    if chosen.learner:
+        return _hybrid(data, asked, chosen, wanted, equivalent_sample_size, checkpoint)
+    return _by_score(data, asked, chosen, wanted, equivalent_sample_size, checkpoint)
+
+
+def _by_tests(data: Any, asked: Settings, score: str | Score, checkpoint: str | os.PathLike[str] | None) -> Structure:
+    """Find a skeleton and orient it."""
+    options = dict(asked.options)
+    rule = checked_rule(options.pop("rule", "and"))
+    query = resolve_learner(data, replace(asked, options=options))
+    own = query.algorithm
+    refuse_unused(own.name, "goes by tests, not by a score", score=(score, "auto"))
+    if own.by_pairs:
+        refuse_unused(
+            own.name, "goes by pairs, not by neighbourhoods", rule=(rule, "and"), checkpoint=(checkpoint, None)
+        )
+    query = query.constrained(asked.search, range(len(query.source.variables)), symmetric=True)
+    run = Run.of(query, asked)
+    return oriented_result(run, query, find_skeleton(run, query, rule, checkpoint))
+
+
+def _hybrid(
+    data: Any,
+    asked: Settings,
+    chosen: NetworkAlgorithm,
+    wanted: str | Score,
+    equivalent_sample_size: float,
+    checkpoint: str | os.PathLike[str] | None,
+) -> Structure:
+    """Find a skeleton, and the best graph by score within it."""
+    options = {**chosen.defaults, **asked.options}
+    rule = checked_rule(options.pop("rule", "or"))
+    learner = replace(asked.search, algorithm=chosen.learner)
+    query = resolve_learner(data, replace(asked, search=learner, options=chosen.learner_options))
+    query = query.constrained(asked.search, range(len(query.source.variables)), symmetric=True)
+    table = table_of(query.source)
+    if table is None:
+        raise DataError(f"algorithm {chosen.name!r} goes by a score, which needs data, not {query.source.name!r}")
+    scores = score_of(table, wanted, equivalent_sample_size)
+    run = Run.of(query, asked)
+    check_score(chosen, scores, run.knowledge, options["max_parents"])
+    return scored_result(run, query, chosen, scores, find_neighbours(run, query, rule, checkpoint), options)
+
+
+def _by_score(
+    data: Any,
+    asked: Settings,
+    chosen: NetworkAlgorithm,
+    wanted: str | Score,
+    equivalent_sample_size: float,
+    checkpoint: str | os.PathLike[str] | None,
+) -> Structure:
+    """Find the best graph by score alone."""
+    unused = [name for name in FIELDS if hasattr(asked.search, name) and name not in ("algorithm", "knowledge")]
+    refuse_unused(
+        chosen.name,
+        "goes by a score, not by tests",
+        checkpoint=(checkpoint, None),
+        **{name: (getattr(asked.search, name), FIELDS[name].default) for name in unused},
+    )
+    if not isinstance(data, Score | IndependenceTest):
+        data = Table.of(data, asked.data)
+    scores = score_of(data, wanted, equivalent_sample_size)
+    knowledge = None if asked.search.knowledge is None else Knowledge.of(asked.search.knowledge)
+    options = {**chosen.defaults, **asked.options}
+    check_score(chosen, scores, knowledge, options["max_parents"])
+    run = Run(scores.variables, scores, knowledge, asked.run)
+    return scored_result(run, None, chosen, scores, None, options)

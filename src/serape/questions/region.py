@@ -1,0 +1,133 @@
+"""What lies around a target."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Unpack
+
+import networkx as nx
+
+from serape._keywords import Keywords
+from serape.errors import Interrupted, OptionError, is_integer
+from serape.progress import StatusLine, progress_callback
+from serape.questions.query import Query
+from serape.questions.run import edge_evidence, edges_of, resolve_learner, source_notes
+from serape.results.structure import undirected
+from serape.search import Search
+from serape.settings import Settings, question
+from serape.skeletons.edges import weigh_edges
+from serape.skeletons.skeleton import Skeleton
+from serape.types import LocalAlgorithm
+
+
+@question()
+def region(
+    data: Any,
+    target: str | int,
+    depth: int = 2,
+    algorithm: str | LocalAlgorithm = "auto",
+    **settings: Unpack[Keywords],
+) -> nx.Graph[str]:
+    """Find the variables within some edges of a target and the edges that lead there, growing outward from it.
+
+    Neighbourhoods are learnt by `algorithm`, which finds parents and children ("auto" is "hiton-pc"), only of variables
+    nearer than `depth`. Two variables are adjacent if each is among the parents and children of the other; edges
+    between two variables at the full depth are not part of the region.
+
+    Returns
+    -------
+    networkx.Graph
+        Nodes have a `distance` from the target; edges the `statistic`, `dof`, `log_p` and `given` of the weakest
+        association of the two given nothing or one neighbour. The graph's own attributes (`graph.graph`) say how it
+        was found: `target`, `depth`, `algorithm`, `tests`, `skipped`, `seconds`, `notes`, `complete`.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C; its `found` is the region as far as it had grown.
+    """
+    if not is_integer(depth) or depth < 1:
+        raise OptionError(f"depth must be a whole number from 1 up, not {depth!r}")
+    asked = Settings.of(algorithm=algorithm, **settings)
+    query = resolve_learner(data, asked)
+    if query.algorithm.by_pairs:
+        raise OptionError(
+            f"algorithm {query.algorithm.name!r} goes by pairs; for a region take one that finds neighbourhoods"
+        )
+    at = query.position(target)
+    query = query.constrained(asked.search, [at], symmetric=True)
+    names = query.source.variables
+    watch = progress_callback(asked.run.progress)
+    search = query.search(None, asked.run.threads, watch, cache=query.cache(2))
+    started = time.perf_counter()
+    grown = _Region(query, at, search)
+    found = Skeleton(grown.neighbours)
+    complete = False
+    try:
+        grown.grow(int(depth))
+        weigh_edges(search, found)
+        complete = True
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if isinstance(watch, StatusLine):
+            watch.close()
+    graph = undirected(
+        (names[x] for x in grown.distance),
+        edges_of(grown.neighbours, names),
+        edge_evidence(found.weakest, names),
+    )
+    nx.set_node_attributes(graph, {names[x]: steps for x, steps in grown.distance.items()}, "distance")
+    graph.graph.update(
+        target=names[at],
+        depth=int(depth),
+        algorithm=query.algorithm.name,
+        test=query.source.name,
+        alpha=query.alpha,
+        tests=search.tally.performed,
+        skipped=search.tally.skipped,
+        seconds=time.perf_counter() - started,
+        notes=(*source_notes(query.source), *search.notes),
+        complete=complete,
+    )
+    if not complete:
+        raise Interrupted(graph)
+    return graph
+
+
+class _Region:
+    """What lies around a target, growing outward.
+
+    Two variables are adjacent if each is among the parents and children of the other. The neighbours of variables at
+    the full depth are not looked for, except to confirm an edge that leads there, and edges between two such variables
+    are not part of the region.
+    """
+
+    def __init__(self, query: Query, target: int, search: Search) -> None:
+        self.neighbours: dict[int, set[int]] = {target: set()}
+        self.distance = {target: 0}
+        self._query = query
+        self._search = search
+        self._symmetric = query.algorithm.symmetric(query.options)
+        self._learnt: dict[int, set[int]] = {}
+
+    def grow(self, depth: int) -> None:
+        """Find everything within so many edges of the target."""
+        frontier = list(self.distance)
+        for step in range(1, depth + 1):
+            following: list[int] = []
+            for x in frontier:
+                required = self._query.required(x)
+                for y in sorted(self._learn(x) | required):
+                    if self._symmetric or y in required or x in self._learn(y):
+                        self.neighbours[x].add(y)
+                        self.neighbours.setdefault(y, set()).add(x)
+                        if y not in self.distance:
+                            self.distance[y] = step
+                            following.append(y)
+            frontier = following
+
+    def _learn(self, x: int) -> set[int]:
+        if x not in self._learnt:
+            self._learnt[x] = {int(y) for y in self._query.answer(self._search, x).parents_children or ()}
+        return self._learnt[x]

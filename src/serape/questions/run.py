@@ -1,0 +1,291 @@
+"""One call about many variables: what is counted and noted on the way, and how the answer by tests is made."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+
+from serape.data.table import Table
+from serape.errors import InputTypeError, Interrupted, OptionError
+from serape.independence import IndependenceTest
+from serape.independence.base import Tally
+from serape.knowledge import Knowledge
+from serape.local.registry import Algorithm, find_algorithm, names_of, unknown_algorithm
+from serape.names import match
+from serape.progress import StatusLine, progress_callback
+from serape.questions.checkpoint import Checkpoint
+from serape.questions.neighbourhoods import find_neighbourhoods, join, join_required
+from serape.questions.query import Query, Source
+from serape.results.call import Call
+from serape.results.structure import Structure, undirected
+from serape.settings import RunSettings, Settings
+from serape.skeletons.edges import find_separations, pairs_of, weigh_edges
+from serape.skeletons.pc import separate_neighbours
+from serape.skeletons.skeleton import Pair, PairTest, Skeleton
+from serape.structure.graphs import PartlyDirected
+from serape.structure.orientation import orient
+from serape.structure.registry import NETWORK_ALGORITHMS, SKELETON_ALGORITHMS
+from serape.structure.scores import Score
+from serape.types import Finds, Rule
+
+DEFAULT_LEARNER = "hiton-pc"
+"""What `algorithm="auto"` means where neighbourhoods of many variables are asked for."""
+MAX_CONDITIONING = 3
+"""What `max_conditioning="auto"` means for learners that go through subsets of neighbourhoods, where there are data."""
+
+
+# --- what is asked --------------------------------------------------------------------------------------------------
+
+
+def resolve_learner(data: Any, settings: Settings) -> Query:
+    """Resolve what is asked of every variable, and check that the data can answer it."""
+    if isinstance(data, Score):
+        raise InputTypeError("a score answers no independence questions; pass the data, or take 'ges', 'tabu' or 'sca'")
+    return Query.resolve(data, "parents-children", settings, choose=choose_learner, max_conditioning=MAX_CONDITIONING)
+
+
+def choose_learner(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
+    """Return the learner of neighbourhoods, or of skeletons, that is asked for."""
+    del data
+    if match(asked, ["auto"]):
+        asked = DEFAULT_LEARNER
+    by_pairs = match(asked, SKELETON_ALGORITHMS)
+    if by_pairs is not None:
+        return SKELETON_ALGORITHMS[by_pairs]
+    found = find_algorithm(asked, finds)
+    if found is not None:
+        return found
+    network = match(asked, NETWORK_ALGORITHMS)
+    if network is not None:
+        raise OptionError(
+            f"algorithm {network!r} finds a whole network; ask serape.network (`serape network` on the command "
+            f"line), or choose another name"
+        )
+    raise unknown_algorithm(asked, [*names_of(finds), *NETWORK_ALGORITHMS])
+
+
+def checked_rule(rule: Any) -> Rule:
+    """Return the rule, if it is one."""
+    if rule not in ("and", "or"):
+        raise OptionError(f"rule must be 'and' or 'or', not {rule!r}")
+    chosen: Rule = rule
+    return chosen
+
+
+def refuse_unused(algorithm: str, why: str, **given: tuple[Any, Any]) -> None:
+    """Refuse settings that mean nothing to an algorithm: each with its value and the default."""
+    for name, (value, default) in given.items():
+        if value is not default and value != default:
+            raise OptionError(f"algorithm {algorithm!r} {why}: {name}={value!r} means nothing to it; leave it out")
+
+
+def source_notes(source: Any) -> tuple[str, ...]:
+    """Return what was noted when the table and the test were made."""
+    own = source.notes if isinstance(source, IndependenceTest) else ()
+    return (*getattr(getattr(source, "table", None), "notes", ()), *own)
+
+
+# --- the call -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Run:
+    """One call: its settings, and what is counted and noted on the way.
+
+    Interrupted, every step leaves what there is and says that it is not complete; the steps after it are left out.
+    """
+
+    names: Sequence[str]
+    source: Any
+    """What answers: a test or a score."""
+    knowledge: Knowledge | None
+    settings: RunSettings
+    tally: Tally = field(default_factory=Tally)
+    notes: list[str] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    """Settings of single steps, for the answer to tell."""
+    complete: bool = True
+    started: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self.notes += source_notes(self.source)
+
+    @classmethod
+    def of(cls, query: Query, settings: Settings) -> Run:
+        """Return a run that asks a query."""
+        knowledge = settings.search.knowledge
+        return cls(
+            query.source.variables,
+            query.source,
+            None if knowledge is None else Knowledge.of(knowledge),
+            settings.run,
+        )
+
+    @property
+    def table(self) -> Table | None:
+        """The data, if there are any."""
+        table = getattr(self.source, "table", None)
+        return table if isinstance(table, Table) else None
+
+    def result(
+        self, algorithm: str, graph: nx.Graph[str], query: Query | None, call: Call | None = None, **more: Any
+    ) -> Structure:
+        """Return the answer, or raise it if it is not complete."""
+        options: dict[str, Any] = {**self.options, **more.pop("options", {})}
+        if query is not None:
+            options = {**query.told, **options}
+        if self.knowledge is not None:
+            options["knowledge"] = self.knowledge.to_dict()
+        found = Structure(
+            graph=graph,
+            algorithm=algorithm,
+            test=None if query is None else query.source.name,
+            alpha=None if query is None else query.alpha,
+            tests=self.tally.performed,
+            tests_by_size=dict(sorted(self.tally.tests_by_size.items())),
+            skipped=self.tally.skipped,
+            seconds=time.perf_counter() - self.started,
+            options=options,
+            notes=tuple(self.notes),
+            complete=self.complete,
+            table=self.table,
+            data=None if self.table is None else self.table.provenance,
+            call=call or Call(() if query is None else query.own),
+            **{"score": None, "total": None, "separating_sets": {}, **more},
+        )
+        if not self.complete:
+            raise Interrupted(found)
+        return found
+
+
+class _Phase:
+    """A step of a run with a search of its own: its tests are counted, and Ctrl-C ends it."""
+
+    def __init__(self, run: Run, query: Query) -> None:
+        self._run = run
+        self._watch = progress_callback(run.settings.progress)
+        self._search = query.search(None, run.settings.threads, self._watch)
+
+    def __enter__(self) -> Any:
+        return self._search
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> bool:
+        if isinstance(self._watch, StatusLine):
+            self._watch.close()
+        self._run.tally.merge(self._search.tally)
+        self._run.notes += self._search.notes
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self._run.complete = False
+            return True
+        return False
+
+
+# --- by tests -------------------------------------------------------------------------------------------------------
+
+
+def find_neighbours(
+    run: Run, query: Query, rule: Rule, checkpoint: str | os.PathLike[str] | None
+) -> dict[int, set[int]]:
+    """Find the neighbourhoods of all variables and join them."""
+    run.options["rule"] = rule
+    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), query, run.knowledge)
+    targets = list(range(len(run.names))) if run.table is None else run.table.varying
+    found = find_neighbourhoods(query, targets, run.settings, kept)
+    run.tally.merge(found.tally)
+    run.notes += found.notes
+    run.complete = found.complete
+    knowledge = query.knowledge
+    joined = join(found.of, rule, len(run.names), knowledge)
+    forbids = knowledge is not None and knowledge.has_forbidden_pairs
+    if run.complete and knowledge is not None and forbids and not query.algorithm.separates_by_subsets:
+        # Learners that go by the whole blanket miss a spouse that they may not test, and so keep too many.
+        with _Phase(run, query) as search:
+            separate_neighbours(search, Skeleton(joined))
+        join_required(joined, knowledge)
+    return joined
+
+
+def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathLike[str] | None) -> Skeleton:
+    """Find the skeleton, the separating sets of pairs, and what speaks for the edges."""
+    found = Skeleton({x: set() for x in range(len(run.names))})
+    if query.algorithm.by_pairs:
+        with _Phase(run, query) as search:
+            query.algorithm.run(search, search.variables if run.table is None else run.table.varying, found)
+        if query.knowledge is not None:
+            join_required(found.neighbours, query.knowledge)
+        return found
+    found.neighbours = find_neighbours(run, query, rule, checkpoint)
+    if run.complete:
+        with _Phase(run, query) as search:
+            find_separations(search, found, weigh_edges(search, found))
+    return found
+
+
+def skeleton_result(run: Run, query: Query, found: Skeleton) -> Structure:
+    """Return a skeleton with its evidence."""
+    graph = undirected(run.names, edges_of(found.neighbours, run.names), edge_evidence(found.weakest, run.names))
+    return run.result(
+        query.algorithm.name, graph, query, finds="skeleton", separating_sets=_named_sets(found, run.names)
+    )
+
+
+def oriented_result(run: Run, query: Query, found: Skeleton) -> Structure:
+    """Direct a skeleton and return the network."""
+    names = run.names
+    neighbours = [found.neighbours[x] for x in range(len(names))]
+    graph = PartlyDirected(len(names))
+    conflicts: tuple[str, ...] = ()
+    for x, others in enumerate(neighbours):
+        for y in others:
+            graph.add_edge(x, y)
+    if run.complete:
+        with _Phase(run, query.conditioning_on_one_more()) as search:
+
+            def sureness(x: int, z: int, y: int) -> float | None:
+                """A collider shows twice: without it the ends are independent, with it dependent."""
+                outcome = search.ask(x, y, (*(found.separating_set(x, y) or ()), z))
+                return None if outcome is None or outcome.log_p > search.log_alpha else -outcome.log_p
+
+            oriented = orient(len(names), neighbours, found.separating_set, sureness, names, query.knowledge)
+            graph, conflicts = oriented.graph, tuple(str(conflict) for conflict in oriented.conflicts)
+    evidence = edge_evidence(found.weakest, names)
+    named = graph.to_networkx(names)
+    for a, b, attributes in named.edges(data=True):
+        attributes.update(evidence.get(frozenset((a, b)), {}))
+    return run.result(
+        query.algorithm.name, named, query, Call(query.own, {"rule": "and"}),
+        finds="network", separating_sets=_named_sets(found, names), conflicts=conflicts,
+    )  # fmt: skip
+
+
+def edges_of(neighbours: Mapping[int, set[int]], names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the adjacent pairs, by name."""
+    return [(names[x], names[y]) for x, y in (sorted(pair) for pair in pairs_of(neighbours))]
+
+
+def _named_sets(found: Skeleton, names: Sequence[str]) -> dict[frozenset[str], tuple[str, ...]]:
+    return {
+        frozenset(names[x] for x in pair): tuple(names[z] for z in answers.given_of(index))
+        for pair, (_, _, answers, index) in found.separations.items()
+    }
+
+
+def edge_evidence(weakest: Mapping[Pair, PairTest], names: Sequence[str]) -> dict[frozenset[str], dict[str, Any]]:
+    """Return, by name, the tests behind edges."""
+    found = {}
+    for pair, (_, _, answers, index) in weakest.items():
+        outcome = answers.outcome(index)
+        found[frozenset(names[x] for x in pair)] = {
+            "statistic": outcome.statistic,
+            "dof": outcome.dof,
+            "log_p": outcome.log_p,
+            "reliable": outcome.reliable,
+            "given": tuple(names[z] for z in answers.given_of(index)),
+        }
+    return found

@@ -1,0 +1,87 @@
+"""The answer to `alpha_path`: the members at each significance level."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from serape.records import Records
+from serape.results.charts import draw_alpha_path
+from serape.results.pictures import figure_of, picture_format, save_picture
+from serape.types import Finds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class AlphaPath:
+    """What was found at each significance level."""
+
+    target: str
+    finds: Finds
+    alphas: tuple[float, ...]
+    """The significance levels, ascending; those that were searched, if interrupted."""
+    members: tuple[tuple[str, ...], ...] = field(repr=False)
+    """What was found at each of them, in the table's order."""
+    variables: int
+    """How many variables there are besides the target."""
+    algorithm: str
+    test: str
+    tests: int
+    """Tests performed, at all levels together."""
+    seconds: float
+    complete: bool
+    """False if interrupted."""
+    notes: tuple[str, ...] = ()
+    """What was treated specially in the data or decided along the way."""
+
+    @cached_property
+    def records(self) -> Records:
+        """For every variable ever found, the alpha at which it first is, and the share of alphas at which it is.
+
+        In the order in which they enter; of those that enter together the one found more often comes first.
+        """
+        enters: dict[str, float] = {}
+        count: dict[str, int] = {}
+        for alpha, members in zip(self.alphas, self.members, strict=True):
+            for name in members:
+                enters.setdefault(name, alpha)
+                count[name] = count.get(name, 0) + 1
+        order = sorted(enters, key=lambda name: (enters[name], -count[name]))
+        return Records(
+            {
+                "variable": order,
+                "enters": [enters[name] for name in order],
+                "share": [count[name] / len(self.alphas) for name in order],
+            }
+        )
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw at which alphas each variable is in, those that enter first on top; 40 variables at most.
+
+        A search need not keep at a larger alpha what it finds at a smaller one, so a row may have gaps. `path` is a
+        file to write the picture to (.png, .svg, .pdf), `ax` are axes to draw in.
+        """
+        if path is not None:
+            picture_format(Path(path))
+        ax = draw_alpha_path(self, ax)
+        if path is not None:
+            save_picture(figure_of(ax), Path(path))
+        return ax
+
+    @property
+    def title(self) -> str:
+        """What was asked, in words."""
+        return f"{'Markov blanket' if self.finds == 'blanket' else 'Parents and children'} of {self.target}"
+
+    def __str__(self) -> str:
+        lines = [f"{self.title} as alpha grows from {self.alphas[0]:g} to {self.alphas[-1]:g}"]
+        lines += [f"  from {row['enters']:.2g}: {row['variable']}" for row in self.records]
+        lines.append(f"  by {self.algorithm} with {self.test}: {self.tests:,} tests, {self.seconds:.3g} s")
+        if not self.complete:
+            lines.append("  interrupted: this is what had been found by then")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])

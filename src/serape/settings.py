@@ -1,0 +1,276 @@
+"""The settings of a question: every parameter that questions share, with its default, its meaning and its check.
+
+The fields of these dataclasses are the parameters. Signatures, the selector's parameters and the options of the command
+line are made from the fields or held to them by tests, so a new setting is one field here (and `make stubs`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from serape.errors import InputTypeError, OptionError, is_integer, suggestion
+from serape.knowledge import Knowledge
+from serape.progress import ProgressCallback, check_progress
+from serape.types import DofRule, LocalAlgorithm, Missing, Reliability, Variables
+
+MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
+MAX_SIZE = 2**31
+"""No conditioning set, and no number of threads, is as large as this."""
+
+Question = TypeVar("Question", bound=Callable[..., Any])
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+
+
+def check_alpha(alpha: Any, name: str = "alpha") -> None:
+    """Refuse what is no significance level."""
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
+        raise OptionError(f"{name} must lie between 0 and 1, not be {alpha!r:.60}")
+
+
+def check_max_conditioning(size: Any, *words: str) -> None:
+    """Refuse what is no bound of a conditioning set: None, some words, or a whole number."""
+    if size is None or (isinstance(size, str) and size in words):
+        return
+    if not is_integer(size) or not 0 <= size < MAX_SIZE:
+        raise OptionError(f"max_conditioning must be a whole number, 0 or more, not {size!r:.60}")
+
+
+def check_random_state(random_state: Any) -> None:
+    """Refuse what is no seed."""
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return
+    if not is_integer(random_state) or random_state < 0:
+        raise OptionError(f"random_state must be a whole number from 0 on, not {random_state!r:.60}")
+
+
+def thread_count(n_jobs: Any) -> int:
+    """Return the number of threads that n_jobs asks for; None is one."""
+    if n_jobs is None:
+        return 1
+    if not is_integer(n_jobs) or (n_jobs < 1 and n_jobs != -1) or n_jobs >= MAX_SIZE:
+        raise OptionError(f"n_jobs must be a positive number of threads, or -1 for all, not {n_jobs!r:.60}")
+    if n_jobs > 0:
+        return int(n_jobs)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _check_members(name: str, members: Any) -> None:
+    groups = members.values() if isinstance(members, Mapping) else (members,)
+    for group in groups:
+        if isinstance(group, str) or not isinstance(group, Collection):
+            raise InputTypeError(f"{name} must be a list of variables, or a dict of lists by target, not {group!r:.60}")
+
+
+# --- settings --------------------------------------------------------------------------------------------------------
+
+
+def _setting(default: Any, meaning: str) -> Any:
+    return field(default=default, metadata={"meaning": meaning})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchSettings:
+    """What is asked of the data."""
+
+    algorithm: str | LocalAlgorithm = _setting(
+        "auto",
+        "A name from `serape.algorithms()`, in any case, a callable `algorithm(search, target, **options)`, or "
+        '"auto", which goes by the number and kinds of the columns (docs/choosing.md).',
+    )
+    test: str = _setting(
+        "auto",
+        'The name of an independence test, or "auto": "g2" for categorical columns, "partial-correlation" for '
+        'continuous ones, "mixed" for both.',
+    )
+    alpha: float = _setting(
+        0.05,
+        "Significance level: a reliable test with p <= alpha shows dependence, one with p > alpha independence.",
+    )
+    max_conditioning: int | Literal["auto"] | None = _setting(
+        "auto",
+        "The largest conditioning set; tests with larger ones are skipped. None for no bound. "
+        '"auto" is no bound for a single target, and 3 for `region`, `skeleton` and `network` where the learner goes '
+        "through the subsets of neighbourhoods.",
+    )
+    dof: DofRule = _setting(
+        "auto",
+        'Degrees of freedom of contingency tables: "full", "adjusted" for empty margins, or "auto": "full" for the '
+        'incremental family, which conditions on whole blankets, "adjusted" for all others.',
+    )
+    reliability: Reliability = _setting(
+        "auto",
+        'Which tests of contingency tables are reliable: "dof" requires 5 rows per degree of freedom, "cells" 5 rows '
+        'per cell, None accepts all. "auto" is "cells" for fast-iamb, as in its paper, and "dof" for all others.',
+    )
+    random_state: int | np.random.Generator | None = _setting(
+        None,
+        "With a seed, exact ties between candidates are broken at random; without, by the order of the columns. For "
+        "`stability` it is the seed of the draws.",
+    )
+    knowledge: Knowledge | Mapping[str, Any] | None = _setting(
+        None,
+        "What is known of the network: a `Knowledge`, or a dict with `required`, `forbidden`, `tiers` and "
+        "`forbidden_pairs`. Required neighbours are never removed. A pair that may not be adjacent is never tested, "
+        "and is not found to be spouses; spouses are looked for only through variables that may be children.",
+    )
+    known_members: Variables = _setting(
+        (),
+        "Variables that belong to the answer whatever tests say: a list for every target, or a dict by target.",
+    )
+    forbidden_members: Variables = _setting(
+        (),
+        "Variables that do not belong to the answer and are never tested against the target: a list for every target, "
+        "or a dict by target.",
+    )
+
+    def __post_init__(self) -> None:
+        check_alpha(self.alpha)
+        check_max_conditioning(self.max_conditioning, "auto")
+        check_random_state(self.random_state)
+        if self.dof not in ("auto", "full", "adjusted"):
+            raise OptionError(f"dof={self.dof!r} is not known; use 'auto', 'full' or 'adjusted'")
+        if self.reliability not in ("auto", "dof", "cells", None):
+            raise OptionError(f"reliability={self.reliability!r} is not known; use 'auto', 'dof', 'cells' or None")
+        for name in ("known_members", "forbidden_members"):
+            _check_members(name, getattr(self, name))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataSettings:
+    """How data become a Table."""
+
+    kinds: str | Mapping[str, str] | None = _setting(
+        None,
+        'Kinds of columns, "categorical" or "continuous": one word for all, or a dict by name; detected if not given.',
+    )
+    missing: Missing = _setting(
+        "error",
+        'Missing values: "error" refuses them, "drop" leaves out rows that have any, "level" makes them a level of '
+        'its own (categorical columns), "pairwise" lets every test use the rows that are complete for its variables.',
+    )
+    ignore: Collection[str] = _setting((), "Names of columns to leave out.")
+    header: bool | Sequence[str] | None = _setting(
+        None,
+        "Of text files: whether the first line names the columns, or a list of names; detected if not given.",
+    )
+    na_values: Collection[str] = _setting(
+        (), "Of text files: words that mean a missing value, besides an empty field, ?, NA, N/A, NaN and null."
+    )
+
+    def __post_init__(self) -> None:
+        if self.missing not in MISSING_RULES:
+            raise OptionError(
+                f"missing={self.missing!r} is not known; use one of {', '.join(map(repr, MISSING_RULES))}"
+            )
+
+    def given(self) -> list[str]:
+        """Return the names of the settings that are not at their default."""
+        return [f.name for f in fields(self) if not _same(getattr(self, f.name), f.default)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunSettings:
+    """How the work is done; the answer does not depend on it."""
+
+    n_jobs: int | None = _setting(1, "Processes or threads that share the work; -1 for all cores.")
+    progress: bool | ProgressCallback | None = _setting(
+        None,
+        "None shows progress on a terminal once the work takes two seconds, True always, False never; a callable is "
+        "called with a `Progress` now and then.",
+    )
+
+    def __post_init__(self) -> None:
+        thread_count(self.n_jobs)
+        check_progress(self.progress)
+
+    @property
+    def threads(self) -> int:
+        """The number of threads or processes."""
+        return thread_count(self.n_jobs)
+
+
+GROUPS: tuple[type[SearchSettings] | type[DataSettings] | type[RunSettings], ...] = (
+    SearchSettings,
+    DataSettings,
+    RunSettings,
+)
+FIELDS = {f.name: f for group in GROUPS for f in fields(group)}
+"""All settings by name, in the order in which signatures have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one call."""
+
+    search: SearchSettings = SearchSettings()
+    data: DataSettings = DataSettings()
+    run: RunSettings = RunSettings()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the algorithm: the keywords that are no settings."""
+
+    @classmethod
+    def of(cls, **keywords: Any) -> Settings:
+        """Sort the keywords of a call into settings and options of the algorithm, and check the settings."""
+        own = [{f.name: keywords.pop(f.name) for f in fields(group) if f.name in keywords} for group in GROUPS]
+        return cls(SearchSettings(**own[0]), DataSettings(**own[1]), RunSettings(**own[2]), keywords)
+
+
+def question(*, without: Mapping[str, str] | None = None) -> Callable[[Question], Question]:
+    """Make a function a question: its signature and docstring show all settings in place of its keywords.
+
+    `without` are settings that mean nothing to it, each with the reason; one that is given is refused.
+    """
+    refused = dict(without or {})
+
+    def decorate(function: Question) -> Question:
+        plain = inspect.signature(function)
+        own = [p for p in plain.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        taken = [f for name, f in FIELDS.items() if name not in refused and name not in plain.parameters]
+        shared = [
+            inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
+            for f in taken
+        ]
+        rest = [] if "algorithm" in refused else [inspect.Parameter("algorithm_options", inspect.Parameter.VAR_KEYWORD)]
+        function.__signature__ = plain.replace(parameters=[*own, *shared, *rest])  # type: ignore[attr-defined]
+        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{_described(taken)}\n"
+        function.refused_settings = refused  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def refuse(asked_by: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
+    """Refuse settings that mean nothing to a question."""
+    for name, why in asked_by.refused_settings.items():  # type: ignore[attr-defined]
+        if name in keywords and not _same(keywords[name], FIELDS[name].default):
+            raise OptionError(f"{name}={keywords[name]!r:.60} means nothing here: {why}; leave it out")
+
+
+def check_options(asked_by: str, options: Mapping[str, Any], takes: Collection[str] = ()) -> None:
+    """Refuse keywords that are neither settings nor options."""
+    for name in options:
+        if name not in takes:
+            raise OptionError(f"{asked_by} has no option {name!r}.{suggestion(name, [*takes, *FIELDS])}")
+
+
+def _described(taken: Sequence[Any]) -> str:
+    lines = ["Settings", "--------"]
+    for f in taken:
+        lines += [f.name, f"    {f.metadata['meaning']}"]
+    return "\n".join(lines)
+
+
+def _same(value: Any, default: Any) -> bool:
+    if value is default:
+        return True
+    if isinstance(value, Collection) and not isinstance(value, str) and not len(value) and default in ((), None):
+        return True
+    return type(value) is type(default) and bool(value == default)

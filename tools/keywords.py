@@ -1,0 +1,64 @@
+"""Writes src/serape/_keywords.py: the keywords of every question, as type checkers and editors read them.
+
+    python tools/keywords.py        (or: make stubs)
+
+They are the fields of serape.settings and the options of the algorithms. A test holds the file to them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+from serape.local.registry import ALGORITHMS
+from serape.settings import FIELDS
+from serape.structure.registry import NETWORK_ALGORITHMS
+
+PATH = Path(__file__).parent.parent / "src" / "serape" / "_keywords.py"
+HEAD = '''"""The keywords of every question; written by tools/keywords.py (`make stubs`), not by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+
+from serape.knowledge import Knowledge
+from serape.progress import ProgressCallback
+from serape.types import DofRule, Missing, Reliability, Variables
+
+
+class Keywords(TypedDict, total=False):
+    """Settings, in the order of the signatures; then options of the algorithms."""
+
+'''
+
+
+def keywords() -> str:
+    """Return the content of the file."""
+    lines = [f"    {name}: {field.type}" for name, field in FIELDS.items() if name != "algorithm"]
+    options = {name: " | ".join(sorted(kinds)) for name, kinds in sorted(_options().items())}
+    lines += [f"    {name}: {kinds}" for name, kinds in options.items()]
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def _options() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for algorithm in ALGORITHMS.values():
+        for function in (algorithm.run, algorithm.run_parents_children):
+            if function is not None:
+                for name, parameter in list(inspect.signature(function, eval_str=True).parameters.items())[2:]:
+                    kinds = inspect.formatannotation(parameter.annotation).replace("typing.", "")
+                    found.setdefault(name, set()).update(kinds.split(" | "))
+    for network in NETWORK_ALGORITHMS.values():
+        for name, default in network.defaults.items():
+            if name == "rule":  # a parameter of its own
+                continue
+            kinds = {"int", "None"} if default is None else {type(default).__name__}
+            found.setdefault(name, set()).update(kinds)
+    return found
+
+
+if __name__ == "__main__":
+    PATH.write_text(keywords(), encoding="utf-8")
