@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test bench bench-quick bench-kernels fuzz lint format stubs docs clean
+.PHONY: demo test bench bench-quick bench-kernels fuzz corpus lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo
@@ -32,6 +32,9 @@ bench-kernels: $(VENV)/test.ready
 
 fuzz: $(VENV)/test.ready
 	@$(BIN)/python tests/fuzz.py
+
+corpus: $(VENV)/test.ready
+	@$(BIN)/python tests/corpus.py check tests/corpus.txt
 
 lint: $(VENV)/lint.ready
 	$(BIN)/ruff check .
