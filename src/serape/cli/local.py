@@ -9,10 +9,8 @@ import typer
 import serape
 from serape.cli.base import answer, command
 from serape.cli.options import (
-    Algorithm,
     AsJson,
     DataOptions,
-    MaxConditioning,
     Output,
     Picture,
     Report,
@@ -42,9 +40,7 @@ def ask(
     data: DataOptions,
     target: Target,
     *,
-    algorithm: Algorithm = "auto",
     search: SearchOptions,
-    max_conditioning: MaxConditioning = None,
     explain: Annotated[
         list[str] | None,
         typer.Option(help="Tell why this column is in or out; repeatable.", rich_help_panel="Output"),
@@ -69,6 +65,6 @@ def ask(
             found.plot(picture)
 
     answer(
-        lambda: question(table, target, algorithm=algorithm, max_conditioning=max_conditioning, **search.arguments()),
+        lambda: question(table, target, **search.arguments()),
         tell,
     )

@@ -65,18 +65,6 @@ Target = Annotated[
     str,
     typer.Option("--target", "-t", help="The column that it is about.", autocompletion=_complete_column),
 ]
-Algorithm = Annotated[
-    str,
-    typer.Option(
-        help="A name that `serape algorithms` lists, or auto.",
-        autocompletion=_complete_algorithm,
-        rich_help_panel=_TESTS,
-    ),
-]
-MaxConditioning = Annotated[int | None, typer.Option(help="Largest conditioning set.", rich_help_panel=_TESTS)]
-MaxSubset = Annotated[
-    str, typer.Option(help="Largest conditioning set: a number, none, or auto.", rich_help_panel=_TESTS)
-]
 Checkpoint = Annotated[
     Path | None,
     typer.Option(help="Keep neighbourhoods in this file as they are found, and go on from it.", rich_help_panel=_TESTS),
@@ -142,7 +130,7 @@ class DataOptions:
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line names the columns; if unsaid, judged.",
+            help="Whether the first line names the columns; detected if not given.",
             rich_help_panel=_DATA,
         ),
     ] = None
@@ -171,8 +159,16 @@ class DataOptions:
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """How questions are answered, and by how many threads; all but the significance level."""
+    """All settings of a search but the significance level."""
 
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            help="A name that `serape algorithms` lists, or auto.",
+            autocompletion=_complete_algorithm,
+            rich_help_panel=_TESTS,
+        ),
+    ] = "auto"
     test: Annotated[
         str,
         typer.Option(
@@ -181,15 +177,24 @@ class QuestionOptions:
             rich_help_panel=_TESTS,
         ),
     ] = "auto"
-    reliability: Annotated[
-        Literal["auto", "dof", "cells", "none"],
-        typer.Option(
-            help="Trust a test with 5 rows a degree of freedom, 5 rows a cell, or always.", rich_help_panel=_TESTS
-        ),
+    max_conditioning: Annotated[
+        str, typer.Option(help="Largest conditioning set: a number, none, or auto.", rich_help_panel=_TESTS)
     ] = "auto"
     dof: Annotated[
         Literal["auto", "full", "adjusted"], typer.Option(help="Degrees of freedom.", rich_help_panel=_TESTS)
     ] = "auto"
+    reliability: Annotated[
+        Literal["auto", "dof", "cells", "none"],
+        typer.Option(
+            help="Require 5 rows per degree of freedom, 5 rows per cell, or nothing of a test.", rich_help_panel=_TESTS
+        ),
+    ] = "auto"
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Seed of what is random: the rows that are drawn, or else exact ties.", rich_help_panel=_TESTS
+        ),
+    ] = None
     knowledge: Annotated[
         Path | None,
         typer.Option(
@@ -198,10 +203,20 @@ class QuestionOptions:
             rich_help_panel=_TESTS,
         ),
     ] = None
-    seed: Annotated[
-        int | None,
+    known: Annotated[
+        list[str] | None,
         typer.Option(
-            help="Seed of what is left to chance: rows drawn again, or else exact ties.", rich_help_panel=_TESTS
+            help="A column that belongs to the answer whatever tests say; repeatable.",
+            autocompletion=_complete_column,
+            rich_help_panel=_TESTS,
+        ),
+    ] = None
+    forbid: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A column that does not belong to the answer and is not tested; repeatable.",
+            autocompletion=_complete_column,
+            rich_help_panel=_TESTS,
         ),
     ] = None
     jobs: Jobs = 1
@@ -210,11 +225,15 @@ class QuestionOptions:
     def arguments(self) -> dict[str, Any]:
         """Return them as arguments of the questions in Python."""
         return {
+            "algorithm": self.algorithm,
             "test": self.test,
-            "reliability": None if self.reliability == "none" else self.reliability,
+            "max_conditioning": _read_limit(self.max_conditioning),
             "dof": self.dof,
-            "knowledge": _read_knowledge(self.knowledge),
+            "reliability": None if self.reliability == "none" else self.reliability,
             "random_state": self.seed,
+            "knowledge": _read_knowledge(self.knowledge),
+            "known_members": self.known or (),
+            "forbidden_members": self.forbid or (),
             "n_jobs": self.jobs,
             "progress": False if self.quiet else None,
         }
@@ -222,7 +241,7 @@ class QuestionOptions:
 
 @dataclass(frozen=True)
 class SearchOptions(QuestionOptions):
-    """How questions are answered, and by how many threads."""
+    """All settings of a search."""
 
     alpha: Annotated[float, typer.Option(help="Significance level.", rich_help_panel=_TESTS)] = 0.05
 
@@ -248,7 +267,7 @@ def _read_knowledge(path: Path | None) -> Mapping[str, Any] | None:
     return content
 
 
-def read_limit(text: str) -> int | Literal["auto"] | None:
+def _read_limit(text: str) -> int | Literal["auto"] | None:
     """Return what --max-conditioning says."""
     if text == "auto":
         return "auto"

@@ -13,11 +13,9 @@ import typer
 import serape
 from serape.cli.base import answer, command
 from serape.cli.options import (
-    Algorithm,
     AsJson,
     DataOptions,
     Finds,
-    MaxConditioning,
     Output,
     Picture,
     QuestionOptions,
@@ -41,7 +39,6 @@ def path(
     target: Target,
     *,
     finds: Finds = "blanket",
-    algorithm: Algorithm = "auto",
     alpha: Annotated[
         list[float] | None,
         typer.Option(
@@ -49,7 +46,6 @@ def path(
         ),
     ] = None,
     search: QuestionOptions,
-    max_conditioning: MaxConditioning = None,
     picture: Picture = None,
     output: Output = None,
     as_json: AsJson = False,
@@ -69,9 +65,7 @@ def path(
             table,
             target,
             alpha or None,
-            algorithm,
             finds=finds,
-            max_conditioning=max_conditioning,
             **search.arguments(),
         ),
         tell,
@@ -99,9 +93,7 @@ def stability(
         float,
         typer.Option(help="The share of draws from which on a column is called stable.", rich_help_panel="Output"),
     ] = 0.5,
-    algorithm: Algorithm = "auto",
     search: SearchOptions,
-    max_conditioning: MaxConditioning = None,
     picture: Picture = None,
     output: Output = None,
     as_json: AsJson = False,
@@ -125,9 +117,7 @@ def stability(
             draws=draws,
             sampling=sampling,
             finds=finds,
-            algorithm=algorithm,
-            max_conditioning=max_conditioning,
-            **{**search.arguments(), "random_state": search.seed or 0},
+            **search.arguments(),
         ),
         tell,
     )

@@ -12,11 +12,9 @@ import typer
 import serape
 from serape.cli.base import answer, command
 from serape.cli.options import (
-    Algorithm,
     AsJson,
     Checkpoint,
     DataOptions,
-    MaxSubset,
     Output,
     Picture,
     Report,
@@ -24,7 +22,6 @@ from serape.cli.options import (
     Target,
     Truth,
     check_files,
-    read_limit,
     read_network,
 )
 from serape.cli.show import print_json, print_line, show_edges, show_structure
@@ -44,9 +41,7 @@ def region(
     target: Target,
     *,
     depth: Annotated[int, typer.Option(help="How many edges away from it.")] = 2,
-    algorithm: Algorithm = "auto",
     search: SearchOptions,
-    max_conditioning: MaxSubset = "auto",
     picture: Picture = None,
     output: Output = None,
     as_json: AsJson = False,
@@ -75,8 +70,6 @@ def region(
             table,
             target,
             depth,
-            algorithm=algorithm,
-            max_conditioning=read_limit(max_conditioning),
             **search.arguments(),
         ),
         tell,
@@ -102,12 +95,10 @@ def _show_region(found: Any) -> None:
 def skeleton(
     data: DataOptions,
     *,
-    algorithm: Algorithm = "auto",
     search: SearchOptions,
     rule: Annotated[
         Literal["and", "or"], typer.Option(help="Join two columns if both, or if one of them, has the other.")
     ] = "and",
-    max_conditioning: MaxSubset = "auto",
     checkpoint: Checkpoint = None,
     picture: Picture = None,
     output: Output = None,
@@ -120,9 +111,7 @@ def skeleton(
     answer(
         lambda: serape.skeleton(
             table,
-            algorithm,
             rule=rule,
-            max_conditioning=read_limit(max_conditioning),
             checkpoint=checkpoint,
             **search.arguments(),
         ),
@@ -139,9 +128,7 @@ def skeleton(
 def network(
     data: DataOptions,
     *,
-    algorithm: Algorithm = "mmhc",
     search: SearchOptions,
-    max_conditioning: MaxSubset = "auto",
     score: Annotated[
         Literal["auto", "bdeu", "bic", "aic", "k2"], typer.Option(help="Score, for those that go by one.")
     ] = "auto",
@@ -172,8 +159,6 @@ def network(
     answer(
         lambda: serape.network(
             table,
-            algorithm,
-            max_conditioning=read_limit(max_conditioning),
             score=score,
             equivalent_sample_size=ess,
             checkpoint=checkpoint,

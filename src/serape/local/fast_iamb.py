@@ -23,14 +23,17 @@ def fast_iamb(search: Search, target: int, k: float = 5.0) -> Members:
     candidates = search.dependents(target, search.candidates(target, *blanket), tuple(blanket))
     while candidates and not guard.repeats(blanket):
         insufficient_data = False
-        for x in candidates:
+        for place, x in enumerate(candidates):
             if search.rows_per_cell(x, target, *blanket) >= k:
                 blanket.add(x)
             else:
                 insufficient_data = True
+                left = candidates[place:]
                 break
         removed = shrink_once(search, target, blanket)
         if insufficient_data and not removed:
+            for x in left:  # dependent before the additions, not tested after them
+                search.record_untested(x, target, tuple(blanket))
             search.notes.append(f"fast-iamb halted: fewer than {k:g} rows in a cell for the next addition")
             break
         candidates = search.dependents(target, search.candidates(target, *blanket), tuple(blanket))

@@ -52,11 +52,15 @@ def shrink_by_pc(search: Search, target: int, blanket: Members) -> bool:
     Returns whether anything was dropped.
     """
     dropped = False
+    entered_by = {x: search.decision(x, target) for x in blanket}
     skeleton = pc_skeleton(search, [target, *blanket])
     neighbours = skeleton.neighbours[target]
     for x in blanket:
         spouse = any(skeleton.is_collider(x, y, target) for y in neighbours)
         if x not in neighbours and not spouse:
             blanket.remove(x)
+            search.record_separation(x, target)
             dropped = True
+        elif x not in neighbours and (test := entered_by[x]) is not None:  # PC separates it, the collider keeps it
+            search.record_decision(x, target, test.outcome, test.given)
     return dropped

@@ -309,8 +309,8 @@ def _in_words(
     history: tuple[str, ...],
     separating: tuple[str, ...] | None,
 ) -> str:
-    index = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
-    verdict = f"{variable} is {'' if included else 'not '}{index} of {result.target}"
+    role = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
+    verdict = f"{variable} is {'' if included else 'not '}{role} of {result.target}"
     if given is None:
         return f"{verdict}: it was never tested."
     condition = f"given {_listed(given)}" if given else "given nothing"
@@ -332,6 +332,8 @@ def _in_words(
         finding, compared = f"it tells nothing {'more ' if given else ''}about {result.target}", "above"
     else:
         finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
+        if not included and variable not in result.dropped:
+            entered += " The search ended before it could enter."
         if separating is not None:
             alone = f"given {_listed(separating)}" if separating else "given nothing"
             finding = f"it is associated with {result.target}, though {alone} it is not"

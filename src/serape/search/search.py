@@ -15,13 +15,13 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.errors import OptionError, is_integer
+from serape.errors import OptionError
 from serape.independence.base import (
     NO_OUTCOME,
     CandidateGroups,
@@ -32,13 +32,15 @@ from serape.independence.base import (
     Tally,
     as_positions,
 )
+from serape.knowledge import BoundKnowledge
 from serape.progress import Progress, ProgressCallback
-from serape.search.evidence import EvidenceLog
+from serape.search.evidence import Decision, EvidenceLog
+from serape.search.members import Members
 from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
+from serape.search.recorder import Recorder
+from serape.search.required import search_all_but
 from serape.search.separations import Separations
-
-if TYPE_CHECKING:
-    from serape.knowledge import BoundKnowledge
+from serape.settings import check_alpha, check_max_conditioning, check_random_state
 
 Positions = NDArray[np.uint32]
 Candidates = Sequence[int] | Positions
@@ -59,10 +61,10 @@ class Search:
     """One search: a test, a significance level, and everything that is remembered.
 
     `subject` is the variable the whole search is about: evidence is then kept for it alone, seen from either side, and
-    not for the other variables that an algorithm takes for a target along the way; with `evidence=False`, for nobody.
-    `cache` is shared by searches that may take steps marked with `once` from each other. Pairs that `knowledge` keeps
-    apart are no candidates for each other, and those that it joins are never parted; `known` are members of the
-    subject's blanket. Those that are `left_out` are candidates for nobody.
+    not for the other variables that an algorithm takes for a target along the way; with `evidence=False`, for none.
+    `cache` is shared by searches that may take `memoised` steps from each other. Pairs that `knowledge` forbids are no
+    candidates for each other, and pairs that it requires are never separated; `known` are members of the subject's
+    blanket. Variables that are `excluded` are candidates for no target. Variables may be given as integers of any kind.
     """
 
     def __init__(
@@ -81,10 +83,9 @@ class Search:
         known: Collection[int] = (),
         excluded: Collection[int] = (),
     ) -> None:
-        if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
-            raise OptionError(f"alpha must lie between 0 and 1, not be {alpha!r}")
-        if max_conditioning is not None and not (is_integer(max_conditioning) and max_conditioning >= 0):
-            raise OptionError(f"max_conditioning must be a whole number, 0 or more, not {max_conditioning!r}")
+        check_alpha(alpha)
+        check_max_conditioning(max_conditioning)
+        check_random_state(random_state)
         self.test = test
         self._screen = test.screen
         self.subject = subject
@@ -98,13 +99,9 @@ class Search:
             self._all = np.delete(self._all, np.fromiter(excluded, np.intp, len(excluded)))
         self.tally = Tally()
         self.notes: list[str] = []
-        try:
-            self._random = None if random_state is None else np.random.default_rng(random_state)
-        except (TypeError, ValueError):
-            raise OptionError(f"random_state must be a whole number from 0 on, not {random_state!r}") from None
+        self._random = None if random_state is None else np.random.default_rng(random_state)
         self._threads = threads
         self._progress = progress
-        self._evidence = evidence
         self._knowledge = knowledge
         self._known_members = tuple(known)
         self._cache = cache
@@ -112,10 +109,8 @@ class Search:
         self._separations = Separations()
         self.restrict_to: int | None = None
         """The variable that steps must be about, if the search is confined to it."""
-        self._step_of: int | None = None  # the target of the step being computed
         self._known: Mapping[int, ScreenResult] = {}
-        self._logs: dict[int, EvidenceLog] = {}
-        self._other_side: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}  # by variable and verdict
+        self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence)
         self._members: dict[int, Members] = {}
         self._started = time.perf_counter()
         self._ticked = self._started
@@ -124,7 +119,7 @@ class Search:
 
     def ask(self, x: int, target: int, given: Sequence[int] = ()) -> Outcome | None:
         """Return the outcome of one test, or None if it is skipped."""
-        given = tuple(given)
+        x, target, given = int(x), int(target), tuple(map(int, given))
         if x == target or x in given or target in given or not 0 <= x < len(self.variables):
             raise OptionError(
                 f"a question must be about different variables of the table, not {x} and {target} | {given}"
@@ -143,6 +138,10 @@ class Search:
             self._separations.add(x, target, given)
         return outcome
 
+    def repeat(self, x: int, target: int, given: Sequence[int] = ()) -> Outcome:
+        """Return the outcome of a test that was performed before; it is not counted again."""
+        return self.test.test(int(x), int(target), tuple(map(int, given)))
+
     def independent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
         """Return whether a reliable test shows X ⊥ T | given; never of a member that is known."""
         if x in self._required(target) or (target == self.subject and x in self._known_members):
@@ -159,13 +158,12 @@ class Search:
 
     def screen(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> ScreenResult:
         """Test all candidates against the target given one set."""
-        given = tuple(given)
+        target, given = int(target), tuple(map(int, given))
         if self._too_large(given):
             return self._all_skipped(target, candidates, given)
         if not given and target in self._known:
             screen = self._known[target].part(as_positions(candidates))
-            if self._remembers(target):
-                self.log(target).note_batch(screen)
+            self._recorder.note_screen(target, screen)
             return screen
         return self._counted(target, self._screen(target, candidates, given, threads=self._threads, poll=self._tick))
 
@@ -264,7 +262,7 @@ class Search:
 
     def first_dependent(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> int | None:
         """Test the candidates in order and return the place of the first that is dependent, or None."""
-        given = tuple(given)
+        target, given = int(target), tuple(map(int, given))
         if self._too_large(given):
             self._all_skipped(target, candidates, given)
             return None
@@ -323,7 +321,7 @@ class Search:
 
         required = self._required(target)
         if required and any(int(x) in required for x in xs):
-            return self._found(target, *_search_all_but(required, xs, n_exhausted, until_survivor, ask))
+            return self._found(target, *search_all_but(required, xs, n_exhausted, until_survivor, ask))
         return self._found(target, *ask(xs, n_exhausted))
 
     def test_each_given_rest(self, target: int, members: Collection[int], newest: int | None = None) -> list[int]:
@@ -352,11 +350,7 @@ class Search:
     def _found(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
         """Count and remember what a search through conditioning sets found."""
         self.tally.merge(tally)
-        if self._remembers(target):
-            self.log(target).note_batch(found)
-        elif self.subject is not None and self._evidence:
-            for k in found.indices_of(self.subject):
-                self.record_decision(self.subject, target, found.outcome(k), found.given_of(k))
+        self._recorder.note_subsets(target, found)
         self._separations.add_found(found, target, self.log_alpha)
         self._tick()
         return found
@@ -395,6 +389,7 @@ class Search:
         `ask`, `divide`, `sort_out`, `dependents`, `separate`, `weakest` and `sweep` come upon, and `strongest` when it
         finds nobody.
         """
+        x, y = int(x), int(y)
         steps = (step.separations for target in (y, x) for step in self._steps.get(target, {}).values())
         found = (store.get(x, y) for store in (*steps, self._separations))
         return next((given for given in found if given is not None), None)
@@ -405,12 +400,12 @@ class Search:
             raise NeedsOtherTarget
 
         def run() -> CachedStep[Value]:
-            outside = self._separations, self._step_of
-            self._separations, self._step_of = Separations(), target
+            outside = self._separations, self._recorder.step_of
+            self._separations, self._recorder.step_of = Separations(), target
             try:
                 return CachedStep(target, compute(), self._separations)
             finally:
-                self._separations, self._step_of = outside
+                self._separations, self._recorder.step_of = outside
 
         if self._cache is None:
             self._cache = StepCache()
@@ -418,45 +413,36 @@ class Search:
         self._steps.setdefault(target, {})[id(found)] = found
         return found.value
 
-    def record_decision(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
-        """Take a test for the one that settles x, until there is a later one."""
-        if self._remembers(target):
-            if outcome.reliable or not self._is_separated(
-                x, target
-            ):  # a test that is skipped does not undo a separation
-                self.log(target).note(x, outcome, given)
-        elif x == self.subject and outcome.reliable and self._step_of in (None, self.subject, target):
-            # the same test, seen from the other side
-            self._other_side[target, outcome.log_p <= self.log_alpha] = (outcome, given)
+    def record_decision(self, x: int, target: int, outcome: Outcome, given: Sequence[int]) -> None:
+        """Take a test for the one that decides on x, until there is a later one."""
+        self._recorder.record(int(x), int(target), outcome, tuple(map(int, given)))
 
-    def _is_separated(self, x: int, target: int) -> bool:
-        latest = self.log(target).latest(x)
-        return latest is not None and latest.outcome.reliable and latest.outcome.log_p > self.log_alpha
+    def record_untested(self, x: int, target: int, given: Sequence[int]) -> None:
+        """Record that the question that would decide on x was skipped."""
+        self.record_decision(x, target, NO_OUTCOME, given)
+
+    def record_separation(self, x: int, target: int) -> None:
+        """Take the test that separates x from the target for the one that decides on x."""
+        given = self.separating_set(x, target)
+        if given is not None and self._recorder.keeps(target):
+            self.record_decision(x, target, self.repeat(x, target, given), given)
+
+    def decision(self, x: int, target: int) -> Decision | None:
+        """Return the test that decides on x at present, where evidence is kept."""
+        return self._recorder.log(target).latest(int(x)) if self._recorder.keeps(target) else None
 
     def reconcile_sides(self, members: Collection[int]) -> None:
-        """Settle by a test seen from the other side who is in, or out, against the latest test seen from the subject.
-
-        Algorithms that look from both sides put out by one what the other would keep, or let in by one what the other
-        would not.
-        """
-        if self.subject is None or not self._evidence:
-            return
-        for (x, dependent), (outcome, given) in self._other_side.items():
-            latest = self.log(self.subject).latest(x)
-            seen = latest is not None and latest.outcome.reliable and latest.outcome.log_p <= self.log_alpha
-            if dependent == (x in members) and dependent != seen:
-                self.record_decision(x, self.subject, outcome, given)
+        """Decide by tests seen from the other side where the latest test from the subject contradicts the answer."""
+        self._recorder.reconcile(members)
 
     def log(self, target: int) -> EvidenceLog:
         """Return the evidence gathered about a target."""
-        if target not in self._logs:
-            self._logs[target] = EvidenceLog(len(self.variables))
-        return self._logs[target]
+        return self._recorder.log(int(target))
 
     def members(self, target: int) -> Members:
         """Return an empty set to build the answer about a target in; what enters and leaves it is remembered."""
-        built = Members(self.log(target) if self._remembers(target) else None)
-        if self._step_of in (None, target):
+        built = Members(self.log(target) if self._recorder.keeps(target) else None)
+        if self._recorder.step_of in (None, target):
             self._members[target] = built
         return built
 
@@ -481,14 +467,6 @@ class Search:
         """Return those that are known to be joined to the target."""
         return frozenset() if self._knowledge is None else self._knowledge.required_neighbours(target)
 
-    def _remembers(self, target: int) -> bool:
-        """Whether tests of a target are evidence: not those that a step about another target asks of it."""
-        return (
-            self._evidence
-            and (self.subject is None or target == self.subject)
-            and (self._step_of is None or self._step_of == target)
-        )
-
     def _too_large(self, given: Sequence[int]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
 
@@ -501,8 +479,7 @@ class Search:
     def _counted(self, target: int, screen: ScreenResult) -> ScreenResult:
         performed = screen.performed
         self.tally.add(len(screen.given), performed, len(screen) - performed)
-        if self._remembers(target):
-            self.log(target).note_batch(screen)
+        self._recorder.note_screen(target, screen)
         self._tick()
         return screen
 
@@ -524,66 +501,3 @@ class Search:
                 now - self._started,
             )
         )
-
-
-def _search_all_but(
-    required: frozenset[int],
-    xs: Candidates,
-    n_exhausted: int | Sequence[int],
-    until_survivor: bool,
-    ask: Callable[[Candidates, int | Sequence[int]], tuple[SubsetResult, Tally]],
-) -> tuple[SubsetResult, Tally]:
-    """Search conditioning sets for those x that need not be joined to the target; the others survive, untested."""
-    every = [int(x) for x in xs]
-    if until_survivor:
-        every = every[: next(k for k, x in enumerate(every) if x in required) + 1]
-    asked = [k for k, x in enumerate(every) if x not in required]
-    part, tally = ask(
-        [every[k] for k in asked], n_exhausted if isinstance(n_exhausted, int) else [n_exhausted[k] for k in asked]
-    )
-    if until_survivor and part.last_survives:
-        return part, tally  # somebody before survives
-    numbers = np.full((3, len(every)), math.nan)
-    verdict, which = np.zeros((2, len(every)), np.int32)
-    numbers[:, asked] = part.statistic, part.dof, part.log_p
-    verdict[asked] = np.where(part.separated, 2, part.reliable)
-    which[asked] = part.which + 1
-    statistic, dof, log_p = numbers
-    return SubsetResult(as_positions(every), statistic, dof, log_p, verdict, which, [(), *part.sets]), tally
-
-
-class Members:
-    """The set an algorithm builds: ordered by entry, and remembered. It may be changed while it is gone through."""
-
-    def __init__(self, log: EvidenceLog | None) -> None:
-        self._order: tuple[int, ...] = ()
-        self._inside: set[int] = set()
-        self._log = log
-
-    def add(self, x: int) -> None:
-        """Let a variable in."""
-        if x not in self._inside:
-            self._order += (x,)
-            self._inside.add(x)
-        if self._log is not None:
-            self._log.note_event(x, "entered")
-
-    def remove(self, x: int) -> None:
-        """Put a variable out."""
-        self._inside.remove(x)
-        self._order = self.without(x)
-        if self._log is not None:
-            self._log.note_event(x, "left")
-
-    def without(self, x: int) -> tuple[int, ...]:
-        """Return the members but one."""
-        return tuple([v for v in self._order if v != x])
-
-    def __contains__(self, x: object) -> bool:
-        return x in self._inside
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._order)
-
-    def __len__(self) -> int:
-        return len(self._order)

@@ -101,4 +101,5 @@ class Separations:
 
 def _pair(x: int, y: int) -> int:
     """Return a number for two variables, whichever comes first."""
+    x, y = int(x), int(y)  # those of NumPy overflow
     return x << 32 | y if x < y else y << 32 | x

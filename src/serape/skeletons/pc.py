@@ -35,7 +35,7 @@ def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | No
             if pair in found.separations:
                 separations[pair] = found.separations[pair]
             elif pair not in untested and x < y:  # the others were independent given nothing
-                outcome = search.test.test(x, y)
+                outcome = search.repeat(x, y)
                 separations[pair] = (outcome.log_p, -outcome.statistic, Single(outcome), 0)
     found.separations = separations
     return found

@@ -1,0 +1,76 @@
+"""Which tests are evidence: the tests about the subject of a search, seen from either side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from serape.independence.base import Outcome, ScreenResult, SubsetResult
+from serape.search.evidence import EvidenceLog
+
+
+class Recorder:
+    """Records the test that decides on each variable."""
+
+    def __init__(self, variables: int, subject: int | None, log_alpha: float, *, enabled: bool) -> None:
+        self.step_of: int | None = None
+        """The target of the step being computed."""
+        self._variables = variables
+        self._subject = subject
+        self._log_alpha = log_alpha
+        self._enabled = enabled
+        self._logs: dict[int, EvidenceLog] = {}
+        self._other_side: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}  # by variable and verdict
+
+    def log(self, target: int) -> EvidenceLog:
+        """Return the evidence gathered about a target."""
+        if target not in self._logs:
+            self._logs[target] = EvidenceLog(self._variables)
+        return self._logs[target]
+
+    def keeps(self, target: int) -> bool:
+        """Return whether tests of a target are evidence: not those that a step about another target asks of it."""
+        return (
+            self._enabled
+            and (self._subject is None or target == self._subject)
+            and (self.step_of is None or self.step_of == target)
+        )
+
+    def note_screen(self, target: int, screen: ScreenResult) -> None:
+        """Record the tests of many candidates."""
+        if self.keeps(target):
+            self.log(target).note_batch(screen)
+
+    def note_subsets(self, target: int, found: SubsetResult) -> None:
+        """Record what a search through conditioning sets found."""
+        if self.keeps(target):
+            self.log(target).note_batch(found)
+        elif self._subject is not None and self._enabled:
+            for k in found.indices_of(self._subject):
+                self.record(self._subject, target, found.outcome(k), found.given_of(k))
+
+    def record(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
+        """Take a test for the one that decides on x, until there is a later one."""
+        if self.keeps(target):
+            if outcome.reliable or not self._is_separated(x, target):  # a skipped test does not undo a separation
+                self.log(target).note(x, outcome, given)
+        elif x == self._subject and outcome.reliable and self.step_of in (None, self._subject, target):
+            # the same test, seen from the other side
+            self._other_side[target, outcome.log_p <= self._log_alpha] = (outcome, given)
+
+    def _is_separated(self, x: int, target: int) -> bool:
+        latest = self.log(target).latest(x)
+        return latest is not None and latest.outcome.reliable and latest.outcome.log_p > self._log_alpha
+
+    def reconcile(self, members: Collection[int]) -> None:
+        """Decide by tests seen from the other side where the latest test from the subject contradicts the answer.
+
+        Algorithms that look from both sides remove by one what the other would keep, or add by one what the other
+        would not.
+        """
+        if self._subject is None or not self._enabled:
+            return
+        for (x, dependent), (outcome, given) in self._other_side.items():
+            latest = self.log(self._subject).latest(x)
+            seen = latest is not None and latest.outcome.reliable and latest.outcome.log_p <= self._log_alpha
+            if dependent == (x in members) and dependent != seen:
+                self.record(x, self._subject, outcome, given)
