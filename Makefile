@@ -1,6 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. Both set up what they need, inside this folder only.
 PYTHON ?= python3
 VENV := .venv
+comma := ,
 BIN := $(VENV)/bin
 export PIP_CACHE_DIR := $(CURDIR)/$(VENV)/cache
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -8,13 +9,20 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test bench bench-quick bench-kernels fuzz lint format stubs docs clean
+.PHONY: demo test core-test bench bench-quick bench-kernels fuzz lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo
 
 test: $(VENV)/test.ready
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 -q
+
+# SANITIZE=address,undefined or SANITIZE=thread builds with these sanitizers.
+CORE_TEST_BUILD := build/core-test$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
+core-test:
+	@cmake -S . -B $(CORE_TEST_BUILD) -DCMAKE_BUILD_TYPE=Release -DCORE_TESTS=ON -DSANITIZE=$(SANITIZE) >/dev/null
+	@cmake --build $(CORE_TEST_BUILD) --parallel --target core_tests
+	@$(CORE_TEST_BUILD)/core_tests
 
 bench: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/suite.py --peers
