@@ -21,7 +21,7 @@ test: $(VENV)/test.ready
 CORE_TEST_BUILD := build/core-test$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
 core-test:
 	@cmake -S . -B $(CORE_TEST_BUILD) -DCMAKE_BUILD_TYPE=Release -DCORE_TESTS=ON -DSANITIZE=$(SANITIZE) >/dev/null
-	@cmake --build $(CORE_TEST_BUILD) --parallel --target core_tests
+	@cmake --build $(CORE_TEST_BUILD) --parallel $$(nproc 2>/dev/null || echo 2) --target core_tests
 	@$(CORE_TEST_BUILD)/core_tests
 
 bench: $(VENV)/test.ready
