@@ -1,6 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. Both set up what they need, inside this folder only.
 PYTHON ?= python3
 VENV := .venv
+comma := ,
 BIN := $(VENV)/bin
 export PIP_CACHE_DIR := $(CURDIR)/$(VENV)/cache
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -8,13 +9,20 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test bench bench-quick bench-kernels fuzz corpus lint format stubs docs clean
+.PHONY: demo test core-test bench bench-quick bench-kernels fuzz corpus lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo
 
 test: $(VENV)/test.ready
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 -q
+
+# SANITIZE=address,undefined or SANITIZE=thread builds with these sanitizers.
+CORE_TEST_BUILD := build/core-test$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
+core-test: $(VENV)/build.ready
+	@$(BIN)/cmake -S . -B $(CORE_TEST_BUILD) -DCMAKE_BUILD_TYPE=Release -DCORE_TESTS=ON -DSANITIZE=$(SANITIZE) >/dev/null
+	@$(BIN)/cmake --build $(CORE_TEST_BUILD) --parallel $$(nproc 2>/dev/null || echo 2) --target core_tests
+	@$(CORE_TEST_BUILD)/core_tests
 
 bench: $(VENV)/test.ready
 	@$(BIN)/python benchmarks/suite.py --peers
@@ -69,10 +77,15 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) \
 	  || { echo "serape needs Python's venv module; on Debian and Ubuntu: apt install python3-venv" >&2; rm -rf $(VENV); exit 1; }
 
-$(VENV)/demo.ready: $(VENV)/bin/python $(NATIVE)
+# What builds the core stays installed, so that a second build finds it in the same place and compiles nothing again.
+$(VENV)/build.ready: $(VENV)/bin/python
+	@echo "Setting up: installing what builds the native core into $(VENV) …"
+	@$(BIN)/python -m pip install -q 'scikit-build-core>=0.10' 'nanobind>=2.4' 'cmake>=3.18' ninja && touch $@
+
+$(VENV)/demo.ready: $(VENV)/build.ready $(NATIVE)
 	@echo "Setting up: building the native core and installing what it needs into $(VENV) …"
-	@$(BIN)/python -m pip install -q -e . && touch $@
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-build-isolation -e . && touch $@
 
 $(VENV)/%.ready: $(VENV)/demo.ready
 	@echo "Installing what 'make $*' needs into $(VENV) …"
-	@$(BIN)/python -m pip install -q -e '.[$*]' && touch $@
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-build-isolation -e '.[$*]' && touch $@

@@ -8,7 +8,7 @@
 #include "conversions.hpp"
 #include "counting_way.hpp"
 #include "serape/answers.hpp"
-#include "subset_query.hpp"
+#include "serape/contingency_test.hpp"
 
 namespace nb = nanobind;
 
@@ -159,47 +159,33 @@ void bind_contingency_test(nb::module_& m) {
             nb::arg("poll") = nb::none())
         .def(
             "search_subsets",
-            [](const ContingencyTest& test, const Columns& xs, std::uint32_t target, const Columns& pool,
-               const std::vector<std::uint32_t>& fixed, std::size_t smallest, std::size_t largest,
-               std::optional<std::size_t> most, const std::vector<std::int64_t>& tried,
-               std::optional<double> stop_above, bool shrinking, bool until_survivor, std::size_t threads,
-               const nb::object& poll) {
-                check(test.table(), xs.all());
-                check(test.table(), target);
-                check(test.table(), pool.all());
-                check(test.table(), fixed);
-                const SubsetQuestion question = asked_for(xs, target, pool, fixed, smallest, largest, most, tried,
-                                                          stop_above, shrinking, until_survivor);
+            [](const ContingencyTest& test, const SubsetQuery& query, std::size_t threads, const nb::object& poll) {
+                check(test.table(), query);
                 SubsetAnswers found;
                 CancellationToken token = cancellation_token(poll);
-                run_interruptible(token, [&] {
-                    found = test.search_subsets(xs.all(), question, std::min(threads, most_threads), token);
-                });
-                return FoundSubsets(xs.all(), std::move(found));
+                run_interruptible(token,
+                                  [&] { found = test.search_subsets(query, std::min(threads, most_threads), token); });
+                return FoundSubsets(query.xs, std::move(found));
             },
-            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
-            nb::arg("largest"), nb::arg("most"), nb::arg("tried"), nb::arg("stop_above"), nb::arg("shrinking"),
-            nb::arg("until_survivor"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "For each x the first separation, or else the weakest association, over subsets of the pool.")
         .def(
-            "sweep",
-            [](const ContingencyTest& test, const Columns& xs, std::uint32_t target, const Columns& pool,
-               std::optional<std::size_t> most, double stop_above, const nb::object& poll) {
-                check(test.table(), xs.all());
-                check(test.table(), target);
-                check(test.table(), pool.all());
+            "test_each_given_rest",
+            [](const ContingencyTest& test, Columns xs, std::uint32_t target, Columns pool,
+               std::optional<std::size_t> max_size, double stop_above, const nb::object& poll) {
                 check_distinct(pool.all());
-                SubsetQuestion question{.target = target, .pool = pool.all(), .fixed = {}};
-                question.most = most.value_or(question.most);
-                question.stop_above = stop_above;
+                SubsetQuery query{.xs = std::move(xs).vector(), .target = target, .pool = std::move(pool).vector()};
+                query.max_size = max_size.value_or(query.max_size);
+                query.stop_above = stop_above;
+                check(test.table(), query);
                 SubsetAnswers found;
                 CancellationToken token = cancellation_token(poll);
-                run_interruptible(token, [&] { found = test.sweep(xs.all(), question, token); });
-                return FoundSubsets(xs.all(), std::move(found));
+                run_interruptible(token, [&] { found = test.test_each_given_rest(query, token); });
+                return FoundSubsets(query.xs, std::move(found));
             },
-            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("most"), nb::arg("stop_above"),
+            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("max_size"), nb::arg("stop_above"),
             nb::arg("poll") = nb::none(),
-            "Each x given the rest of the pool; who is separated leaves it for those after.");
+            "Tests each x given the rest of the pool; a separated x leaves it for those after.");
 }
 
 }  // namespace serape

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "serape/kernels.hpp"
+#include "serape/subset_query.hpp"
 
 namespace serape {
 
@@ -34,6 +36,9 @@ std::span<const T> span(const Array<T>& array) {
 struct Columns {
     std::span<const std::uint32_t> all() const { return array.is_valid() ? span(array) : std::span(listed); }
     std::size_t size() const { return all().size(); }
+    std::vector<std::uint32_t> vector() && {
+        return array.is_valid() ? std::vector(all().begin(), all().end()) : std::move(listed);
+    }
     Array<std::uint32_t> array;
     std::vector<std::uint32_t> listed;
 };
@@ -76,6 +81,15 @@ inline void check_distinct(std::span<const std::uint32_t> columns) {
     std::sort(sorted.begin(), sorted.end());
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
         throw nanobind::value_error(("column " + std::to_string(*twice) + " is named twice").c_str());
+    }
+}
+
+template <class Table>
+void check(const Table& table, const SubsetQuery& query) {
+    check(table, query.target);
+    for (const std::vector<std::uint32_t>& columns :
+         {std::cref(query.xs), std::cref(query.pool), std::cref(query.fixed)}) {
+        check(table, columns);
     }
 }
 

@@ -1,5 +1,4 @@
 // Partial correlations.
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
@@ -7,7 +6,6 @@
 #include "conversions.hpp"
 #include "serape/answers.hpp"
 #include "serape/gaussian_test.hpp"
-#include "subset_query.hpp"
 
 namespace nb = nanobind;
 
@@ -102,27 +100,15 @@ void bind_gaussian(nb::module_& m) {
             nb::arg("poll") = nb::none())
         .def(
             "search_subsets",
-            [](const GaussianTest& test, const Columns& xs, std::uint32_t target, const Columns& pool,
-               const std::vector<std::uint32_t>& fixed, std::size_t smallest, std::size_t largest,
-               std::optional<std::size_t> most, const std::vector<std::int64_t>& tried,
-               std::optional<double> stop_above, bool shrinking, bool until_survivor, std::size_t threads,
-               const nb::object& poll) {
-                check(test, xs.all());
-                check(test, target);
-                check(test, pool.all());
-                check(test, fixed);
+            [](const GaussianTest& test, const SubsetQuery& query, std::size_t threads, const nb::object& poll) {
+                check(test, query);
                 SubsetAnswers found;
-                const SubsetQuestion question = asked_for(xs, target, pool, fixed, smallest, largest, most, tried,
-                                                          stop_above, shrinking, until_survivor);
                 CancellationToken token = cancellation_token(poll);
-                run_interruptible(token, [&] {
-                    found = test.search_subsets(xs.all(), question, std::min(threads, most_threads), token);
-                });
-                return FoundSubsets(xs.all(), std::move(found));
+                run_interruptible(token,
+                                  [&] { found = test.search_subsets(query, std::min(threads, most_threads), token); });
+                return FoundSubsets(query.xs, std::move(found));
             },
-            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
-            nb::arg("largest"), nb::arg("most"), nb::arg("tried"), nb::arg("stop_above"), nb::arg("shrinking"),
-            nb::arg("until_survivor"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "As ContingencyTest.search_subsets.")
         .def(
             "log_p",

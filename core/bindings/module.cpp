@@ -9,7 +9,7 @@ NB_MODULE(_core, m) {
     m.attr("MAX_ROWS") = serape::max_rows;
     serape::bind_table(m);
     serape::bind_screen_answers(m);
-    serape::bind_subset_answers(m);
+    serape::bind_subsets(m);
     serape::bind_contingency_test(m);
     serape::bind_gaussian(m);
     serape::bind_mixed(m);

@@ -51,7 +51,7 @@ double log_prefactor(double a, double y) {
     return a * log1p_minus(u) - 0.5 * std::log(2.0 * std::numbers::pi * a) - stirling_remainder(a);
 }
 
-// e^(z²) erfc(z) for z > 0.
+// e^(z²) erfc(z) for z >= 0.
 double scaled_erfc(double z) {
     if (z < 25.0) {
         return std::exp(z * z) * std::erfc(z);
@@ -113,6 +113,20 @@ double log_upper_from_lower(double a, double y) {
     return std::log1p(-std::exp(log_prefactor(a, y)) * sum);
 }
 
+// The upper tail for a large a and y close to it, where the series above would not end: Temme's uniform expansion. Of
+// its corrections to the normal tail the first is enough.
+double log_upper_large(double a, double y) {
+    const double squared = -a * log1p_minus((y - a) / a);  // z²
+    const double eta = std::copysign(std::sqrt(2.0 * squared / a), y - a);
+    const double first = -1.0 / 3 + eta * (1.0 / 12 - eta * (2.0 / 135 - eta / 864));
+    const double correction = first / std::sqrt(2.0 * std::numbers::pi * a);
+    const double z = std::sqrt(squared);
+    if (y >= a) {
+        return -squared + std::log(0.5 * scaled_erfc(z) + correction);
+    }
+    return std::log1p(-(0.5 * std::erfc(z) - std::exp(-squared) * correction));
+}
+
 }  // namespace
 
 double chi_square_log_sf(double statistic, double dof) {
@@ -127,6 +141,9 @@ double chi_square_log_sf(double statistic, double dof) {
     }
     const double a = 0.5 * dof;
     const double y = 0.5 * statistic;
+    if (a > 1e12 && std::fabs(y - a) < 1e-3 * a) {
+        return log_upper_large(a, y);
+    }
     if (y <= a + 1.0) {
         return log_upper_from_lower(a, y);
     }

@@ -5,13 +5,11 @@
 #include <limits>
 
 #include "serape/chi_square.hpp"
-#include "serape/subset_search.hpp"
 
 namespace serape {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::uint64_t few_questions = 4096;
 
 }  // namespace
 
@@ -135,100 +133,32 @@ std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const
     return candidates.size();
 }
 
-SubsetAnswers ContingencyTest::search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
-                                              std::size_t threads, CancellationToken& token) const {
-    const std::size_t largest = std::min(question.largest, question.pool.size());
-    if (xs.size() * std::min(choose(question.pool.size(), largest), few_questions) < few_questions) {
-        threads = 1;  // they would be done before another thread had started
-    }
-    std::vector<std::optional<SubsetSearch>> searches(std::max<std::size_t>(threads, 1));
-    std::vector<SubsetAnswer> answers(xs.size());
-    std::vector<std::int64_t> tried(question.tried.begin(), question.tried.end());
-    if (tried.size() < 2) {
-        tried.assign(xs.size(), tried.empty() ? -1 : tried[0]);
-    }
-    using With = SubsetSearch::With;
-    const auto of_worker = [&](std::size_t worker) -> SubsetSearch& {
-        return searches[worker] ? *searches[worker] : searches[worker].emplace(*this, question, xs);
-    };
-    const auto search = [&](std::size_t first, std::size_t last, std::size_t worker, With with) {
-        of_worker(worker)(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), token,
-                          answers.data() + first, with);
-    };
-    const auto side_by_side = [&](With with) {
-        const std::size_t pieces = 4 * std::max<std::size_t>(threads, 1);
-        const std::size_t grain = threads > 1 ? (xs.size() + pieces - 1) / pieces : xs.size();
-        parallel_for(xs.size(), grain, threads, token, [&](std::size_t first, std::size_t last, std::size_t worker) {
-            search(first, last, worker, with);
-        });
-    };
-    std::size_t asked = xs.size();
-    if (question.shrinking && !question.until_survivor && question.largest <= 1 &&
-        std::equal(xs.begin(), xs.end(), question.pool.rbegin(), question.pool.rend())) {
-        // Whoever is before an x in the pool comes after it, so is there still: these are tried side by side.
-        side_by_side(With::earlier);
-        for (std::size_t k = 0; k < asked; ++k) {
-            if (answers[k].separated) {
-                of_worker(0).drop(xs[k]);
-            }
-        }
-        for (std::size_t k = 0; k < asked; ++k) {
-            if (!answers[k].separated) {
-                search(k, k + 1, 0, With::later);
-                if (answers[k].separated) {
-                    of_worker(0).drop(xs[k]);
-                }
-            }
-        }
-    } else if (question.shrinking || question.until_survivor) {  // what is asked next depends on the answer
-        for (std::size_t k = 0; k < asked; ++k) {
-            search(k, k + 1, 0, With::all);
-            if (answers[k].separated && question.shrinking) {
-                of_worker(0).drop(xs[k]);
-            }
-            if (!answers[k].separated && question.until_survivor) {
-                asked = k + 1;
-            }
-        }
-    } else {
-        side_by_side(With::all);
-    }
-    answers.resize(asked);
-    SubsetAnswers all{std::move(answers), {}};
-    for (const std::optional<SubsetSearch>& one : searches) {
-        if (one) {
-            all.tally.merge(one->tally());
-        }
-    }
-    return all;
-}
-
-SubsetAnswers ContingencyTest::sweep(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
-                                     CancellationToken& token) const {
+SubsetAnswers ContingencyTest::test_each_given_rest(const SubsetQuery& query, CancellationToken& token) const {
+    const std::vector<std::uint32_t>& xs = query.xs;
     SubsetAnswers all{std::vector<SubsetAnswer>(xs.size()), {}};
-    std::vector<std::uint32_t> live(question.pool.begin(), question.pool.end());
-    std::erase(live, question.target);
+    std::vector<std::uint32_t> live(query.pool);
+    std::erase(live, query.target);
     for (std::size_t k = 0; k < xs.size(); ++k) {
         token.check();
         SubsetAnswer& answer = all.answers[k];
-        answer.outcome = {nan, nan, nan, false};
-        if (xs[k] == question.target) {
+        answer.outcome = no_outcome;
+        if (xs[k] == query.target) {
             continue;
         }
         answer.given = live;
         std::erase(answer.given, xs[k]);
         const std::size_t size = answer.given.size();
-        if (size <= question.most &&
-            enough_rows(table_.levels(xs[k]), table_.levels(question.target), strata_product(answer.given))) {
-            answer.outcome = test(xs[k], question.target, answer.given);
+        if (size <= query.max_size &&
+            enough_rows(table_.levels(xs[k]), table_.levels(query.target), strata_product(answer.given))) {
+            answer.outcome = test(xs[k], query.target, answer.given);
         }
         if (!answer.outcome.reliable) {
             all.tally.add_skip(size);
-            answer = {{nan, nan, nan, false}, {}, false};
+            answer = {no_outcome, {}, false};
             continue;
         }
         all.tally.add_test(size);
-        answer.separated = answer.outcome.log_p > *question.stop_above;
+        answer.separated = answer.outcome.log_p > *query.stop_above;
         if (answer.separated) {
             std::erase(live, xs[k]);
         }

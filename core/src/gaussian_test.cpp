@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "serape/chi_square.hpp"
-#include "serape/gaussian_subsets.hpp"
 #include "serape/kernels.hpp"
 #include "serape/student_t.hpp"
 
@@ -17,7 +16,6 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t most_remembered = 2048;  // columns of which all correlations are remembered: 32 MiB
 constexpr std::size_t most_kept = 4096;        // critical values
-constexpr std::uint64_t few_questions = 16384;
 
 double dot(const double* a, const double* b, std::size_t rows) {
     double value = 0.0;
@@ -326,51 +324,6 @@ std::size_t GaussianTest::first_dependent(std::size_t target, std::span<const st
         }
     }
     return candidates.size();
-}
-
-SubsetAnswers GaussianTest::search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
-                                           std::size_t threads, CancellationToken& token) const {
-    const std::size_t largest = std::min(question.largest, question.pool.size());
-    if (xs.size() * std::min(choose(question.pool.size(), largest), few_questions) < few_questions) {
-        threads = 1;  // they would be done before another thread had started
-    }
-    std::vector<std::optional<GaussianSubsets>> searches(std::max<std::size_t>(threads, 1));
-    std::vector<SubsetAnswer> answers(xs.size());
-    std::vector<std::int64_t> tried(question.tried.begin(), question.tried.end());
-    if (tried.size() < 2) {
-        tried.assign(xs.size(), tried.empty() ? -1 : tried[0]);
-    }
-    const auto search = [&](std::size_t first, std::size_t last, std::size_t worker) {
-        if (!searches[worker]) {
-            searches[worker].emplace(*this, question);
-        }
-        (*searches[worker])(xs.subspan(first, last - first), std::span(tried).subspan(first, last - first), token,
-                            answers.data() + first);
-    };
-    std::size_t asked = xs.size();
-    if (question.shrinking || question.until_survivor) {  // what is asked next depends on the answer
-        for (std::size_t k = 0; k < asked; ++k) {
-            search(k, k + 1, 0);
-            if (answers[k].separated && question.shrinking) {
-                searches[0]->drop(xs[k]);
-            }
-            if (!answers[k].separated && question.until_survivor) {
-                asked = k + 1;
-            }
-        }
-    } else {
-        const std::size_t pieces = 4 * std::max<std::size_t>(threads, 1);
-        const std::size_t grain = threads > 1 ? (xs.size() + pieces - 1) / pieces : xs.size();
-        parallel_for(xs.size(), grain, threads, token, search);
-    }
-    answers.resize(asked);
-    SubsetAnswers all{std::move(answers), {}};
-    for (const std::optional<GaussianSubsets>& one : searches) {
-        if (one) {
-            all.tally.merge(one->tally());
-        }
-    }
-    return all;
 }
 
 }  // namespace serape

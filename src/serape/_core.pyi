@@ -94,6 +94,11 @@ class ScreenAnswers:
     def outcome(self, place: int) -> tuple[float, float, float, bool]:
         """Statistic, dof, log p and reliability of one answer."""
 
+class SubsetQuery:
+    """What a search through conditioning sets is asked."""
+
+    def __init__(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], fixed: Sequence[int], smallest: int, largest: int, max_size: int | None, n_exhausted: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool) -> None: ...
+
 class FoundSubsets:
     """The answers of a search through conditioning sets."""
 
@@ -171,14 +176,14 @@ class ContingencyTest:
 
     def first_dependent(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], log_alpha: float, poll: object | None = None) -> ScreenAnswers: ...
 
-    def search_subsets(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], fixed: Sequence[int], smallest: int, largest: int, most: int | None, tried: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool, threads: int = 1, poll: object | None = None) -> FoundSubsets:
+    def search_subsets(self, query: SubsetQuery, threads: int = 1, poll: object | None = None) -> FoundSubsets:
         """
         For each x the first separation, or else the weakest association, over subsets of the pool.
         """
 
-    def sweep(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], most: int | None, stop_above: float, poll: object | None = None) -> FoundSubsets:
+    def test_each_given_rest(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], max_size: int | None, stop_above: float, poll: object | None = None) -> FoundSubsets:
         """
-        Each x given the rest of the pool; who is separated leaves it for those after.
+        Tests each x given the rest of the pool; a separated x leaves it for those after.
         """
 
 class GaussianTest:
@@ -202,7 +207,7 @@ class GaussianTest:
 
     def first_dependent(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], log_alpha: float, poll: object | None = None) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]: ...
 
-    def search_subsets(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], fixed: Sequence[int], smallest: int, largest: int, most: int | None, tried: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool, threads: int = 1, poll: object | None = None) -> FoundSubsets:
+    def search_subsets(self, query: SubsetQuery, threads: int = 1, poll: object | None = None) -> FoundSubsets:
         """As ContingencyTest.search_subsets."""
 
     def log_p(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...

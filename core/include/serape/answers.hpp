@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "serape/contingency_test.hpp"
 #include "serape/ranking.hpp"
+#include "serape/subset_query.hpp"
 
 namespace serape {
 

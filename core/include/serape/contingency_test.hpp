@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "serape/candidate_counter.hpp"
+#include "serape/outcome.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/parallel.hpp"
 #include "serape/statistic.hpp"
+#include "serape/subset_query.hpp"
 #include "serape/tally.hpp"
 
 namespace serape {
@@ -26,58 +28,6 @@ struct Rules {
     DofRule dof = DofRule::full;
     Reliability reliability = Reliability::dof;
     double minimum = 5.0;  // rows for each degree of freedom, or for each cell
-};
-
-struct Outcome {
-    double statistic;
-    double dof;
-    double log_p;
-    bool reliable;
-};
-
-// Whether an association is weaker than another: by log p, then by statistic.
-inline bool weaker(const Outcome& outcome, const Outcome& than) {
-    if (outcome.dof == than.dof) {
-        return outcome.statistic < than.statistic;
-    }
-    return outcome.log_p > than.log_p || (outcome.log_p == than.log_p && outcome.statistic < than.statistic);
-}
-
-// Where a batch of answers goes; all arrays as long as the batch. An unreliable test is not performed: its statistic
-// is NaN.
-struct Answers {
-    double* statistic;
-    double* dof;
-    std::uint8_t* reliable;
-};
-
-// One answer of a search through conditioning sets.
-struct SubsetAnswer {
-    Outcome outcome{};                 // of the separating test, or else of the weakest association met
-    std::vector<std::uint32_t> given;  // its conditioning set
-    bool separated = false;
-};
-
-struct SubsetAnswers {
-    std::vector<SubsetAnswer> answers;  // of the x that were asked about
-    Tally tally;
-};
-
-// Conditioning sets are the fixed members and a subset of the pool without x: smaller subsets first, those of one size
-// in the order of the pool.
-struct SubsetQuestion {
-    std::size_t target = 0;
-    std::span<const std::uint32_t> pool;
-    std::span<const std::uint32_t> fixed;
-    std::size_t smallest = 0;  // sizes of the subsets
-    std::size_t largest = 0;
-    std::size_t most = std::numeric_limits<std::size_t>::max();  // sets of more members are skipped
-    // By x (or one number for all): subsets of so many first members of the pool are known, and left out; −1 for none,
-    // 0 for the empty one. No number: none.
-    std::span<const std::int64_t> tried;
-    std::optional<double> stop_above;  // an x is separated by the first reliable test with log p above this
-    bool shrinking = false;            // an x that is separated leaves the pool for those after it
-    bool until_survivor = false;       // stop after the first x that nothing separates
 };
 
 // Candidates and the conditioning set they are tested with.
@@ -145,16 +95,13 @@ class ContingencyTest {
                                 std::span<const std::uint32_t> given, double log_alpha, CancellationToken& token,
                                 Answers out) const;
 
-    // One target, one or many x: the first separation, or else the weakest association, over subsets of a pool.
-    SubsetAnswers search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question, std::size_t threads,
-                                 CancellationToken& token) const;
+    SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
 
-    // Each x given the rest of the question's pool; who is separated leaves the pool for those after it.
-    SubsetAnswers sweep(std::span<const std::uint32_t> xs, const SubsetQuestion& question,
-                        CancellationToken& token) const;
+    // Tests each x given the rest of the query's pool; a separated x leaves the pool for those after it.
+    SubsetAnswers test_each_given_rest(const SubsetQuery& query, CancellationToken& token) const;
 
   private:
-    friend class SubsetSearch;
+    friend class CountEvaluator;
     class Screen;
     double strata_product(std::span<const std::uint32_t> given) const;
     bool enough_rows(double x_levels, double y_levels, double strata) const;

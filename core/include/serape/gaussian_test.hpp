@@ -18,8 +18,9 @@
 #include <vector>
 
 #include "serape/aligned.hpp"
-#include "serape/contingency_test.hpp"
+#include "serape/outcome.hpp"
 #include "serape/parallel.hpp"
+#include "serape/subset_query.hpp"
 
 namespace serape {
 
@@ -78,8 +79,7 @@ class GaussianTest {
     std::size_t first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,
                                 std::span<const std::uint32_t> given, double log_alpha, CancellationToken& token,
                                 Answers out) const;
-    SubsetAnswers search_subsets(std::span<const std::uint32_t> xs, const SubsetQuestion& question, std::size_t threads,
-                                 CancellationToken& token) const;
+    SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
 
   private:
     std::size_t rows_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "serape/contingency_test.hpp"
+#include "serape/subset_query.hpp"
 
 namespace serape {
 

@@ -173,10 +173,11 @@ class ContingencyTest(IndependenceTest):
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
         if len(sizes) == 0:
             sizes = range(len(pool) + 1, len(pool) + 2)  # none
-        found = self._native.search_subsets(
+        query = _core.SubsetQuery(
             for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop - 1, max_size,
-            (n_exhausted,) if isinstance(n_exhausted, int) else n_exhausted, stop_above, shrinking, until_survivor, threads, poll,
+            (n_exhausted,) if isinstance(n_exhausted, int) else n_exhausted, stop_above, shrinking, until_survivor,
         )  # fmt: skip
+        found = self._native.search_subsets(query, threads, poll)
         return NativeSubsetResult(found, self.rows), Tally(found.tests, found.skipped)
 
     def test_each_given_rest(
@@ -190,7 +191,7 @@ class ContingencyTest(IndependenceTest):
         poll: Poll | None = None,
     ) -> tuple[SubsetResult, Tally]:
         """Test each x in turn given the rest of the pool, in one native call."""
-        found = self._native.sweep(for_core(xs), target, for_core(pool), max_size, stop_above, poll)
+        found = self._native.test_each_given_rest(for_core(xs), target, for_core(pool), max_size, stop_above, poll)
         return NativeSubsetResult(found, self.rows), Tally(found.tests, found.skipped)
 
 

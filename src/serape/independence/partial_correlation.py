@@ -168,11 +168,12 @@ class CorrelationTest(IndependenceTest):
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
         if len(sizes) == 0:
             sizes = range(len(pool) + 1, len(pool) + 2)  # none
-        found = self._native.search_subsets(
+        query = _core.SubsetQuery(
             self._find(as_positions(xs)), self._find_one(target), self._find(pool), self._find_set(fixed)[0],
             sizes.start, sizes.stop - 1, max_size, [n_exhausted] if isinstance(n_exhausted, int) else list(n_exhausted),
-            stop_above, shrinking, until_survivor, threads, poll,
+            stop_above, shrinking, until_survivor,
         )  # fmt: skip
+        found = self._native.search_subsets(query, threads, poll)
         names = None if self._at is None else self._positions
         return NativeSubsetResult(found, self.rows, names), Tally(found.tests, found.skipped)
 

@@ -1,4 +1,5 @@
-// The answers of searches through conditioning sets.
+// Searches through conditioning sets: queries and answers.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
 #include "bindings.hpp"
@@ -15,7 +16,33 @@ using Places = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::
 
 }  // namespace
 
-void bind_subset_answers(nb::module_& m) {
+void bind_subsets(nb::module_& m) {
+    nb::class_<SubsetQuery>(m, "SubsetQuery", "What a search through conditioning sets is asked.")
+        .def(
+            "__init__",
+            [](SubsetQuery* self, Columns xs, std::uint32_t target, Columns pool, std::vector<std::uint32_t> fixed,
+               std::size_t smallest, std::size_t largest, std::optional<std::size_t> max_size,
+               std::vector<std::int64_t> n_exhausted, std::optional<double> stop_above, bool shrinking,
+               bool until_survivor) {
+                check_distinct(pool.all());
+                if (n_exhausted.size() > 1 && n_exhausted.size() != xs.size()) {
+                    throw nb::value_error("n_exhausted must have one number, or one for every x");
+                }
+                new (self) SubsetQuery{std::move(xs).vector(),
+                                       target,
+                                       std::move(pool).vector(),
+                                       std::move(fixed),
+                                       smallest,
+                                       largest,
+                                       max_size.value_or(std::numeric_limits<std::size_t>::max()),
+                                       std::move(n_exhausted),
+                                       stop_above,
+                                       shrinking,
+                                       until_survivor};
+            },
+            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
+            nb::arg("largest"), nb::arg("max_size"), nb::arg("n_exhausted"), nb::arg("stop_above"),
+            nb::arg("shrinking"), nb::arg("until_survivor"));
     nb::class_<FoundSubsets>(m, "FoundSubsets", "The answers of a search through conditioning sets.")
         .def("__len__", [](const FoundSubsets& found) { return found.answers().size(); })
         .def(

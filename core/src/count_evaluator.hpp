@@ -1,0 +1,99 @@
+// Evaluates conditioning sets by contingency tables, for SubsetDriver.
+//
+// The cells of a subset are those of its parent, divided by one more variable. They are made once for all x that are
+// searched side by side; where the x come one after another, cells are kept for the next x as long as memory allows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "serape/contingency_test.hpp"
+#include "serape/critical_values.hpp"
+#include "serape/pair_counter.hpp"
+#include "serape/subset_driver.hpp"
+
+namespace serape {
+
+class CountEvaluator {
+  public:
+    struct Walk;
+    using Walks = std::vector<Walk*>;
+    struct Tree {
+        explicit Tree(Cells made) : cells(std::move(made)) {}
+        Cells cells;
+        std::optional<CountingPlan> plan;
+        std::vector<std::unique_ptr<Tree>> children;  // by member
+    };
+    struct Node {
+        Tree* tree;
+        double strata;
+        std::unique_ptr<Tree> temporary = {};  // holds the tree if it is not kept
+    };
+    static constexpr bool resumable = true;
+    static constexpr std::size_t poll_every = 32;
+    static constexpr std::uint64_t few_questions = 4096;
+
+    CountEvaluator(const ContingencyTest& test, SubsetState& state);
+
+    void start(std::vector<Walk>& walks);
+    void start_size(const Walks&, std::size_t) {}
+    bool visit_singles(Walks& walks);
+    Node root() const { return {root_.get(), root_strata_}; }
+    Node child(const Node& node, std::uint32_t member, const Walks&) { return extended(node, member, true); }
+    Node leaf(const Node& node, std::uint32_t member, const Walks& walks);
+    bool may_test(const Walk& walk, const Node& node, std::size_t wanted) const;
+    bool examine(Walk& walk, const Node& node);
+    void finish(Walk& walk) { rank(walk); }
+
+  private:
+    static constexpr std::size_t few_dof = 16;
+    Node extended(const Node& node, std::uint32_t member, bool keep);
+    double least(const Walk& walk, std::size_t wanted) const;
+    void test_with_later(Walk& walk);
+    std::int64_t irrelevant_for_any_dof(Walk& walk, std::size_t most_dof);
+    void rank(Walk& walk);
+    bool may_pair(const Walk& walk, double strata) const;
+    double full_dof(const Walk& walk, double strata) const;
+    bool judge(Walk& walk, const Sum& sum, double strata);
+
+    const ContingencyTest& test_;
+    SubsetState& state_;
+    CandidateKinds kinds_;
+    CriticalValues critical_;
+    std::uint32_t target_levels_;
+    std::vector<double> levels_;  // of the members of the pool, ascending
+    std::vector<double> least_;   // by k, the least product of levels of k members of the pool
+    std::unique_ptr<Tree> root_;
+    double root_strata_;
+    std::size_t bytes_ = 0;  // of trees kept
+    std::optional<CandidateCounter> counter_;
+    bool by_pairs_ = false;  // whether sets of one member are gone through by pairs_
+    std::optional<PairCounter> pairs_;
+};
+
+// What is remembered of one x.
+struct CountEvaluator::Walk : SubsetWalk {
+    std::uint32_t levels = 0;
+    bool ranked = false;  // whether best->outcome.log_p is known
+    // By few degrees of freedom, the smallest statistic met. It is the best's or not weaker, and the best only gets
+    // weaker.
+    std::array<double, few_dof> met = [] {
+        std::array<double, few_dof> nothing;
+        nothing.fill(std::numeric_limits<double>::infinity());
+        return nothing;
+    }();
+
+    // Whether a statistic is known not to be weaker than the best.
+    bool knows(double statistic, std::size_t dof) const {
+        return dof < few_dof && (statistic == met[dof] || statistic > met[dof] * (1.0 + margin));
+    }
+    // Statistics of the same degrees of freedom that are further apart than this, relatively, are ordered by log p,
+    // however that is rounded.
+    static constexpr double margin = 1e-9;
+};
+
+}  // namespace serape

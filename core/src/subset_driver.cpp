@@ -1,0 +1,65 @@
+#include "serape/subset_driver.hpp"
+
+namespace serape {
+
+SubsetState::SubsetState(const SubsetQuery& asked) : query(asked) {
+    for (std::size_t member = 0; member < query.pool.size(); ++member) {
+        if (admits(query.pool[member])) {
+            live.push_back(static_cast<std::uint32_t>(member));
+        }
+    }
+}
+
+bool SubsetState::admits(std::uint32_t x) const {
+    return x != query.target && std::find(query.fixed.begin(), query.fixed.end(), x) == query.fixed.end();
+}
+
+void SubsetState::drop(std::uint32_t variable) {
+    if (const std::size_t at = position(variable); at < live.size()) {
+        live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+}
+
+std::size_t SubsetState::position(std::uint32_t variable) {
+    // Where the x are the pool, from the last to the first, it is the one before.
+    if (const std::size_t before = found_ == 0 ? live.size() - 1 : found_ - 1;
+        before < live.size() && query.pool[live[before]] == variable) {
+        return found_ = before;
+    }
+    if (index_.empty()) {
+        for (const std::uint32_t member : live) {
+            index_.emplace(query.pool[member], member);
+        }
+    }
+    const auto known = index_.find(variable);
+    if (known == index_.end()) {
+        return live.size();
+    }
+    const auto at = std::lower_bound(live.begin(), live.end(), known->second);
+    const bool lives = at != live.end() && *at == known->second;
+    return lives ? found_ = static_cast<std::size_t>(at - live.begin()) : live.size();
+}
+
+std::vector<std::uint32_t> SubsetState::given() const {
+    std::vector<std::uint32_t> all(query.fixed);
+    for (const std::uint32_t member : chosen) {
+        all.push_back(query.pool[member]);
+    }
+    return all;
+}
+
+void SubsetState::skip(const SubsetWalk& walk, std::size_t from, std::size_t wanted) {
+    from = members == Members::after ? std::max(from, walk.position + 1) : from;
+    const auto others = [&](std::size_t end) {
+        end = members == Members::before ? std::min(end, walk.position) : end;
+        return end <= from ? 0 : end - from - (walk.position >= from && walk.position < end ? 1 : 0);
+    };
+    std::uint64_t count = choose(others(live.size()), wanted);
+    if (!walk.fresh(last()) && count < most_count) {
+        const auto first_new = std::lower_bound(live.begin(), live.end(), walk.n_exhausted) - live.begin();
+        count -= choose(others(static_cast<std::size_t>(first_new)), wanted);
+    }
+    tally.add_skip(set_size() + wanted, count);
+}
+
+}  // namespace serape
