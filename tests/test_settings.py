@@ -1,0 +1,244 @@
+"""One set of settings: the same names, meaning, default and order in every question, the selector and every command."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import serape
+from serape.cli import local, repeated, structure
+from serape.cli.options import DataOptions, SearchOptions
+from serape.data.example import clinic
+from serape.settings import FIELDS, DataSettings, RunSettings, SearchSettings, Settings
+
+sys.path.append(str(Path(__file__).parent.parent / "tools"))
+import keywords
+
+TABLE = serape.Table(clinic(400))
+ONE_TARGET: dict[str, Callable[..., Any]] = {
+    "markov_blanket": serape.markov_blanket,
+    "parents_children": serape.parents_children,
+    "region": serape.region,
+    "stability": lambda data, target, **more: serape.stability(data, target, draws=2, **more),
+    "alpha_path": lambda data, target, **more: serape.alpha_path(data, target, [0.01], **more),
+}
+MANY: dict[str, Callable[..., Any]] = {
+    "blankets": serape.blankets,
+    "skeleton": serape.skeleton,
+    "network": serape.network,
+}
+ALL: dict[str, Callable[[Any], Callable[..., Any]]] = {
+    **{name: lambda data, f=f: lambda **more: f(data, "HeartDisease", **more) for name, f in ONE_TARGET.items()},
+    **{name: lambda data, f=f: lambda **more: f(data, **more) for name, f in MANY.items()},
+    "all_pairs": lambda data: lambda **more: serape.all_pairs(data, **more),
+    "ci_test": lambda data: lambda **more: serape.ci_test(data, "Age", "Weight", **more),
+}
+QUESTIONS = [
+    serape.markov_blanket,
+    serape.parents_children,
+    serape.blankets,
+    serape.region,
+    serape.skeleton,
+    serape.network,
+    serape.stability,
+    serape.alpha_path,
+    serape.all_pairs,
+    serape.ci_test,
+    serape.check_algorithm,
+    serape.wrapper,
+]
+
+
+def gaps() -> dict[str, list[Any]]:
+    columns = {name: [str(value) for value in values] for name, values in clinic(300).items()}
+    columns["Age"][7] = None  # type: ignore[call-overload]
+    return columns
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q.__name__)
+def test_signatures_show_the_settings_in_one_order(question: Callable[..., Any]) -> None:
+    parameters = inspect.signature(question).parameters
+    refused = question.refused_settings  # type: ignore[attr-defined]
+    shared = [name for name in parameters if name in FIELDS and name != "algorithm"]
+    assert shared == [name for name in FIELDS if name not in refused and name != "algorithm"]
+    for name in shared:
+        assert parameters[name].default == FIELDS[name].default
+        assert FIELDS[name].metadata["meaning"].split()[0] in (question.__doc__ or "")
+    if "algorithm" in parameters and question is not serape.check_algorithm:
+        assert parameters["algorithm"].default == FIELDS["algorithm"].default
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q.__name__)
+def test_what_means_nothing_to_a_question_is_refused(question: Callable[..., Any]) -> None:
+    own = {serape.check_algorithm: ("iamb",), serape.wrapper: (TABLE, None, None)}
+    one = {serape.ci_test: (TABLE, "Age", "Weight"), serape.all_pairs: (TABLE,), serape.alpha_path: (TABLE, "Age")}
+    for name in question.refused_settings:  # type: ignore[attr-defined]
+        if name in inspect.signature(question).parameters:
+            continue
+        with pytest.raises(serape.OptionError, match=f"{name}=.* means nothing here"):
+            question(*({**own, **one}[question]), **{name: 0.25})
+
+
+def test_the_selector_has_all_settings_of_a_search_in_memory() -> None:
+    own = {"finds", "algorithm_options", "target_kind", "discretise", "bins"}
+    of_files = {"ignore", "header", "na_values"}
+    parameters = inspect.signature(serape.MarkovBlanketSelector.__init__).parameters
+    shared = [name for name in parameters if name not in own and name != "self"]
+    assert shared == [name for name in FIELDS if name not in of_files]
+    assert {name: parameters[name].default for name in shared} == {name: FIELDS[name].default for name in shared}
+
+
+def test_the_selector_takes_knowledge_and_members() -> None:
+    columns = clinic(400)
+    y = columns.pop("HeartDisease")
+    X = np.column_stack(list(columns.values()))  # noqa: N806
+    known = serape.MarkovBlanketSelector(known_members=["x0"], forbidden_members=["x1"]).fit(X, y)
+    assert "x0" in known.blanket_
+    assert "x1" not in known.blanket_
+    fixed = serape.MarkovBlanketSelector(knowledge={"required": [("x2", "y")]}).fit(X, y)
+    assert "x2" in fixed.blanket_
+
+
+def test_every_command_has_all_settings() -> None:
+    arguments = set(SearchOptions().arguments()) | {"kinds", "missing", "ignore", "header", "na_values"}
+    assert arguments == set(FIELDS)
+    assert {"kind", "missing", "ignore", "header", "na", "data"} == set(DataOptions.__dataclass_fields__)
+    for command in (local.ask, repeated.path, repeated.stability, structure.region, structure.skeleton, structure.network):
+        hints = inspect.signature(command).parameters
+        assert {"data", "search"} <= set(hints)
+    for name, value in SearchOptions().arguments().items():
+        assert value == FIELDS[name].default, name
+
+
+def test_the_keywords_of_type_checkers_are_those_of_the_settings() -> None:
+    assert keywords.PATH.read_text(encoding="utf-8") == keywords.keywords(), "run: make stubs"
+
+
+@pytest.mark.parametrize("name", ALL)
+class TestEveryQuestion:
+    def test_takes_missing_and_kinds(self, name: str) -> None:
+        with pytest.raises(serape.DataError, match="missing='drop'"):
+            ALL[name](gaps())()
+        ALL[name](gaps())(missing="drop", kinds={"Age": "categorical"}, ignore=["Ward"])
+
+    def test_refuses_encoding_a_table_again(self, name: str) -> None:
+        with pytest.raises(serape.OptionError, match="a Table already, so missing='drop' comes too late"):
+            ALL[name](TABLE)(missing="drop")
+
+    def test_refuses_a_test_beside_a_test(self, name: str) -> None:
+        if name == "stability":
+            pytest.skip("it takes no test for data")
+        test = serape.DSeparation(serape.load_network("asia").graph)
+        ask = {"ci_test": lambda **more: serape.ci_test(test, 0, 1, **more)}.get(name)
+        ask = ask or (lambda **more: {**ONE_TARGET, **MANY, "all_pairs": serape.all_pairs}[name](
+            test, *([0] if name in ONE_TARGET else []), **more
+        ))  # fmt: skip
+        extra = {"algorithm": "pc-stable"} if name == "network" else {}
+        for settings in ({"test": "g2"}, {"dof": "full"}, {"reliability": "cells"}, {"missing": "drop"}):
+            with pytest.raises(serape.OptionError, match="an independence test already"):
+                ask(**settings, **extra)
+
+    def test_takes_all_cores(self, name: str) -> None:
+        if name == "ci_test":
+            pytest.skip("one test needs no more")
+        ALL[name](TABLE)(n_jobs=-1)
+        with pytest.raises(serape.OptionError, match="n_jobs must be"):
+            ALL[name](TABLE)(n_jobs=0)
+
+    def test_takes_names_in_any_case_and_usual_ones(self, name: str) -> None:
+        ALL[name](TABLE)(test="G2")
+        ALL[name](TABLE)(test="chi2")
+        with pytest.raises(serape.OptionError, match=r"test 'g3' is not known. Did you mean 'g2'"):
+            ALL[name](TABLE)(test="g3")
+
+    def test_says_what_is_wrong_with_alpha(self, name: str) -> None:
+        if name in ("alpha_path", "ci_test"):
+            pytest.skip("it has none")
+        for alpha in ("x", 0, 1, None, True):
+            with pytest.raises(serape.OptionError, match="alpha must lie between 0 and 1"):
+                ALL[name](TABLE)(alpha=alpha)
+
+
+@pytest.mark.parametrize("name", [*ONE_TARGET, *MANY])
+class TestEverySearch:
+    def test_takes_known_and_forbidden_members(self, name: str) -> None:
+        for settings in (
+            {"known_members": ["Ward"], "forbidden_members": ["Smoking"]},
+            {"known_members": {"HeartDisease": ["Ward"]}, "forbidden_members": {"HeartDisease": ["Smoking"]}},
+        ):
+            found = ALL[name](TABLE)(**settings)
+            if isinstance(found, dict):
+                assert "Ward" in found["HeartDisease"].blanket
+                assert "Smoking" not in found["HeartDisease"].blanket
+            elif isinstance(found, serape.Result):
+                assert "Ward" in found.members
+                assert "Smoking" not in found.members
+            elif name in ("skeleton", "region"):
+                graph = found.graph if name == "skeleton" else found
+                assert graph.has_edge("HeartDisease", "Ward")
+                assert not graph.has_edge("HeartDisease", "Smoking")
+
+    def test_takes_algorithms_in_any_case(self, name: str) -> None:
+        algorithm = {"markov_blanket": "IAMB", "blankets": "Inter_IAMB", "stability": "Iamb", "alpha_path": "iAMB"}
+        ALL[name](TABLE)(algorithm=algorithm.get(name, "HITON_PC"))
+        with pytest.raises(serape.OptionError, match=r"algorithm 'hitonn-pc' is not known. Did you mean 'hiton-pc'"):
+            {**ONE_TARGET, **MANY}[name](TABLE, *(["Age"] if name in ONE_TARGET else []), algorithm="hitonn-pc", **(
+                {"finds": "parents-children"} if name in ("stability", "alpha_path") else {}
+            )) if name not in ("markov_blanket", "blankets") else serape.parents_children(
+                TABLE, "Age", algorithm="hitonn-pc"
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE_TARGET)
+@pytest.mark.parametrize("target", [None, 1.5, np.zeros(3), ["Age"]], ids=["None", "float", "array", "list"])
+def test_what_is_no_target_gets_one_sentence(name: str, target: Any) -> None:
+    with pytest.raises(serape.InputTypeError, match="the target is given by its name or its position, not by") as told:
+        ONE_TARGET[name](TABLE, target)
+    assert "\n" not in str(told.value)
+
+
+def test_a_series_as_target_gets_one_sentence() -> None:
+    frame = TABLE.to_pandas()
+    with pytest.raises(serape.InputTypeError, match="not by a Series$"):
+        serape.markov_blanket(frame, frame["Age"])  # type: ignore[arg-type]
+
+
+def test_a_table_of_a_table_is_that_table() -> None:
+    assert serape.Table(TABLE) is TABLE
+    with pytest.raises(serape.OptionError, match="a Table already"):
+        serape.Table(TABLE, missing="drop")
+
+
+def test_settings_are_sorted_out_of_keywords() -> None:
+    settings = Settings.of(alpha=0.01, kinds="categorical", n_jobs=2, k=3)
+    assert settings.search == SearchSettings(alpha=0.01)
+    assert settings.data == DataSettings(kinds="categorical")
+    assert settings.run == RunSettings(n_jobs=2)
+    assert settings.options == {"k": 3}
+    assert settings.data.given() == ["kinds"]
+    assert DataSettings(ignore=[], kinds={}).given() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"max_conditioning": 2**70}, "max_conditioning must be a whole number"),
+        ({"max_conditioning": "two"}, "max_conditioning must be a whole number"),
+        ({"random_state": -1}, "random_state must be a whole number"),
+        ({"dof": "few"}, "dof='few' is not known"),
+        ({"reliability": "always"}, "reliability='always' is not known"),
+        ({"missing": "guess"}, "missing='guess' is not known"),
+        ({"progress": "yes"}, "progress must be True, False, None or a callable"),
+        ({"known_members": "Age"}, "known_members must be a list of variables"),
+        ({"known_members": {"Age": "Ward"}}, "known_members must be a list of variables"),
+    ],
+)
+def test_settings_are_checked(settings: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(serape.SerapeError, match=complaint):
+        serape.markov_blanket(TABLE, "Age", **settings)
