@@ -48,6 +48,7 @@ lint: $(VENV)/lint.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $$(find core -name '*.?pp' -o -name '*.inl')
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 	@$(BIN)/python -m nanobind.stubgen -q -m serape._core -o $(VENV)/_core.pyi
 	@cmp $(VENV)/_core.pyi src/serape/_core.pyi || { echo "src/serape/_core.pyi is out of date: run 'make stubs'" >&2; exit 1; }

@@ -21,14 +21,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from serape.local.answer import Answer
-from serape.local.neighbourhood import MinAssociation, Neighbourhood
+from serape.local.neighbourhood import Neighbourhood
 from serape.local.spouses import blanket_around
 from serape.search import Search, memoised
 
 __all__ = [
     "GLL",
     "Neighbourhood",
-    "MinAssociation",
     "after_every_inclusion",
     "at_the_end",
     "by_association",
@@ -58,8 +57,8 @@ def by_association(tpc: Neighbourhood) -> Iterator[int]:
 
 def max_min(tpc: Neighbourhood) -> Iterator[int]:
     """MMPC's inclusion: the variable whose weakest association over all subsets of TPC is the strongest."""
-    outside = MinAssociation(tpc)
-    while (x := outside.take_strongest()) is not None:
+    outside = tpc.outside()
+    while (x := outside.take_strongest(tpc.members)) is not None:
         tpc.mark_exhausted(x)
         yield x
 

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from serape.independence.base import CandidateGroups, as_positions
 from serape.local.answer import Answer
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.spouses import blanket_around
-from serape.search import Positions, Search, memoised
+from serape.search import CandidateGroups, Positions, Search, as_positions, memoised
 
 Separated = Mapping[tuple[int, ...], Positions | list[int]]
 """dSep the other way round: a separating set to the variables it separates from the target."""

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from serape.independence.base import as_positions
 from serape.local.guard import CycleGuard
 from serape.local.shrink import shrink
-from serape.search import Members, Positions, Search
+from serape.search import Members, Positions, Search, as_positions
 
 
 def inter_iamb(search: Search, target: int) -> Members:

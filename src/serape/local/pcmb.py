@@ -9,7 +9,7 @@ Finds the blanket, or parents and children. Sound.
 from __future__ import annotations
 
 from serape.local.answer import Answer
-from serape.local.neighbourhood import MinAssociation, Neighbourhood
+from serape.local.neighbourhood import Neighbourhood
 from serape.local.spouses import blanket_around
 from serape.search import Search, memoised
 
@@ -18,8 +18,8 @@ from serape.search import Search, memoised
 def algorithm_pcd(search: Search, target: int) -> tuple[int, ...]:
     """AlgorithmPCD: the parents and children of the target, and some of its other descendants."""
     pcd = Neighbourhood(search, target)
-    can_pcd = MinAssociation(pcd)
-    while (y := can_pcd.take_strongest()) is not None:  # the independent are dropped, the best is taken
+    can_pcd = pcd.outside()
+    while (y := can_pcd.take_strongest(pcd.members)) is not None:  # the independent are dropped, the best is taken
         pcd.mark_exhausted(y)
         pcd.include(y)
         pcd.eliminate(list(pcd.members), at_once=True)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from serape.independence.base import Outcome
 from serape.local.answer import Answer
-from serape.search import Search
+from serape.search import Outcome, Search
 
 Neighbours = Callable[[Search, int], Collection[int]]
 

@@ -1,8 +1,24 @@
-"""Search: significance, reliability, counting, separating sets, evidence, progress."""
+"""Search: significance, reliability, counting, separating sets, evidence, progress.
 
+What an algorithm needs is here: it imports nothing from below.
+"""
+
+from serape.independence.base import CandidateGroups, Outcome, as_positions
 from serape.progress import Progress
 from serape.search.members import Members
 from serape.search.memo import StepCache, memoised
+from serape.search.min_association import MinAssociation
 from serape.search.search import Positions, Search
 
-__all__ = ["Members", "StepCache", "Positions", "Progress", "Search", "memoised"]
+__all__ = [
+    "CandidateGroups",
+    "Members",
+    "MinAssociation",
+    "Outcome",
+    "Positions",
+    "Progress",
+    "Search",
+    "StepCache",
+    "as_positions",
+    "memoised",
+]
