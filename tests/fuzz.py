@@ -20,6 +20,7 @@ from plain import PlainContingency, random_table
 from serape import _core
 from serape.independence import G2, X2, DofRule, IndependenceTest, ReliabilityRule
 from serape.independence.base import CandidateGroups
+from serape.independence.subset_query import SubsetQuery
 
 WAYS = ("automatic", "panels", "planes", "scatter", "ones")
 
@@ -75,13 +76,9 @@ def attack(seed: int) -> int:
         if random.random() < 0.3:
             pool = [int(z) for z in order[1 : int(random.choice([40, 140]))]]
             xs, options["shrinking"], options["n_exhausted"] = pool[::-1], True, -1
-        subsets = [
-            test.search_subsets(xs, target, pool, range(2 if len(pool) > 5 else 4), **options, threads=n)
-            for n in (1, threads)
-        ]
-        subsets.append(
-            IndependenceTest.search_subsets(test, xs, target, pool, range(2 if len(pool) > 5 else 4), **options)
-        )
+        query = SubsetQuery(xs, target, pool, range(2 if len(pool) > 5 else 4), **options)
+        subsets = [test.search_subsets(query, threads=n) for n in (1, threads)]
+        subsets.append(IndependenceTest.search_subsets(test, query))
         assert len({repr(list(found)) for found, _ in subsets}) == 1, seed
         assert all(tally == subsets[0][1] for _, tally in subsets), seed
         sweeps = [

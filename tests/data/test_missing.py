@@ -24,6 +24,7 @@ from serape.data.example import clinic
 from serape.independence import G2, X2
 from serape.independence.base import IndependenceTest
 from serape.independence.pairwise import Pairwise
+from serape.independence.subset_query import SubsetQuery
 
 Frame = pd.DataFrame
 
@@ -224,8 +225,10 @@ class TestAnswers:
                 options: Any = {"stop_above": stop, "shrinking": shrinking, "until_survivor": survivor, "fixed": z[:1]}
                 pool = [v for v in others if v not in z[:1]]
                 sizes, options["n_exhausted"] = range(int(random.integers(2)), 6), int(random.integers(-1, 4))
-                found, tally = test.search_subsets(pool, target, pool, sizes, **options)
-                plain, counted = IndependenceTest.search_subsets(single, pool, target, pool, sizes, **options)
+                found, tally = test.search_subsets(SubsetQuery(pool, target, pool, sizes, **options))
+                plain, counted = IndependenceTest.search_subsets(
+                    single, SubsetQuery(pool, target, pool, sizes, **options)
+                )
                 assert tally == counted
                 assert found.xs.tolist() == plain.xs.tolist()
                 assert found.survivors == plain.survivors
@@ -261,7 +264,7 @@ class TestAnswers:
             assert math.isnan(outcome.p)
             assert outcome.rows == 1
         assert test.screen(2, [0, 1]).rows.tolist() == [3, 4]  # type: ignore[attr-defined]
-        found, tally = test.search_subsets([0], 1, [2], range(2))
+        found, tally = test.search_subsets(SubsetQuery([0], 1, [2], range(2)))
         assert not found.reliable.any()
         assert tally.performed == 0
         assert tally.skipped == 2

@@ -23,6 +23,7 @@ from serape.independence.base import (
     ScreenResult,
     SubsetResult,
 )
+from serape.independence.subset_query import SubsetQuery
 
 TESTS = {"g2": G2, "x2": X2}
 WAYS = ("automatic", "panels", "planes", "scatter", "sparse", "ones")
@@ -177,8 +178,8 @@ def test_threads_give_the_same_bits(name: str) -> None:
         one, two, five = (bits(test.screen(3100, wanted, given_set, threads=n)) for n in (1, 2, 5))
         assert one == two == five
     xs, pool = list(range(10, 60)), list(range(60, 67))
-    one_by_one, tally = test.search_subsets(xs, 3100, pool, range(4))
-    at_once, other_tally = test.search_subsets(xs, 3100, pool, range(4), threads=3)
+    one_by_one, tally = test.search_subsets(SubsetQuery(xs, 3100, pool, range(4)))
+    at_once, other_tally = test.search_subsets(SubsetQuery(xs, 3100, pool, range(4)), threads=3)
     assert list(one_by_one) == list(at_once)
     assert tally == other_tally
 
@@ -227,8 +228,8 @@ def test_subsets_against_plain(name: str, seed: int, rules: dict[str, str], stop
     native, plain = TESTS[name](table, **rules), PlainContingency(table, name, **rules)  # type: ignore[arg-type]
     order = np.random.default_rng(seed).permutation(10).tolist()
     target, xs, pool = order[0], order[1:5], order[3:9]  # some x are in the pool themselves
-    found, tally = native.search_subsets(xs, target, pool, sizes, stop_above=stop)
-    expected, plain_tally = plain.search_subsets(xs, target, pool, sizes, stop_above=stop)
+    found, tally = native.search_subsets(SubsetQuery(xs, target, pool, sizes, stop_above=stop))
+    expected, plain_tally = plain.search_subsets(SubsetQuery(xs, target, pool, sizes, stop_above=stop))
     assert tally == plain_tally
     for a, b in zip(found, expected, strict=True):
         agree(a, b)
@@ -263,8 +264,8 @@ def test_subsets_against_a_twin_that_goes_through_all(
     if seed % 3 == 0:  # examined in the reverse of the pool's order: done side by side as far as that is the same
         xs, pool, sizes = order[10:2:-1], order[3:11], range(seed % 2, 2)
         options |= {"shrinking": True, "n_exhausted": int(random.integers(-1, 3))}
-    found, tally = test.search_subsets(xs, target, pool, sizes, **options)
-    expected, plain_tally = IndependenceTest.search_subsets(test, xs, target, pool, sizes, **options)
+    found, tally = test.search_subsets(SubsetQuery(xs, target, pool, sizes, **options))
+    expected, plain_tally = IndependenceTest.search_subsets(test, SubsetQuery(xs, target, pool, sizes, **options))
     assert repr(list(found)) == repr(list(expected))
     assert tally == plain_tally
 
@@ -298,9 +299,9 @@ def test_many_sets_that_differ_in_one_variable(
     pool = order[3:80] if seed % 4 < 2 else order[:80]  # with the target and fixed members, which are passed over
     xs = pool[::-1] if seed % 2 else order[4:90]
     options["n_exhausted"] = -1 if seed % 2 else random.integers(-1, len(pool) + 1, len(xs)).tolist()
-    expected, plain_tally = IndependenceTest.search_subsets(test, xs, order[0], pool, range(2), **options)
+    expected, plain_tally = IndependenceTest.search_subsets(test, SubsetQuery(xs, order[0], pool, range(2), **options))
     for threads in (1, 3):
-        found, tally = test.search_subsets(xs, order[0], pool, range(2), **options, threads=threads)
+        found, tally = test.search_subsets(SubsetQuery(xs, order[0], pool, range(2), **options), threads=threads)
         assert repr(list(found)) == repr(list(expected))
         assert tally == plain_tally
 
@@ -327,15 +328,15 @@ def test_candidates_that_are_gathered(given: tuple[int, ...], threads: int) -> N
 def test_a_pool_names_everyone_once() -> None:
     test = G2(mixed_table(0, 100, 5))
     with pytest.raises(ValueError, match="twice"):
-        test.search_subsets([0], 1, [2, 3, 2], range(3))
+        test.search_subsets(SubsetQuery([0], 1, [2, 3, 2], range(3)))
     with pytest.raises(ValueError, match="twice"):
-        IndependenceTest.search_subsets(test, [0], 1, [2, 3, 2], range(3))
+        IndependenceTest.search_subsets(test, SubsetQuery([0], 1, [2, 3, 2], range(3)))
 
 
 def test_hopeless_sizes_are_not_gone_through() -> None:
     """2^60 subsets, of which all but the small ones are unreliable: counted, not visited."""
     table = serape.Table(np.random.default_rng(3).integers(2, size=(100, 62)))
-    found, tally = G2(table).search_subsets([0], 1, range(2, 62), range(61))
+    found, tally = G2(table).search_subsets(SubsetQuery([0], 1, range(2, 62), range(61)))
     assert tally.performed + tally.skipped == 2**60
     assert tally.tests_by_size == {0: 1, 1: 60, 2: 1770, 3: 34220, 4: 487635}
     assert len(found[0].given) <= 4
@@ -371,7 +372,7 @@ def test_nothing_to_ask() -> None:
     assert len(G2(table).screen(0, [])) == 0
     assert G2(table).screen(0, []).strongest()[0] == []
     assert len(G2(table).first_dependent(0, [], (), -3.0)) == 0
-    assert G2(table).search_subsets([], 0, [1], range(2))[0].survivors == []
+    assert G2(table).search_subsets(SubsetQuery([], 0, [1], range(2)))[0].survivors == []
 
 
 def test_cancellation_stops_a_native_call() -> None:
@@ -391,7 +392,7 @@ def test_cancellation_stops_a_native_call() -> None:
         calls = 0
         with pytest.raises(StopError):  # would take hours
             G2(table, reliability=None).search_subsets(
-                [0, 1, 2], 3, range(4, 60), range(50), threads=threads, poll=poll
+                SubsetQuery([0, 1, 2], 3, range(4, 60), range(50)), threads=threads, poll=poll
             )
         assert calls == 2
 
@@ -401,7 +402,7 @@ def test_sizes_in_which_only_x_itself_is_small_enough_are_not_gone_through() -> 
     columns = np.random.default_rng(12).integers(3, size=(400, 202))
     columns[:, :2] %= 2
     test = G2(serape.Table(columns, kinds="categorical"))
-    _, tally = test.search_subsets([0], 1, [0, *range(2, 202)], range(4, 40))
+    _, tally = test.search_subsets(SubsetQuery([0], 1, [0, *range(2, 202)], range(4, 40)))
     assert tally.performed == 0
     assert tally.skipped_by_size[4] == math.comb(200, 4)
     assert tally.skipped_by_size[39] == 2**63
@@ -409,8 +410,18 @@ def test_sizes_in_which_only_x_itself_is_small_enough_are_not_gone_through() -> 
 
 def test_skips_beyond_counting_are_not_lost() -> None:
     test = G2(serape.Table(np.random.default_rng(13).integers(2, size=(50, 90))))
-    _, tally = test.search_subsets([0], 1, range(2, 82), range(40, 41), n_exhausted=79, max_size=1)
+    _, tally = test.search_subsets(SubsetQuery([0], 1, range(2, 82), range(40, 41), n_exhausted=79, max_size=1))
     assert tally.skipped_by_size[40] == 2**63
+
+
+@pytest.mark.parametrize("n_exhausted", [-1, 0, 7])
+def test_sets_beyond_the_bound_are_counted_by_formula_without_the_core_too(n_exhausted: int) -> None:
+    test = G2(serape.Table(np.random.default_rng(14).integers(2, size=(50, 40))))
+    query = SubsetQuery([0, 5], 1, range(2, 36), range(35), max_size=1, n_exhausted=n_exhausted)
+    _, plain = IndependenceTest.search_subsets(test, query)
+    _, native = test.search_subsets(query)
+    assert plain == native
+    assert plain.skipped_by_size[20] >= math.comb(33, 20) - math.comb(7, 20)
 
 
 # --- larger questions -------------------------------------------------------------------------------------------------
@@ -523,7 +534,7 @@ def test_what_stays_in_the_core_is_what_its_arrays_say(
     test = G2(mixed_table(seed, rows, 12), **rules)  # type: ignore[arg-type]
     random = np.random.default_rng(seed)
     order = random.permutation(12).tolist()
-    native, _ = test.search_subsets(order[1:8], order[0], order[5:11], range(3), stop_above=stop)
+    native, _ = test.search_subsets(SubsetQuery(order[1:8], order[0], order[5:11], range(3), stop_above=stop))
     plain = SubsetResult(
         native.xs, native.statistic, native.dof, native.log_p,
         np.where(native.separated, 2, native.reliable).astype(np.int32), native.which, native.sets, test.rows,

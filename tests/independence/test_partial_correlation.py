@@ -25,6 +25,7 @@ from serape.independence.partial_correlation import (
     PartialCorrelation,
     Spearman,
 )
+from serape.independence.subset_query import SubsetQuery
 
 TESTS: dict[str, type[CorrelationTest]] = {c.name: c for c in (FisherZ, PartialCorrelation, Spearman, NormalScores)}
 RANKS = ("spearman", "normal-scores")
@@ -352,7 +353,7 @@ class TestRefusals:
             lambda: test.screen(1, [0, 2]),
             lambda: test.screen(0, [1, 2]),
             lambda: test.first_dependent(0, [2], (1,), -3.0),
-            lambda: test.search_subsets([0], 2, [1], range(2)),
+            lambda: test.search_subsets(SubsetQuery([0], 2, [1], range(2))),
         ):
             with pytest.raises(serape.DataError, match=expected):
                 ask()
@@ -379,11 +380,11 @@ class TestRefusals:
 
     def test_pool_names_everyone_once(self) -> None:
         with pytest.raises(ValueError, match="twice"):
-            FisherZ(table_of(correlated(14, 20, 4))).search_subsets([0], 1, [2, 3, 2], range(2))
+            FisherZ(table_of(correlated(14, 20, 4))).search_subsets(SubsetQuery([0], 1, [2, 3, 2], range(2)))
 
     def test_sizes_by_one(self) -> None:
         with pytest.raises(serape.OptionError, match="step 1"):
-            FisherZ(table_of(correlated(15, 20, 4))).search_subsets([0], 1, [2, 3], range(0, 3, 2))
+            FisherZ(table_of(correlated(15, 20, 4))).search_subsets(SubsetQuery([0], 1, [2, 3], range(0, 3, 2)))
 
     def test_columns_of_other_lengths(self) -> None:
         native = _core.GaussianTest(5, 1, "fisher-z")
@@ -459,8 +460,8 @@ def test_threads_and_order_do_not_matter() -> None:
         twice = test.screen(0, [11, 11, 10], z)
         assert twice.statistic.tolist() == one.statistic[[1, 1, 0]].tolist()
     xs, pool = list(range(10, 60)), list(range(60, 69))
-    alone, tally = test.search_subsets(xs, 0, pool, range(5))
-    together, other = test.search_subsets(xs, 0, pool, range(5), threads=3)
+    alone, tally = test.search_subsets(SubsetQuery(xs, 0, pool, range(5)))
+    together, other = test.search_subsets(SubsetQuery(xs, 0, pool, range(5)), threads=3)
     assert list(alone) == list(together)
     assert tally == other
 
@@ -475,8 +476,8 @@ def test_beside_categorical_columns() -> None:
     where = [1, 3, 5, 7, 9]
     assert mixed.test(1, 3, (5, 7)) == plain.test(0, 1, (2, 3))
     assert bits(mixed.screen(1, where[2:], (3,))) == bits(plain.screen(0, [2, 3, 4], (1,)))
-    found, _ = mixed.search_subsets([1, 3], 9, [5, 7], range(3), fixed=())
-    expected, _ = plain.search_subsets([0, 1], 4, [2, 3], range(3), fixed=())
+    found, _ = mixed.search_subsets(SubsetQuery([1, 3], 9, [5, 7], range(3), fixed=()))
+    expected, _ = plain.search_subsets(SubsetQuery([0, 1], 4, [2, 3], range(3), fixed=()))
     assert [a.outcome for a in found] == [a.outcome for a in expected]
     assert [a.given for a in found] == [tuple(where[z] for z in a.given) for a in expected]
 
@@ -506,8 +507,8 @@ def test_subsets_against_a_twin_that_goes_through_all(
         random.integers(-1, len(pool) + 1, len(xs)).tolist() if seed % 2 else int(random.integers(-1, 3))
     )
     options["fixed"] = order[1 : 1 + fixed]
-    found, tally = test.search_subsets(xs, target, pool, sizes, **options)
-    expected, plain_tally = IndependenceTest.search_subsets(test, xs, target, pool, sizes, **options)
+    found, tally = test.search_subsets(SubsetQuery(xs, target, pool, sizes, **options))
+    expected, plain_tally = IndependenceTest.search_subsets(test, SubsetQuery(xs, target, pool, sizes, **options))
     assert repr(list(found)) == repr(list(expected))
     assert tally == plain_tally
 
@@ -519,8 +520,10 @@ def test_larger_sets_of_correlated_columns() -> None:
     for noise in (1.0, 0.1, 0.003):
         test = PartialCorrelation(table_of(common + noise * random.normal(size=(200, 11))))
         for stop in (None, math.log(0.05)):
-            found, tally = test.search_subsets([0, 3], 1, range(2, 11), range(10), stop_above=stop)
-            expected, other = IndependenceTest.search_subsets(test, [0, 3], 1, range(2, 11), range(10), stop_above=stop)
+            found, tally = test.search_subsets(SubsetQuery([0, 3], 1, range(2, 11), range(10), stop_above=stop))
+            expected, other = IndependenceTest.search_subsets(
+                test, SubsetQuery([0, 3], 1, range(2, 11), range(10), stop_above=stop)
+            )
             assert repr(list(found)) == repr(list(expected))
             assert tally == other
 
@@ -528,7 +531,7 @@ def test_larger_sets_of_correlated_columns() -> None:
 def test_hopeless_sizes_are_not_gone_through() -> None:
     """2^60 subsets, of which those that leave no degree of freedom are counted, not visited."""
     test = FisherZ(table_of(correlated(19, 7, 62)))
-    _, tally = test.search_subsets([0], 1, range(2, 62), range(61))
+    _, tally = test.search_subsets(SubsetQuery([0], 1, range(2, 62), range(61)))
     assert tally.performed + tally.skipped == 2**60
     assert tally.tests_by_size == {0: 1, 1: 60, 2: 1770, 3: 34220}
 
@@ -551,7 +554,7 @@ def test_cancellation_stops_a_native_call(noise: float) -> None:
     for threads in (1, 2):
         calls = 0
         with pytest.raises(StopError):  # would take hours
-            test.search_subsets([0, 1, 2], 3, range(4, 60), range(50), threads=threads, poll=poll)
+            test.search_subsets(SubsetQuery([0, 1, 2], 3, range(4, 60), range(50)), threads=threads, poll=poll)
         assert calls == 2
 
 
@@ -561,7 +564,7 @@ def test_nothing_to_ask() -> None:
     assert test.screen(0, []).strongest() == ([], 0.0)
     assert not len(test.screen(0, []).dependent(-3.0))
     assert len(test.first_dependent(0, [], (), -3.0)) == 0
-    assert test.search_subsets([], 0, [1], range(2))[0].survivors == []
+    assert test.search_subsets(SubsetQuery([], 0, [1], range(2)))[0].survivors == []
 
 
 def test_memory_is_one_copy() -> None:

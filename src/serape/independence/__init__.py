@@ -8,6 +8,7 @@ from serape.independence.d_separation import DSeparation
 from serape.independence.function import FunctionTest
 from serape.independence.g2 import G2
 from serape.independence.registry import TESTS, make_test, position, table_of
+from serape.independence.subset_query import SubsetQuery
 from serape.independence.x2 import X2
 from serape.types import DofRule, ReliabilityRule
 
@@ -24,6 +25,7 @@ __all__ = [
     "Outcome",
     "ReliabilityRule",
     "ScreenResult",
+    "SubsetQuery",
     "Tally",
     "make_test",
     "position",

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.errors import OptionError
+from serape.independence.subset_query import SubsetQuery, n_subsets
 
 Floats = NDArray[np.float64]
 Candidates = Sequence[int] | NDArray[np.uint32]
@@ -567,55 +568,21 @@ class IndependenceTest(ABC):
         return _as_screen_result(candidates[: len(outcomes)], given, outcomes)
 
     def search_subsets(
-        self,
-        xs: Candidates,
-        target: int,
-        pool: Candidates,
-        sizes: range,
-        *,
-        fixed: Sequence[int] = (),
-        max_size: int | None = None,
-        n_exhausted: int | Sequence[int] = -1,
-        stop_above: float | None = None,
-        shrinking: bool = False,
-        until_survivor: bool = False,
-        threads: int = 1,
-        poll: Poll | None = None,
+        self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
-        """For each x, test x against the target given subsets of the pool, smallest first, in the pool's order.
-
-        Parameters
-        ----------
-        sizes
-            Sizes of the subsets.
-        fixed
-            Members of every conditioning set, besides the subset.
-        most
-            Conditioning sets of more members are passed over and counted as skipped.
-        tried
-            How many first members of the pool have been tried, for all x or for each: subsets of these are left out,
-            not even counted. −1 for none, 0 for the empty set alone.
-        stop_above
-            The search for an x ends at the first reliable test whose log p is above this: it separates. Without it all
-            subsets are gone through.
-        shrinking
-            An x that is separated leaves the pool for those after it.
-        until_survivor
-            Stop after the first x that nothing separates; the answers end with it.
-        """
+        """Return, for each x of the query, the first separation, or else the weakest association met."""
         del threads
         tally = Tally()
-        check_distinct(pool)
-        live = {int(z): index for index, z in enumerate(pool)}
+        check_distinct(query.pool)
+        live = {int(z): index for index, z in enumerate(query.pool)}
         found: list[Association] = []
-        for k, x in enumerate(int(x) for x in xs):
-            known = n_exhausted if isinstance(n_exhausted, int) else int(n_exhausted[k])
-            found.append(self._search_one(x, target, live, sizes, fixed, max_size, known, stop_above, tally, poll))
-            if found[-1].separated and shrinking:
+        for k, x in enumerate(int(x) for x in query.xs):
+            found.append(self._search_one(x, query, live, query.sizes, query.n_exhausted_of(k), tally, poll))
+            if found[-1].separated and query.shrinking:
                 live.pop(x, None)
-            if not found[-1].separated and until_survivor:
+            if not found[-1].separated and query.until_survivor:
                 break
-        return _as_subset_result(xs, found, self.rows), tally
+        return _as_subset_result(query.xs, found, self.rows), tally
 
     def test_each_given_rest(
         self,
@@ -629,16 +596,16 @@ class IndependenceTest(ABC):
     ) -> tuple[SubsetResult, Tally]:
         """Test each x in turn given the rest of the pool; a separated x leaves the pool for those after it.
 
-        A reliable test whose log p is above `stop_above` separates. Sets of more than `most` members are passed over.
+        A reliable test whose log p is above `stop_above` separates. Sets of more than `max_size` members are skipped.
         """
         tally = Tally()
         check_distinct(pool)
+        query = SubsetQuery(xs, target, pool, range(len(pool) + 1), max_size=max_size, stop_above=stop_above)
         live = {int(z): index for index, z in enumerate(pool)}
         found: list[Association] = []
         for x in map(int, xs):
             rest = len(live.keys() - {x, target})
-            all_of_them = range(rest, rest + 1)
-            found.append(self._search_one(x, target, live, all_of_them, (), max_size, -1, stop_above, tally, poll))
+            found.append(self._search_one(x, query, live, range(rest, rest + 1), -1, tally, poll))
             if found[-1].separated:
                 live.pop(x, None)
         return _as_subset_result(xs, found, self.rows), tally
@@ -646,28 +613,29 @@ class IndependenceTest(ABC):
     def _search_one(
         self,
         x: int,
-        target: int,
-        pool: Mapping[int, int],
+        query: SubsetQuery,
+        live: Mapping[int, int],
         sizes: range,
-        fixed: Sequence[int],
-        max_size: int | None,
         n_exhausted: int,
-        stop_above: float | None,
         tally: Tally,
         poll: Poll | None,
     ) -> Association:
+        """Search for one x. `live` has the members that are still in the pool, with their indices."""
+        target, fixed, stop_above = query.target, query.fixed, query.stop_above
         weakest = Association(NO_OUTCOME, (), separated=False)
         if x == target or x in fixed:
             return weakest
-        others = [z for z in pool if z not in (x, target, *fixed)]
+        others = [z for z in live if z not in (x, target, *fixed)]
         for size in range(sizes.start, min(sizes.stop, len(others) + 1)):
+            if query.is_too_large(size):
+                exhausted = sum(live[z] < n_exhausted for z in others) if n_exhausted >= 0 else None
+                tally.add(len(fixed) + size, 0, n_subsets(len(others), exhausted, size))
+                continue
             for subset in combinations(others, size):
-                if n_exhausted >= 0 and all(pool[z] < n_exhausted for z in subset):
+                if n_exhausted >= 0 and all(live[z] < n_exhausted for z in subset):
                     continue
                 given = (*fixed, *subset)
-                outcome = (
-                    NO_OUTCOME if max_size is not None and len(given) > max_size else self.answer(x, target, given)
-                )
+                outcome = self.answer(x, target, given)
                 if poll is not None:
                     poll()
                 if not outcome.reliable:
@@ -699,7 +667,7 @@ class IndependenceTest(ABC):
         if must_include is not None:
             pool = [*(z for z in pool if z != must_include), must_include]
             n_exhausted = len(pool) - 1
-        found, _ = self.search_subsets(xs, target, pool, range(max_size + 1), n_exhausted=n_exhausted)
+        found, _ = self.search_subsets(SubsetQuery(xs, target, pool, range(max_size + 1), n_exhausted=n_exhausted))
         return found[0] if isinstance(x, int) else list(found)
 
     @overload
@@ -713,7 +681,7 @@ class IndependenceTest(ABC):
     ) -> Association | list[Association]:
         """Return the first subset of the pool that separates x (one or many) from the target."""
         xs = [x] if isinstance(x, int) else x
-        found, _ = self.search_subsets(xs, target, pool, sizes, stop_above=math.log(alpha))
+        found, _ = self.search_subsets(SubsetQuery(xs, target, pool, sizes, stop_above=math.log(alpha)))
         return found[0] if isinstance(x, int) else list(found)
 
 
@@ -768,8 +736,3 @@ def _as_screen_result(candidates: Candidates, given: Sequence[int], outcomes: li
 def as_positions(variables: Candidates) -> NDArray[np.uint32]:
     """Return variables as the array of positions that the core takes."""
     return np.ascontiguousarray(variables, np.uint32)
-
-
-def for_core(variables: Candidates) -> list[int] | tuple[int, ...] | NDArray[np.uint32]:
-    """Return variables as the core takes them; a list or tuple as it is."""
-    return variables if isinstance(variables, (list, tuple)) else as_positions(variables)

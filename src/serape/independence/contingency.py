@@ -33,8 +33,8 @@ from serape.independence.base import (
     SubsetResult,
     Tally,
     as_positions,
-    for_core,
 )
+from serape.independence.subset_query import SubsetQuery, for_core
 from serape.types import DofRule, ReliabilityRule
 
 
@@ -153,31 +153,10 @@ class ContingencyTest(IndependenceTest):
         return NativeScreenResult(xs, (), answers), Tally(tests, skipped)
 
     def search_subsets(
-        self,
-        xs: Candidates,
-        target: int,
-        pool: Candidates,
-        sizes: range,
-        *,
-        fixed: Sequence[int] = (),
-        max_size: int | None = None,
-        n_exhausted: int | Sequence[int] = -1,
-        stop_above: float | None = None,
-        shrinking: bool = False,
-        until_survivor: bool = False,
-        threads: int = 1,
-        poll: Poll | None = None,
+        self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
-        """Search conditioning sets; sizes that cannot be reliable are counted as skipped without being gone through."""
-        if sizes.step != 1:
-            raise OptionError(f"sizes must be a range of step 1, not {sizes}")
-        if len(sizes) == 0:
-            sizes = range(len(pool) + 1, len(pool) + 2)  # none
-        query = _core.SubsetQuery(
-            for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop - 1, max_size,
-            (n_exhausted,) if isinstance(n_exhausted, int) else n_exhausted, stop_above, shrinking, until_survivor,
-        )  # fmt: skip
-        found = self._native.search_subsets(query, threads, poll)
+        """Search conditioning sets; those that cannot be reliable are counted as skipped by formula."""
+        found = self._native.search_subsets(query.native(), threads, poll)
         return NativeSubsetResult(found, self.rows), Tally(found.tests, found.skipped)
 
     def test_each_given_rest(

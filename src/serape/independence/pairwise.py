@@ -11,7 +11,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from serape.independence.base import (
     _weaker,
     as_positions,
 )
+from serape.independence.subset_query import SubsetQuery, n_subsets
 
 FEWEST_ROWS = 2
 """On fewer complete rows a question has no answer."""
@@ -188,42 +189,30 @@ class Pairwise(IndependenceTest):
         return _Screen(asked, tuple(given), found.statistic, found.dof, found.reliable, found.log_p, rows)
 
     def search_subsets(
-        self,
-        xs: Candidates,
-        target: int,
-        pool: Candidates,
-        sizes: range,
-        *,
-        fixed: Sequence[int] = (),
-        max_size: int | None = None,
-        n_exhausted: int | Sequence[int] = -1,
-        stop_above: float | None = None,
-        shrinking: bool = False,
-        until_survivor: bool = False,
-        threads: int = 1,
-        poll: Poll | None = None,
+        self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets: at once if all questions are about the same rows, otherwise one by one.
 
         A test that is not reliable must not become so with a larger conditioning set.
         """
-        asked, others = as_positions(xs), as_positions(pool)
+        target, fixed = query.target, query.fixed
+        asked, others = as_positions(query.xs), as_positions(query.pool)
         ever = np.concatenate([asked, others])
         gaps, part = self._gaps((target, *fixed)), None
         if (self._beyond(ever, gaps) < 0).all():
             part = self._part(gaps, [target, *fixed, *ever.tolist()])
         if part is None or part.test is None:
-            found, tally = _OneByOne(self).search_subsets(
-                xs, target, pool, sizes, fixed=fixed, max_size=max_size, n_exhausted=n_exhausted, stop_above=stop_above,
-                shrinking=shrinking, until_survivor=until_survivor, threads=threads, poll=poll,
-            )  # fmt: skip
+            found, tally = _OneByOne(self).search_subsets(query, threads=threads, poll=poll)
             sets: Sequence[Sequence[int]] = found.sets
         else:
-            found, tally = part.test.search_subsets(
-                part.positions(asked), part.index[target], part.positions(others), sizes, fixed=part.indices(fixed),
-                max_size=max_size, n_exhausted=n_exhausted, stop_above=stop_above, shrinking=shrinking, until_survivor=until_survivor,
-                threads=threads, poll=poll,
-            )  # fmt: skip
+            within = replace(
+                query,
+                xs=part.positions(asked),
+                target=part.index[target],
+                pool=part.positions(others),
+                fixed=part.indices(fixed),
+            )
+            found, tally = part.test.search_subsets(within, threads=threads, poll=poll)
             sets = [tuple(part.columns[list(members)].tolist()) for members in found.sets]
         asked = asked[: len(found)]
         rows = [
@@ -326,24 +315,19 @@ class _OneByOne(IndependenceTest):
     def _search_one(
         self,
         x: int,
-        target: int,
-        pool: Mapping[int, int],
+        query: SubsetQuery,
+        live: Mapping[int, int],
         sizes: range,
-        fixed: Sequence[int],
-        max_size: int | None,
         n_exhausted: int,
-        stop_above: float | None,
         tally: Tally,
         poll: Poll | None,
     ) -> Association:
         weakest = Association(NO_OUTCOME, (), separated=False)
-        others = [z for z in pool if z not in (x, target, *fixed)]
-        known = sum(pool[z] < n_exhausted for z in others)
+        others = [z for z in live if z not in (x, query.target, *query.fixed)]
+        exhausted = sum(live[z] < n_exhausted for z in others) if n_exhausted >= 0 else None
         for size in range(sizes.start, min(sizes.stop, len(others) + 1)):
             own = Tally()
-            found = super()._search_one(
-                x, target, pool, range(size, size + 1), fixed, max_size, n_exhausted, stop_above, own, poll
-            )
+            found = super()._search_one(x, query, live, range(size, size + 1), n_exhausted, own, poll)
             tally.merge(own)
             if found.separated:
                 return found
@@ -351,8 +335,7 @@ class _OneByOne(IndependenceTest):
                 weakest = found
             if own.skipped_by_size and not own.tests_by_size:
                 for larger in range(size + 1, min(sizes.stop, len(others) + 1)):
-                    left_out = math.comb(known, larger) if n_exhausted >= 0 else 0
-                    tally.add(len(fixed) + larger, 0, math.comb(len(others), larger) - left_out)
+                    tally.add(len(query.fixed) + larger, 0, n_subsets(len(others), exhausted, larger))
                 break
         return weakest
 

@@ -33,6 +33,7 @@ but that of a pool, while its subsets are searched.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Sequence
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal
 
@@ -41,7 +42,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, abbreviate
+from serape.errors import DataError, abbreviate
 from serape.independence.base import (
     Candidates,
     Floats,
@@ -54,6 +55,7 @@ from serape.independence.base import (
     Tally,
     as_positions,
 )
+from serape.independence.subset_query import SubsetQuery
 
 
 class CorrelationTest(IndependenceTest):
@@ -148,32 +150,18 @@ class CorrelationTest(IndependenceTest):
         )
 
     def search_subsets(
-        self,
-        xs: Candidates,
-        target: int,
-        pool: Candidates,
-        sizes: range,
-        *,
-        fixed: Sequence[int] = (),
-        max_size: int | None = None,
-        n_exhausted: int | Sequence[int] = -1,
-        stop_above: float | None = None,
-        shrinking: bool = False,
-        until_survivor: bool = False,
-        threads: int = 1,
-        poll: Poll | None = None,
+        self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
-        """Search conditioning sets; sizes that cannot be reliable are counted as skipped without being gone through."""
-        if sizes.step != 1:
-            raise OptionError(f"sizes must be a range of step 1, not {sizes}")
-        if len(sizes) == 0:
-            sizes = range(len(pool) + 1, len(pool) + 2)  # none
-        query = _core.SubsetQuery(
-            self._find(as_positions(xs)), self._find_one(target), self._find(pool), self._find_set(fixed)[0],
-            sizes.start, sizes.stop - 1, max_size, [n_exhausted] if isinstance(n_exhausted, int) else list(n_exhausted),
-            stop_above, shrinking, until_survivor,
-        )  # fmt: skip
-        found = self._native.search_subsets(query, threads, poll)
+        """Search conditioning sets; those that cannot be reliable are counted as skipped by formula."""
+        if self._at is not None:
+            query = replace(
+                query,
+                xs=self._find(query.xs),
+                target=self._find_one(query.target),
+                pool=self._find(query.pool),
+                fixed=self._find_set(query.fixed)[0],
+            )
+        found = self._native.search_subsets(query.native(), threads, poll)
         names = None if self._at is None else self._positions
         return NativeSubsetResult(found, self.rows, names), Tally(found.tests, found.skipped)
 

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from serape.independence.base import SubsetResult, Tally, as_positions
-
-Candidates = Sequence[int] | NDArray[np.uint32]
+from serape.independence.subset_query import SubsetQuery
 
 
 def search_all_but(
     required: frozenset[int],
-    xs: Candidates,
-    n_exhausted: int | Sequence[int],
-    until_survivor: bool,
-    ask: Callable[[Candidates, int | Sequence[int]], tuple[SubsetResult, Tally]],
+    query: SubsetQuery,
+    search: Callable[[SubsetQuery], tuple[SubsetResult, Tally]],
 ) -> tuple[SubsetResult, Tally]:
     """Search conditioning sets for those x that need not be joined to the target; the others survive, untested."""
-    every = [int(x) for x in xs]
-    if until_survivor:
+    every = [int(x) for x in query.xs]
+    if query.until_survivor:
         every = every[: next(k for k, x in enumerate(every) if x in required) + 1]
     asked = [k for k, x in enumerate(every) if x not in required]
-    part, tally = ask(
-        [every[k] for k in asked], n_exhausted if isinstance(n_exhausted, int) else [n_exhausted[k] for k in asked]
+    known = query.n_exhausted
+    part, tally = search(
+        replace(
+            query,
+            xs=[every[k] for k in asked],
+            n_exhausted=known if isinstance(known, int) else [known[k] for k in asked],
+        )
     )
-    if until_survivor and part.last_survives:
-        return part, tally  # somebody before survives
+    if query.until_survivor and part.last_survives:
+        return part, tally  # an x before it survives
     numbers = np.full((3, len(every)), math.nan)
     verdict, which = np.zeros((2, len(every)), np.int32)
     numbers[:, asked] = part.statistic, part.dof, part.log_p

@@ -32,6 +32,7 @@ from serape.independence.base import (
     Tally,
     as_positions,
 )
+from serape.independence.subset_query import SubsetQuery
 from serape.knowledge import BoundKnowledge
 from serape.progress import Progress, ProgressCallback
 from serape.search.evidence import Decision, EvidenceLog
@@ -279,7 +280,7 @@ class Search:
 
     def weakest(self, xs: Candidates, target: int, pool: Candidates) -> SubsetResult:
         """Return, for each x, its least association with the target over all subsets of the pool."""
-        return self._subsets(xs, target, pool, None, None)
+        return self._subsets(SubsetQuery(xs, target, pool, range(len(pool) + 1), max_size=self.max_conditioning))
 
     def separate(
         self,
@@ -296,33 +297,32 @@ class Search:
         """Return, for each x, the first subset of the pool that separates it from the target.
 
         Where none does, the answer is x's weakest association. Smaller subsets come first, those of one size in the
-        pool's order. The options are those of `IndependenceTest.search_subsets`.
+        pool's order. The options are those of `SubsetQuery`.
         """
-        return self._subsets(xs, target, pool, sizes, self.log_alpha, fixed, n_exhausted, shrinking, until_survivor)
+        if sizes is None:
+            sizes = range(len(pool) + 1)
+        query = SubsetQuery(
+            xs,
+            target,
+            pool,
+            sizes,
+            fixed,
+            self.max_conditioning,
+            n_exhausted,
+            self.log_alpha,
+            shrinking,
+            until_survivor,
+        )
+        return self._subsets(query)
 
-    def _subsets(
-        self,
-        xs: Candidates,
-        target: int,
-        pool: Candidates,
-        sizes: range | None,
-        stop_above: float | None,
-        fixed: Sequence[int] = (),
-        n_exhausted: int | Sequence[int] = -1,
-        shrinking: bool = False,
-        until_survivor: bool = False,
-    ) -> SubsetResult:
-        def ask(xs: Candidates, n_exhausted: int | Sequence[int]) -> tuple[SubsetResult, Tally]:
-            return self.test.search_subsets(
-                xs, target, pool, range(len(pool) + 1) if sizes is None else sizes,
-                fixed=fixed, max_size=self.max_conditioning, n_exhausted=n_exhausted, stop_above=stop_above, shrinking=shrinking,
-                until_survivor=until_survivor, threads=self._threads, poll=self._tick,
-            )  # fmt: skip
+    def _subsets(self, query: SubsetQuery) -> SubsetResult:
+        required = self._required(query.target)
+        if required and any(int(x) in required for x in query.xs):
+            return self._found(query.target, *search_all_but(required, query, self._search))
+        return self._found(query.target, *self._search(query))
 
-        required = self._required(target)
-        if required and any(int(x) in required for x in xs):
-            return self._found(target, *search_all_but(required, xs, n_exhausted, until_survivor, ask))
-        return self._found(target, *ask(xs, n_exhausted))
+    def _search(self, query: SubsetQuery) -> tuple[SubsetResult, Tally]:
+        return self.test.search_subsets(query, threads=self._threads, poll=self._tick)
 
     def test_each_given_rest(self, target: int, members: Collection[int], newest: int | None = None) -> list[int]:
         """Test each member in turn given the others, and return those that are put apart.

@@ -1,0 +1,83 @@
+"""What a search through conditioning sets is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.errors import OptionError
+
+if TYPE_CHECKING:
+    from serape.independence.base import Candidates
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetQuery:
+    """Asks, for each x, for tests against the target given subsets of a pool, smallest first, in the pool's order.
+
+    Parameters
+    ----------
+    sizes
+        Sizes of the subsets: a range of step 1.
+    fixed
+        Members of every conditioning set, besides the subset.
+    max_size
+        Larger conditioning sets are counted as skipped.
+    n_exhausted
+        How many first members of the pool are exhausted, for all x or for each: subsets of these are left out, not
+        even counted. −1 for none, 0 for the empty set alone.
+    stop_above
+        The search for an x ends at the first reliable test whose log p is above this: it separates. Without it all
+        subsets are tested.
+    shrinking
+        A separated x leaves the pool for those after it.
+    until_survivor
+        The search ends with the first x that no set separates.
+    """
+
+    xs: Candidates
+    target: int
+    pool: Candidates
+    sizes: range
+    fixed: Sequence[int] = ()
+    max_size: int | None = None
+    n_exhausted: int | Sequence[int] = -1
+    stop_above: float | None = None
+    shrinking: bool = False
+    until_survivor: bool = False
+
+    def n_exhausted_of(self, k: int) -> int:
+        """Return how many first members of the pool are exhausted for the k-th x."""
+        return self.n_exhausted if isinstance(self.n_exhausted, int) else int(self.n_exhausted[k])
+
+    def is_too_large(self, size: int) -> bool:
+        """Whether conditioning sets with a subset of this size are larger than `max_size`."""
+        return self.max_size is not None and len(self.fixed) + size > self.max_size
+
+    def native(self) -> _core.SubsetQuery:
+        """Return the query as the core takes it."""
+        sizes, known = self.sizes, self.n_exhausted
+        if sizes.step != 1:
+            raise OptionError(f"sizes must be a range of step 1, not {sizes}")
+        if len(sizes) == 0:
+            sizes = range(len(self.pool) + 1, len(self.pool) + 2)  # none
+        return _core.SubsetQuery(
+            for_core(self.xs), self.target, for_core(self.pool), self.fixed, sizes.start, sizes.stop - 1, self.max_size,
+            (known,) if isinstance(known, int) else known, self.stop_above, self.shrinking, self.until_survivor,
+        )  # fmt: skip
+
+
+def for_core(variables: Candidates) -> list[int] | tuple[int, ...] | NDArray[np.uint32]:
+    """Return variables as the core takes them; a list or tuple as it is."""
+    return variables if isinstance(variables, (list, tuple)) else np.ascontiguousarray(variables, np.uint32)
+
+
+def n_subsets(members: int, exhausted: int | None, size: int) -> int:
+    """Return the number of subsets of a size, less those of exhausted members alone (None: nothing is exhausted)."""
+    return comb(members, size) - (0 if exhausted is None else comb(exhausted, size))
