@@ -21,28 +21,29 @@ void bind_subsets(nb::module_& m) {
         .def(
             "__init__",
             [](SubsetQuery* self, Columns xs, std::uint32_t target, Columns pool, std::vector<std::uint32_t> fixed,
-               std::size_t smallest, std::size_t largest, std::optional<std::size_t> max_size,
+               std::size_t start, std::int64_t stop, std::optional<std::size_t> max_size,
                std::vector<std::int64_t> n_exhausted, std::optional<double> stop_above, bool shrinking,
                bool until_survivor) {
                 check_distinct(pool.all());
                 if (n_exhausted.size() > 1 && n_exhausted.size() != xs.size()) {
                     throw nb::value_error("n_exhausted must have one number, or one for every x");
                 }
+                const bool empty = stop <= static_cast<std::int64_t>(start);  // a range of sizes
                 new (self) SubsetQuery{std::move(xs).vector(),
                                        target,
                                        std::move(pool).vector(),
                                        std::move(fixed),
-                                       smallest,
-                                       largest,
+                                       empty ? 1 : start,
+                                       empty ? 0 : static_cast<std::size_t>(stop) - 1,
                                        max_size.value_or(std::numeric_limits<std::size_t>::max()),
                                        std::move(n_exhausted),
                                        stop_above,
                                        shrinking,
                                        until_survivor};
             },
-            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("smallest"),
-            nb::arg("largest"), nb::arg("max_size"), nb::arg("n_exhausted"), nb::arg("stop_above"),
-            nb::arg("shrinking"), nb::arg("until_survivor"));
+            nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("start"), nb::arg("stop"),
+            nb::arg("max_size"), nb::arg("n_exhausted"), nb::arg("stop_above"), nb::arg("shrinking"),
+            nb::arg("until_survivor"));
     nb::class_<FoundSubsets>(m, "FoundSubsets", "The answers of a search through conditioning sets.")
         .def("__len__", [](const FoundSubsets& found) { return found.answers().size(); })
         .def(
@@ -55,10 +56,12 @@ void bind_subsets(nb::module_& m) {
             "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
             "places in the list of conditioning sets; that list.")
         .def("xs", [](const FoundSubsets& found) { return to_numpy(std::vector(found.xs)); })
-        .def_prop_ro(
-            "tests", [](const FoundSubsets& found) { return by_size(found.found.tally.tests); }, "By size.")
-        .def_prop_ro(
-            "skipped", [](const FoundSubsets& found) { return by_size(found.found.tally.skipped); }, "By size.")
+        .def(
+            "tally",
+            [](const FoundSubsets& found) {
+                return std::make_pair(by_size(found.found.tally.tests), by_size(found.found.tally.skipped));
+            },
+            "Numbers of tests, and of tests that were skipped, by size of the conditioning set.")
         .def("those", &FoundSubsets::those, nb::arg("separated"),
              "The x that some set separates, or those that none does.")
         .def("last_survives", &FoundSubsets::last_survives, "Whether there is a last x and nothing separates it.")

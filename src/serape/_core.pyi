@@ -97,7 +97,7 @@ class ScreenAnswers:
 class SubsetQuery:
     """What a search through conditioning sets is asked."""
 
-    def __init__(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], fixed: Sequence[int], smallest: int, largest: int, max_size: int | None, n_exhausted: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool) -> None: ...
+    def __init__(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], fixed: Sequence[int], start: int, stop: int, max_size: int | None, n_exhausted: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool) -> None: ...
 
 class FoundSubsets:
     """The answers of a search through conditioning sets."""
@@ -111,13 +111,10 @@ class FoundSubsets:
 
     def xs(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
-    @property
-    def tests(self) -> dict[int, int]:
-        """By size."""
-
-    @property
-    def skipped(self) -> dict[int, int]:
-        """By size."""
+    def tally(self) -> tuple[dict[int, int], dict[int, int]]:
+        """
+        Numbers of tests, and of tests that were skipped, by size of the conditioning set.
+        """
 
     def those(self, separated: bool) -> list[int]:
         """The x that some set separates, or those that none does."""

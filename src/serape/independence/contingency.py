@@ -157,7 +157,7 @@ class ContingencyTest(IndependenceTest):
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; those that cannot be reliable are counted as skipped by formula."""
         found = self._native.search_subsets(query.native(), threads, poll)
-        return NativeSubsetResult(found, self.rows), Tally(found.tests, found.skipped)
+        return NativeSubsetResult(found, self.rows), Tally(*found.tally())
 
     def test_each_given_rest(
         self,
@@ -171,7 +171,7 @@ class ContingencyTest(IndependenceTest):
     ) -> tuple[SubsetResult, Tally]:
         """Test each x in turn given the rest of the pool, in one native call."""
         found = self._native.test_each_given_rest(for_core(xs), target, for_core(pool), max_size, stop_above, poll)
-        return NativeSubsetResult(found, self.rows), Tally(found.tests, found.skipped)
+        return NativeSubsetResult(found, self.rows), Tally(*found.tally())
 
 
 class NativeScreenResult(ScreenResult):

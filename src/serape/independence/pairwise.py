@@ -11,7 +11,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -205,8 +205,7 @@ class Pairwise(IndependenceTest):
             found, tally = _OneByOne(self).search_subsets(query, threads=threads, poll=poll)
             sets: Sequence[Sequence[int]] = found.sets
         else:
-            within = replace(
-                query,
+            within = query._replace(
                 xs=part.positions(asked),
                 target=part.index[target],
                 pool=part.positions(others),

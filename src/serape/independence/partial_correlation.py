@@ -33,7 +33,6 @@ but that of a pool, while its subsets are searched.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Sequence
-from dataclasses import replace
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal
 
@@ -154,8 +153,7 @@ class CorrelationTest(IndependenceTest):
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; those that cannot be reliable are counted as skipped by formula."""
         if self._at is not None:
-            query = replace(
-                query,
+            query = query._replace(
                 xs=self._find(query.xs),
                 target=self._find_one(query.target),
                 pool=self._find(query.pool),
@@ -163,7 +161,7 @@ class CorrelationTest(IndependenceTest):
             )
         found = self._native.search_subsets(query.native(), threads, poll)
         names = None if self._at is None else self._positions
-        return NativeSubsetResult(found, self.rows, names), Tally(found.tests, found.skipped)
+        return NativeSubsetResult(found, self.rows, names), Tally(*found.tally())
 
     # --- inside --------------------------------------------------------------------------------------------------
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from serape.independence.base import Candidates
 
 
-@dataclass(frozen=True, slots=True)
-class SubsetQuery:
+class SubsetQuery(NamedTuple):
     """Asks, for each x, for tests against the target given subsets of a pool, smallest first, in the pool's order.
 
     Parameters
@@ -62,14 +60,14 @@ class SubsetQuery:
 
     def native(self) -> _core.SubsetQuery:
         """Return the query as the core takes it."""
-        sizes, known = self.sizes, self.n_exhausted
+        xs, target, pool, sizes, fixed, max_size, known, stop_above, shrinking, until_survivor = self
         if sizes.step != 1:
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
-        if len(sizes) == 0:
-            sizes = range(len(self.pool) + 1, len(self.pool) + 2)  # none
+        if isinstance(known, int):
+            known = (known,)
         return _core.SubsetQuery(
-            for_core(self.xs), self.target, for_core(self.pool), self.fixed, sizes.start, sizes.stop - 1, self.max_size,
-            (known,) if isinstance(known, int) else known, self.stop_above, self.shrinking, self.until_survivor,
+            for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop, max_size, known, stop_above, shrinking,
+            until_survivor,
         )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -24,8 +23,7 @@ def search_all_but(
     asked = [k for k, x in enumerate(every) if x not in required]
     known = query.n_exhausted
     part, tally = search(
-        replace(
-            query,
+        query._replace(
             xs=[every[k] for k in asked],
             n_exhausted=known if isinstance(known, int) else [known[k] for k in asked],
         )

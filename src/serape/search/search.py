@@ -318,11 +318,9 @@ class Search:
     def _subsets(self, query: SubsetQuery) -> SubsetResult:
         required = self._required(query.target)
         if required and any(int(x) in required for x in query.xs):
-            return self._found(query.target, *search_all_but(required, query, self._search))
-        return self._found(query.target, *self._search(query))
-
-    def _search(self, query: SubsetQuery) -> tuple[SubsetResult, Tally]:
-        return self.test.search_subsets(query, threads=self._threads, poll=self._tick)
+            ask = functools.partial(self.test.search_subsets, threads=self._threads, poll=self._tick)
+            return self._found(query.target, *search_all_but(required, query, ask))
+        return self._found(query.target, *self.test.search_subsets(query, threads=self._threads, poll=self._tick))
 
     def test_each_given_rest(self, target: int, members: Collection[int], newest: int | None = None) -> list[int]:
         """Test each member in turn given the others, and return those that are put apart.
