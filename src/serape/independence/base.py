@@ -5,7 +5,7 @@ A test answers "is X ⊥ Y | Z?". Algorithms ask in batches, of which there are 
 - `screen`: one conditioning set, many candidates (`screens`: several of these);
 - `first_dependent`: the same, in order, until a candidate is dependent;
 - `search_subsets`: many conditioning sets, drawn from a pool (`weakest` and `separate` are its two everyday forms);
-- `sweep`: each of some variables given the others.
+- `test_each_given_rest`: each of some variables given the others.
 
 A new test has to supply `test` alone; the batch questions are built on it here. Tests that can do better override
 them, and must give the same answers. Variables are positions in `variables` throughout.
