@@ -19,7 +19,7 @@ import numpy as np
 from plain import PlainContingency, random_table
 from serape import _core
 from serape.independence import G2, X2, DofRule, IndependenceTest, ReliabilityRule
-from serape.independence.base import CandidateGroups
+from serape.independence.screens import CandidateGroups
 from serape.independence.subset_query import SubsetQuery
 
 WAYS = ("automatic", "panels", "planes", "scatter", "ones")

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import keywords
 import serape
 from serape.cli import local, repeated, structure
 from serape.cli.options import DataOptions, SearchOptions
 from serape.data.example import clinic
 from serape.settings import FIELDS, DataSettings, RunSettings, SearchSettings, Settings
-
-sys.path.append(str(Path(__file__).parent.parent / "tools"))
-import keywords
 
 TABLE = serape.Table(clinic(400))
 ONE_TARGET: dict[str, Callable[..., Any]] = {
@@ -33,12 +29,11 @@ MANY: dict[str, Callable[..., Any]] = {
     "skeleton": serape.skeleton,
     "network": serape.network,
 }
-ALL: dict[str, Callable[[Any], Callable[..., Any]]] = {
-    **{name: lambda data, f=f: lambda **more: f(data, "HeartDisease", **more) for name, f in ONE_TARGET.items()},
-    **{name: lambda data, f=f: lambda **more: f(data, **more) for name, f in MANY.items()},
-    "all_pairs": lambda data: lambda **more: serape.all_pairs(data, **more),
-    "ci_test": lambda data: lambda **more: serape.ci_test(data, "Age", "Weight", **more),
+MORE: dict[str, Callable[..., Any]] = {
+    "all_pairs": serape.all_pairs,
+    "ci_test": lambda data, **more: serape.ci_test(data, 0, 1, **more),
 }
+ALL = [*ONE_TARGET, *MANY, *MORE]
 QUESTIONS = [
     serape.markov_blanket,
     serape.parents_children,
@@ -53,6 +48,14 @@ QUESTIONS = [
     serape.check_algorithm,
     serape.wrapper,
 ]
+
+
+def ask(name: str, data: Any, **settings: Any) -> Any:
+    """Ask a question of a name, about HeartDisease where it is about one target."""
+    if name in ONE_TARGET:
+        target = "HeartDisease" if not isinstance(data, serape.IndependenceTest) else 0
+        return ONE_TARGET[name](data, target, **settings)
+    return {**MANY, **MORE}[name](data, **settings)
 
 
 def gaps() -> dict[str, list[Any]]:
@@ -109,7 +112,14 @@ def test_every_command_has_all_settings() -> None:
     arguments = set(SearchOptions().arguments()) | {"kinds", "missing", "ignore", "header", "na_values"}
     assert arguments == set(FIELDS)
     assert {"kind", "missing", "ignore", "header", "na", "data"} == set(DataOptions.__dataclass_fields__)
-    for command in (local.ask, repeated.path, repeated.stability, structure.region, structure.skeleton, structure.network):
+    for command in (
+        local.ask,
+        repeated.path,
+        repeated.stability,
+        structure.region,
+        structure.skeleton,
+        structure.network,
+    ):
         hints = inspect.signature(command).parameters
         assert {"data", "search"} <= set(hints)
     for name, value in SearchOptions().arguments().items():
@@ -124,59 +134,56 @@ def test_the_keywords_of_type_checkers_are_those_of_the_settings() -> None:
 class TestEveryQuestion:
     def test_takes_missing_and_kinds(self, name: str) -> None:
         with pytest.raises(serape.DataError, match="missing='drop'"):
-            ALL[name](gaps())()
-        ALL[name](gaps())(missing="drop", kinds={"Age": "categorical"}, ignore=["Ward"])
+            ask(name, gaps())
+        ask(name, gaps(), missing="drop", kinds={"Age": "categorical"}, ignore=["Ward"])
 
     def test_refuses_encoding_a_table_again(self, name: str) -> None:
         with pytest.raises(serape.OptionError, match="a Table already, so missing='drop' comes too late"):
-            ALL[name](TABLE)(missing="drop")
+            ask(name, TABLE, missing="drop")
 
     def test_refuses_a_test_beside_a_test(self, name: str) -> None:
         if name == "stability":
             pytest.skip("it takes no test for data")
         test = serape.DSeparation(serape.load_network("asia").graph)
-        ask = {"ci_test": lambda **more: serape.ci_test(test, 0, 1, **more)}.get(name)
-        ask = ask or (lambda **more: {**ONE_TARGET, **MANY, "all_pairs": serape.all_pairs}[name](
-            test, *([0] if name in ONE_TARGET else []), **more
-        ))  # fmt: skip
-        extra = {"algorithm": "pc-stable"} if name == "network" else {}
+        more = {"algorithm": "pc-stable"} if name == "network" else {}
+        settings: dict[str, Any]
         for settings in ({"test": "g2"}, {"dof": "full"}, {"reliability": "cells"}, {"missing": "drop"}):
             with pytest.raises(serape.OptionError, match="an independence test already"):
-                ask(**settings, **extra)
+                ask(name, test, **settings, **more)
 
     def test_takes_all_cores(self, name: str) -> None:
         if name == "ci_test":
             pytest.skip("one test needs no more")
-        ALL[name](TABLE)(n_jobs=-1)
+        ask(name, TABLE, n_jobs=-1)
         with pytest.raises(serape.OptionError, match="n_jobs must be"):
-            ALL[name](TABLE)(n_jobs=0)
+            ask(name, TABLE, n_jobs=0)
 
     def test_takes_names_in_any_case_and_usual_ones(self, name: str) -> None:
-        ALL[name](TABLE)(test="G2")
-        ALL[name](TABLE)(test="chi2")
+        ask(name, TABLE, test="G2")
+        ask(name, TABLE, test="chi2")
         with pytest.raises(serape.OptionError, match=r"test 'g3' is not known. Did you mean 'g2'"):
-            ALL[name](TABLE)(test="g3")
+            ask(name, TABLE, test="g3")
 
     def test_says_what_is_wrong_with_alpha(self, name: str) -> None:
         if name in ("alpha_path", "ci_test"):
             pytest.skip("it has none")
         for alpha in ("x", 0, 1, None, True):
             with pytest.raises(serape.OptionError, match="alpha must lie between 0 and 1"):
-                ALL[name](TABLE)(alpha=alpha)
+                ask(name, TABLE, alpha=alpha)
 
 
 @pytest.mark.parametrize("name", [*ONE_TARGET, *MANY])
 class TestEverySearch:
     def test_takes_known_and_forbidden_members(self, name: str) -> None:
+        settings: dict[str, Any]
         for settings in (
             {"known_members": ["Ward"], "forbidden_members": ["Smoking"]},
             {"known_members": {"HeartDisease": ["Ward"]}, "forbidden_members": {"HeartDisease": ["Smoking"]}},
         ):
-            found = ALL[name](TABLE)(**settings)
-            if isinstance(found, dict):
-                assert "Ward" in found["HeartDisease"].blanket
-                assert "Smoking" not in found["HeartDisease"].blanket
-            elif isinstance(found, serape.Result):
+            found = ask(name, TABLE, **settings)
+            if name == "blankets":
+                found = found["HeartDisease"]
+            if isinstance(found, serape.Result):
                 assert "Ward" in found.members
                 assert "Smoking" not in found.members
             elif name in ("skeleton", "region"):
@@ -185,14 +192,11 @@ class TestEverySearch:
                 assert not graph.has_edge("HeartDisease", "Smoking")
 
     def test_takes_algorithms_in_any_case(self, name: str) -> None:
-        algorithm = {"markov_blanket": "IAMB", "blankets": "Inter_IAMB", "stability": "Iamb", "alpha_path": "iAMB"}
-        ALL[name](TABLE)(algorithm=algorithm.get(name, "HITON_PC"))
-        with pytest.raises(serape.OptionError, match=r"algorithm 'hitonn-pc' is not known. Did you mean 'hiton-pc'"):
-            {**ONE_TARGET, **MANY}[name](TABLE, *(["Age"] if name in ONE_TARGET else []), algorithm="hitonn-pc", **(
-                {"finds": "parents-children"} if name in ("stability", "alpha_path") else {}
-            )) if name not in ("markov_blanket", "blankets") else serape.parents_children(
-                TABLE, "Age", algorithm="hitonn-pc"
-            )  # fmt: skip
+        blanket = name in ("markov_blanket", "blankets", "stability", "alpha_path")
+        ask(name, TABLE, algorithm="Inter_IAMB" if blanket else "HITON_PC")
+        wrong, right = ("intr-iamb", "inter-iamb") if blanket else ("hitonn-pc", "hiton-pc")
+        with pytest.raises(serape.OptionError, match=f"algorithm '{wrong}' is not known. Did you mean '{right}'"):
+            ask(name, TABLE, algorithm=wrong)
 
 
 @pytest.mark.parametrize("name", ONE_TARGET)

@@ -55,8 +55,8 @@ def _options() -> dict[str, set[str]]:
         for name, default in network.defaults.items():
             if name == "rule":  # a parameter of its own
                 continue
-            kinds = {"int", "None"} if default is None else {type(default).__name__}
-            found.setdefault(name, set()).update(kinds)
+            of_default = {"int", "None"} if default is None else {type(default).__name__}
+            found.setdefault(name, set()).update(of_default)
     return found
 
 

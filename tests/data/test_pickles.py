@@ -13,7 +13,8 @@ import pytest
 
 import serape
 from serape.data.example import clinic
-from serape.independence import TESTS, Rules, make_test, table_of
+from serape.independence import TESTS, make_test, table_of
+from serape.independence.registry import Rules
 from serape.results.result import json_text
 
 
@@ -107,10 +108,10 @@ def test_independence_tests(name: str, gaps: bool, random: np.random.Generator) 
 
 def test_settings_of_a_test_survive(random: np.random.Generator) -> None:
     table = serape.Table(random.integers(0, 3, (60, 4)))
-    strict = TESTS["g2"](table, Rules("adjusted", "cells", 20.0))
+    strict = TESTS["g2"].make(table, Rules("adjusted", "cells", 20.0))
     assert again(strict).test(0, 1, (2,)) == strict.test(0, 1, (2,))
     assert again(strict).test(0, 1, (2,)).reliable is False
-    assert TESTS["g2"](table, Rules("adjusted", "cells", 1.0)).test(0, 1, (2,)).reliable is True
+    assert TESTS["g2"].make(table, Rules("adjusted", "cells", 1.0)).test(0, 1, (2,)).reliable is True
 
 
 def constant_p(x: Any, y: Any, z: Any) -> float:

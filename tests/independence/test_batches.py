@@ -15,15 +15,10 @@ import serape
 from plain import PlainContingency, random_table
 from serape import _core
 from serape.independence import G2, X2
-from serape.independence.base import (
-    Association,
-    CandidateGroups,
-    IndependenceTest,
-    MinAssociationTable,
-    ScreenResult,
-    SubsetResult,
-)
+from serape.independence.base import IndependenceTest
+from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery
+from serape.independence.subsets import Association, MinAssociationTable, SubsetResult
 
 TESTS = {"g2": G2, "x2": X2}
 WAYS = ("automatic", "panels", "planes", "scatter", "sparse", "ones")

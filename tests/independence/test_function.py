@@ -16,7 +16,7 @@ import serape
 from serape.data.example import clinic
 from serape.independence.function import FunctionTest
 from serape.local.registry import ALGORITHMS
-from serape.results.result import Finds
+from serape.types import Finds
 
 Column = NDArray[Any]
 

@@ -17,7 +17,8 @@ from scipy import stats
 import serape
 from plain import random_dag, true_blanket
 from serape import _core
-from serape.independence.base import IndependenceTest, Outcome, ScreenResult
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import Outcome
 from serape.independence.partial_correlation import (
     CorrelationTest,
     FisherZ,
@@ -25,6 +26,7 @@ from serape.independence.partial_correlation import (
     PartialCorrelation,
     Spearman,
 )
+from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 
 TESTS: dict[str, type[CorrelationTest]] = {c.name: c for c in (FisherZ, PartialCorrelation, Spearman, NormalScores)}

@@ -208,7 +208,7 @@ class TestResults:
             return run(search, target)
 
         serape.markov_blanket(clinic(1000), "HeartDisease", algorithm=spied)
-        assert len(kept[0]._logs) == 1
+        assert len(kept[0]._recorder._logs) == 1
 
 
 def test_who_is_put_out_by_symmetry_is_explained_from_the_other_side() -> None:
@@ -298,11 +298,11 @@ def test_an_instance_of_ones_own() -> None:
 
 def test_options_are_checked() -> None:
     with pytest.raises(serape.OptionError, match="order must be 'strength' or 'table'"):
-        serape.markov_blanket(clinic(100), "Age", algorithm="ipc-mb", order="size")
+        serape.markov_blanket(clinic(100), "Age", algorithm="ipc-mb", order="size")  # type: ignore[arg-type]
     with pytest.raises(serape.OptionError, match="finds must be"):
         serape.check_algorithm("hpc", finds="PC")  # type: ignore[arg-type]
     with pytest.raises(serape.OptionError, match="no option 'semi'"):
-        serape.markov_blanket(clinic(100), "Age", algorithm="hiton-mb", semi=True)
+        serape.markov_blanket(clinic(100), "Age", algorithm="hiton-mb", semi=True)  # type: ignore[call-arg]
     with pytest.raises(serape.OptionError, match="'mmpc' finds parents and children only; for the blanket there are"):
         serape.markov_blanket(clinic(100), "Age", algorithm="mmpc")
 
@@ -431,6 +431,6 @@ def test_a_step_that_fails_is_tried_again_by_whoever_waits() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         memory.recall("key", fail)
-    search = serape.Search(serape.DSeparation(DAG_A), memory=memory)
+    search = serape.Search(serape.DSeparation(DAG_A), cache=memory)
     assert search.step("key", 0, lambda: 7) == 7
     assert search.step("key", 0, lambda: 8) == 7

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import networkx as nx
@@ -15,7 +15,7 @@ import serape
 from plain import random_dag, random_table, true_blanket
 from serape.data.example import clinic, clinic_graph
 from serape.local.registry import ALGORITHMS
-from serape.results.result import Finds
+from serape.types import Finds
 
 FINDS: tuple[Finds, ...] = ("blanket", "parents-children")
 BLANKET = [name for name, algorithm in ALGORITHMS.items() if algorithm.answers("blanket")]
@@ -180,7 +180,9 @@ class TestOwnAlgorithm:
             del search, target
             return list(range(how_many))
 
-        assert len(serape.markov_blanket(clinic(100), "Ward", algorithm=several, how_many=3).blanket) == 3
+        assert len(serape.markov_blanket(clinic(100), "Ward", algorithm=partial(several, how_many=3)).blanket) == 3
+        named = serape.markov_blanket(clinic(100), "Ward", algorithm=several, how_many=3)  # type: ignore[call-arg]
+        assert (len(named.blanket), named.algorithm) == (3, "several")
 
 
 class TestBadUse:
@@ -227,9 +229,9 @@ class TestBadUse:
 
     def test_a_misspelt_option(self) -> None:
         with pytest.raises(serape.OptionError, match="no option 'aplha' .it takes none.. Did you mean 'alpha'"):
-            serape.markov_blanket(clinic(100), "Ward", algorithm="iamb", aplha=0.1)
+            serape.markov_blanket(clinic(100), "Ward", algorithm="iamb", aplha=0.1)  # type: ignore[call-arg]
         with pytest.raises(serape.OptionError, match="it takes 'k'"):
-            serape.markov_blanket(clinic(100), "Ward", algorithm="fast-iamb", kk=3)
+            serape.markov_blanket(clinic(100), "Ward", algorithm="fast-iamb", kk=3)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("algorithm", ["iamb", "hiton-mb"])

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import serape
 from serape import _core
 from serape.independence import G2
-from serape.parallel.map import ProgressBar
-from serape.questions.pairs import Pairs, _by_screens
+from serape.parallel.progress_bar import ProgressBar
+from serape.questions.pairs import _by_screens
+from serape.results.pairs import Pairs
 
 
 def plain(table: serape.Table, alpha: float, strongest: int) -> Pairs:

@@ -13,7 +13,8 @@ import pytest
 
 import serape
 from plain import random_dag, random_table
-from serape.independence.base import Candidates, Outcome, Poll, ScreenResult
+from serape.independence.outcomes import Candidates, Outcome, Poll
+from serape.independence.screens import ScreenResult
 from serape.local.registry import ALGORITHMS
 from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.scores import make_score
@@ -359,11 +360,11 @@ class TestRefusals:
         [
             (lambda t: serape.skeleton(t, "mmhc"), "finds a whole network"),
             (lambda t: serape.skeleton(t, "iamb"), "finds the blanket only"),
-            (lambda t: serape.network(t, "mmpc", rule="xor"), "rule must be 'and' or 'or'"),
+            (lambda t: serape.network(t, "mmpc", rule="xor"), "rule must be 'and' or 'or'"),  # type: ignore[arg-type]
             (lambda t: serape.network(t, "mmhcc"), "Did you mean 'mmhc'"),
             (lambda t: serape.network(t, "mmhc", k=3), "no option 'k'"),
             (lambda t: serape.network(t, "sca", k=0), "k must be a whole number from 1"),
-            (lambda t: serape.network(t, "pc-stable", depth=3), "no option 'depth'"),
+            (lambda t: serape.network(t, "pc-stable", depth=3), "no option 'depth'"),  # type: ignore[call-arg]
             (lambda t: serape.network(t, "ges", score="k2"), "K2 is not"),
             (lambda t: serape.network(t, score="bdeuu"), "Did you mean 'bdeu'"),
             (lambda t: serape.network(t, "ges", checkpoint="x"), "goes by a score, not by tests: checkpoint"),

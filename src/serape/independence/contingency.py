@@ -21,20 +21,11 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
-from serape.independence.base import (
-    CandidateGroups,
-    Candidates,
-    Floats,
-    IndependenceTest,
-    NativeSubsetResult,
-    Outcome,
-    Poll,
-    ScreenResult,
-    SubsetResult,
-    Tally,
-    as_positions,
-)
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
+from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery, for_core
+from serape.independence.subsets import NativeSubsetResult, SubsetResult
 from serape.types import DofRule, ReliabilityRule
 
 

@@ -16,7 +16,9 @@ import networkx as nx
 import numpy as np
 
 from serape.errors import DataError, InputTypeError
-from serape.independence.base import Candidates, IndependenceTest, Outcome, Poll, ScreenResult, as_positions
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import Candidates, Outcome, Poll, as_positions
+from serape.independence.screens import ScreenResult
 
 _SEPARATED = Outcome(0.0, 1.0, 0.0, reliable=True)
 _CONNECTED = Outcome(1.0, 1.0, -math.inf, reliable=True)

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError
-from serape.independence.base import IndependenceTest, Outcome
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import Outcome
 
 TestFunction = Callable[[NDArray[Any], NDArray[Any], tuple[NDArray[Any], ...]], Any]
 """`function(x, y, z)`: returns p, or (statistic, dof, log p)."""

@@ -46,16 +46,9 @@ import numpy as np
 from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate
-from serape.independence.base import (
-    NO_OUTCOME,
-    Candidates,
-    Floats,
-    IndependenceTest,
-    Outcome,
-    Poll,
-    ScreenResult,
-    as_positions,
-)
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, as_positions
+from serape.independence.screens import ScreenResult
 
 MOST_BYTES = 1 << 26
 """Taken by what is remembered between questions."""

@@ -18,21 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
-from serape.independence.base import (
-    NO_OUTCOME,
-    Association,
-    Candidates,
-    Floats,
-    IndependenceTest,
-    Outcome,
-    Poll,
-    ScreenResult,
-    SubsetResult,
-    Tally,
-    _weaker,
-    as_positions,
-)
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, Tally, as_positions
+from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery, n_subsets
+from serape.independence.subsets import Association, SubsetResult, weaker
 
 FEWEST_ROWS = 2
 """On fewer complete rows a question has no answer."""
@@ -330,7 +320,7 @@ class _OneByOne(IndependenceTest):
             tally.merge(own)
             if found.separated:
                 return found
-            if found.outcome.reliable and _weaker(found.outcome, weakest.outcome):
+            if found.outcome.reliable and weaker(found.outcome, weakest.outcome):
                 weakest = found
             if own.skipped_by_size and not own.tests_by_size:
                 for larger in range(size + 1, min(sizes.stop, len(others) + 1)):

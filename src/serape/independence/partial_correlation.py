@@ -42,19 +42,11 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, abbreviate
-from serape.independence.base import (
-    Candidates,
-    Floats,
-    IndependenceTest,
-    NativeSubsetResult,
-    Outcome,
-    Poll,
-    ScreenResult,
-    SubsetResult,
-    Tally,
-    as_positions,
-)
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
+from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
+from serape.independence.subsets import NativeSubsetResult, SubsetResult
 
 
 class CorrelationTest(IndependenceTest):

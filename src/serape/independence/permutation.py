@@ -36,8 +36,9 @@ from numpy.typing import NDArray
 
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate, is_integer
-from serape.independence.base import Floats, IndependenceTest, Outcome
+from serape.independence.base import IndependenceTest
 from serape.independence.g2 import G2
+from serape.independence.outcomes import Floats, Outcome
 from serape.independence.trend import strata
 
 PermutationStatistic = Literal["g2", "correlation"]

@@ -31,8 +31,10 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
-from serape.independence.base import Candidates, Floats, IndependenceTest, Outcome, Poll, ScreenResult, as_positions
+from serape.independence.base import IndependenceTest
 from serape.independence.mixed import check_complete, scale
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
+from serape.independence.screens import ScreenResult
 
 Ints = NDArray[np.intp]
 

@@ -13,7 +13,7 @@ from serape import _core
 from serape.errors import OptionError
 
 if TYPE_CHECKING:
-    from serape.independence.base import Candidates
+    from serape.independence.outcomes import Candidates
 
 
 class SubsetQuery(NamedTuple):

@@ -28,7 +28,9 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate
-from serape.independence.base import Candidates, Floats, IndependenceTest, Outcome, Poll, ScreenResult, as_positions
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
+from serape.independence.screens import ScreenResult
 
 _BLOCK = 1 << 20  # scores looked at together in a screen
 

@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from serape.independence.base import IndependenceTest, ScreenResult, as_positions
+from serape.independence.base import IndependenceTest
 from serape.independence.function import FunctionTest
+from serape.independence.outcomes import as_positions
+from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.parallel.processes import in_processes, possible
 from serape.progress import Progress, ProgressCallback

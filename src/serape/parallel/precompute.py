@@ -12,7 +12,9 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from serape.independence.base import IndependenceTest, ScreenResult, Tally
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import Tally
+from serape.independence.screens import ScreenResult
 from serape.parallel.map import can_fork, parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback

@@ -8,7 +8,8 @@ from typing import Any, Unpack
 from serape._keywords import Keywords
 from serape.errors import InputTypeError
 from serape.independence import table_of
-from serape.independence.base import ScreenResult, Tally
+from serape.independence.outcomes import Tally
+from serape.independence.screens import ScreenResult
 from serape.parallel.map import marginal_tests, parallel_map, shared_tests
 from serape.parallel.precompute import precompute_steps
 from serape.parallel.progress_bar import ProgressBar

@@ -15,7 +15,7 @@ from typing import Any
 from serape.data.table import Table
 from serape.errors import DataError, OptionError
 from serape.files import atomic_write
-from serape.independence.base import Tally
+from serape.independence.outcomes import Tally
 from serape.knowledge import Knowledge
 from serape.questions.query import Query
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from serape.independence.base import ScreenResult, Tally
+from serape.independence.outcomes import Tally
+from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.parallel.map import marginal_tests, parallel_map, shared_tests
 from serape.parallel.precompute import precompute_steps

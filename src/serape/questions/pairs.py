@@ -12,7 +12,7 @@ from serape import _core
 from serape._keywords import Keywords
 from serape.errors import OptionError, is_integer
 from serape.independence import G2, IndependenceTest
-from serape.independence.base import Floats
+from serape.independence.outcomes import Floats
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback

@@ -17,8 +17,8 @@ import numpy as np
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, abbreviate, is_integer, suggestion
 from serape.independence import ContingencyTest, IndependenceTest, make_test, position, table_of
-from serape.independence.base import ScreenResult
 from serape.independence.registry import TESTS, refuse_beside_a_test
+from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge, Knowledge
 from serape.local.answer import Answer
 from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm, names_of, unknown_algorithm

@@ -14,7 +14,7 @@ import networkx as nx
 from serape.data.table import Table
 from serape.errors import InputTypeError, Interrupted, OptionError
 from serape.independence import IndependenceTest
-from serape.independence.base import Tally
+from serape.independence.outcomes import Tally
 from serape.knowledge import Knowledge
 from serape.local.registry import Algorithm, find_algorithm, names_of, unknown_algorithm
 from serape.names import match

@@ -13,7 +13,7 @@ import numpy as np
 from serape.data.table import Table
 from serape.errors import InputTypeError, OptionError
 from serape.independence import G2, ContingencyTest, IndependenceTest
-from serape.independence.base import as_positions
+from serape.independence.outcomes import as_positions
 from serape.results.result import Result
 
 

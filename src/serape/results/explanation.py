@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from serape.independence.base import IndependenceTest, Outcome
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import Outcome
 from serape.records import Records
 
 if TYPE_CHECKING:

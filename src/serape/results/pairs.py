@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError, suggestion
-from serape.independence.base import Floats
+from serape.independence.outcomes import Floats
 from serape.records import Records
 
 

@@ -16,7 +16,7 @@ import networkx as nx
 from serape.data.provenance import Provenance
 from serape.errors import DataError, OptionError, suggestion
 from serape.files import atomic_write
-from serape.independence.base import Tally
+from serape.independence.outcomes import Tally
 from serape.records import Records
 from serape.results.blanket_picture import draw_blanket
 from serape.results.call import Call

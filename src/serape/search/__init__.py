@@ -3,7 +3,8 @@
 What an algorithm needs is here: it imports nothing from below.
 """
 
-from serape.independence.base import CandidateGroups, Outcome, as_positions
+from serape.independence.outcomes import Outcome, as_positions
+from serape.independence.screens import CandidateGroups
 from serape.progress import Progress
 from serape.search.members import Members
 from serape.search.memo import StepCache, memoised

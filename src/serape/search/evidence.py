@@ -14,7 +14,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.independence.base import Floats, Outcome, ScreenResult, SubsetResult
+from serape.independence.outcomes import Floats, Outcome
+from serape.independence.screens import ScreenResult
+from serape.independence.subsets import SubsetResult
 
 _MOST_HELD = 8  # answers for each variable that are kept as they came
 _FEW_VARIABLES = 1000  # for fewer, as many as for these

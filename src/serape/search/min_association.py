@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.independence.base import MinAssociationTable, ScreenResult, SubsetResult
+from serape.independence.screens import ScreenResult
+from serape.independence.subsets import MinAssociationTable, SubsetResult
 from serape.search.search import Search
 
 

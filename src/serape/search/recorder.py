@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from serape.independence.base import Outcome, ScreenResult, SubsetResult
+from serape.independence.outcomes import Outcome
+from serape.independence.screens import ScreenResult
+from serape.independence.subsets import SubsetResult
 from serape.search.evidence import EvidenceLog
 
 

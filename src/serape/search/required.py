@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from serape.independence.base import SubsetResult, Tally, as_positions
+from serape.independence.outcomes import Tally, as_positions
 from serape.independence.subset_query import SubsetQuery
+from serape.independence.subsets import SubsetResult
 
 
 def search_all_but(

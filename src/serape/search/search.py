@@ -22,17 +22,11 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.errors import OptionError
-from serape.independence.base import (
-    NO_OUTCOME,
-    CandidateGroups,
-    IndependenceTest,
-    Outcome,
-    ScreenResult,
-    SubsetResult,
-    Tally,
-    as_positions,
-)
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import NO_OUTCOME, Outcome, Tally, as_positions
+from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery
+from serape.independence.subsets import SubsetResult
 from serape.knowledge import BoundKnowledge
 from serape.progress import Progress, ProgressCallback
 from serape.search.evidence import Decision, EvidenceLog

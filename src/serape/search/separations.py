@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.independence.base import SubsetResult
+from serape.independence.subsets import SubsetResult
 
 _SMALL = 32  # batches up to this size are kept pair by pair …
 _FEW = 4  # … if one set separates them all, up to this

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from serape.independence.base import as_positions
+from serape.independence.outcomes import as_positions
 from serape.search import Search
 from serape.skeletons.skeleton import Pair, Single, Skeleton, keep_weaker, pair_tests, separate_pairs
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from serape.independence.base import Outcome, ScreenResult, SubsetResult
+from serape.independence.outcomes import Outcome
+from serape.independence.screens import ScreenResult
+from serape.independence.subsets import SubsetResult
 from serape.search import Search
 
 Pair = frozenset[int]

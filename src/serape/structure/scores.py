@@ -33,7 +33,7 @@ import numpy as np
 from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, OptionError
-from serape.independence.base import Candidates, Floats, Poll, as_positions
+from serape.independence.outcomes import Candidates, Floats, Poll, as_positions
 from serape.names import match, unknown
 
 

@@ -1,0 +1,85 @@
+"""The answer to one question, and the count of many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.errors import OptionError
+
+Floats = NDArray[np.float64]
+
+
+Candidates = Sequence[int] | NDArray[np.uint32]
+
+
+Poll = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer to one question. A test that is not reliable shows neither dependence nor independence."""
+
+    statistic: float
+    dof: float
+    log_p: float
+    reliable: bool
+    rows: int | None = None
+
+    @property
+    def p(self) -> float:
+        """The p-value; 0.0 where it is too small for a float (`log_p` is not)."""
+        return math.exp(self.log_p) if not math.isnan(self.log_p) else math.nan
+
+
+NO_OUTCOME = Outcome(math.nan, math.nan, math.nan, reliable=False)
+
+
+@dataclass(slots=True)
+class Tally:
+    """The number of tests performed, and of tests skipped as unreliable, by size of the conditioning set."""
+
+    tests_by_size: dict[int, int] = field(default_factory=dict)
+    skipped_by_size: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def performed(self) -> int:
+        """The number of tests that gave a verdict."""
+        return sum(self.tests_by_size.values())
+
+    @property
+    def skipped(self) -> int:
+        """The number of tests that were skipped."""
+        return sum(self.skipped_by_size.values())
+
+    def add(self, size: int, tests: int, skipped: int) -> None:
+        """Count questions with a conditioning set of one size."""
+        if tests:
+            self.tests_by_size[size] = self.tests_by_size.get(size, 0) + tests
+        if skipped:
+            self.skipped_by_size[size] = self.skipped_by_size.get(size, 0) + skipped
+
+    def merge(self, other: Tally) -> None:
+        """Add another tally to this one."""
+        for size, count in other.tests_by_size.items():
+            self.tests_by_size[size] = self.tests_by_size.get(size, 0) + count
+        for size, count in other.skipped_by_size.items():
+            self.skipped_by_size[size] = self.skipped_by_size.get(size, 0) + count
+
+
+def check_distinct(variables: Candidates) -> None:
+    """Refuse a variable named twice."""
+    seen: set[int] = set()
+    for v in map(int, variables):
+        if v in seen:
+            raise OptionError(f"variable {v} is named twice in one question")
+        seen.add(v)
+
+
+def as_positions(variables: Candidates) -> NDArray[np.uint32]:
+    """Return variables as the array of positions that the core takes."""
+    return np.ascontiguousarray(variables, np.uint32)

@@ -1,0 +1,192 @@
+"""The answers for many candidates given one conditioning set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.independence.outcomes import Candidates, Floats, Outcome, as_positions
+
+Group = tuple[Candidates, Sequence[int]]
+"""Candidates and the conditioning set they are tested with."""
+
+
+NO_VARIABLES = np.empty(0, np.uint32)
+
+
+class ScreenResult:
+    """Answers for many candidates given one conditioning set, in arrays as long as the candidates.
+
+    An unreliable test was not performed: its statistic and log p are NaN.
+    """
+
+    def __init__(
+        self,
+        candidates: NDArray[np.uint32],
+        given: tuple[int, ...],
+        statistic: Floats,
+        dof: Floats,
+        reliable: NDArray[np.bool_],
+        log_p: Floats | Callable[[Floats, Floats], Floats],
+    ) -> None:
+        self.xs = candidates
+        self.given = given
+        self.statistic = statistic
+        self.dof = dof
+        self.reliable = reliable
+        self._log_p = log_p
+
+    def __len__(self) -> int:
+        return len(self.xs)
+
+    @property
+    def performed(self) -> int:
+        """How many tests are reliable."""
+        return int(np.count_nonzero(self.reliable))
+
+    @property
+    def tail(self) -> Callable[[Floats, Floats], Floats] | None:
+        """What makes log p of statistics and degrees of freedom, if they are not known already."""
+        return self._log_p if callable(self._log_p) else None
+
+    @cached_property
+    def log_p(self) -> Floats:
+        """The logarithms of the p-values, computed when first asked for."""
+        return self.log_p_of(np.arange(len(self)))
+
+    def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
+        """Return the logarithms of the p-values at some places only."""
+        if not callable(self._log_p):
+            return self._log_p[indices]
+        log_p = self._log_p(self.statistic[indices], self.dof[indices])
+        log_p[~self.reliable[indices]] = math.nan
+        return log_p
+
+    def dependent(self, log_alpha: float) -> NDArray[np.bool_]:
+        """Return which answers are reliable and show dependence."""
+        return self.reliable & (self.log_p <= log_alpha)
+
+    def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the places of the answers that show dependence, and of those that show independence."""
+        dependent = self.dependent(log_alpha)
+        return np.flatnonzero(dependent), np.flatnonzero(self.reliable & ~dependent)
+
+    def dependents(self, log_alpha: float) -> list[int]:
+        """Return the candidates whose answers show dependence, the strongest first; ties by position."""
+        return self.ranked_split(log_alpha)[0]
+
+    def ranked_split(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
+        """Return the `dependents`, and the candidates whose answers show independence."""
+        dependent, separations = self.partition(log_alpha)
+        return self.xs[self.ranked(self.by_position(dependent))].tolist(), self.xs[separations]
+
+    def by_position(self, indices: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return places in the order of the candidates' positions."""
+        return indices[self.xs[indices].argsort(kind="stable")]
+
+    def ranked(self, indices: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """Return the places of some reliable answers from the strongest to the weakest.
+
+        Exact ties go by the numbers in `ties`, or in the order of the places.
+        """
+        ties = np.arange(len(indices)) if ties is None else ties
+        return indices[np.lexsort((ties, -self.statistic[indices], self.log_p_of(indices)))]
+
+    def at(self, indices: NDArray[np.intp]) -> ScreenResult:
+        """Return the answers at some places."""
+        return self._taken(self.xs[indices], indices)
+
+    def _taken(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
+        log_p = self._log_p if callable(self._log_p) else self._log_p[indices]
+        return self.like(xs, self.statistic[indices], self.dof[indices], self.reliable[indices], log_p)
+
+    def like(
+        self,
+        xs: NDArray[np.uint32],
+        statistic: Floats,
+        dof: Floats,
+        reliable: NDArray[np.bool_],
+        log_p: Floats | Callable[[Floats, Floats], Floats],
+    ) -> ScreenResult:
+        """Return other answers of the same test given the same set."""
+        return self._of_arrays()(xs, self.given, statistic, dof, reliable, log_p)
+
+    def _of_arrays(self) -> Callable[..., ScreenResult]:
+        """Return what makes such a screen of arrays alone."""
+        return type(self)
+
+    def part(self, candidates: NDArray[np.uint32]) -> ScreenResult:
+        """Return the answers for some of the candidates; those of this screen must be in ascending order."""
+        if len(self.xs) == 0 or self.xs[-1] == len(self.xs) - 1:  # all variables there are, each at its own place
+            return self._taken(candidates, candidates)
+        return self.at(self.xs.searchsorted(candidates))
+
+    def each(self) -> list[tuple[int, int, float, float]]:
+        """Return place, x, log p and statistic of the reliable answers."""
+        indices = np.flatnonzero(self.reliable)
+        columns = (indices, self.xs[indices], self.log_p_of(indices), self.statistic[indices])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def strongest(self) -> tuple[list[int], float]:
+        """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
+        indices = np.flatnonzero(self.reliable)
+        if len(indices) == 0:
+            return [], 0.0
+        log_p, statistic = self.log_p[indices], self.statistic[indices]
+        lowest = log_p == log_p.min()
+        best = lowest & (statistic == statistic[lowest].max())
+        return indices[best].tolist(), float(log_p.min())
+
+    def given_of(self, index: int) -> tuple[int, ...]:
+        """Return the conditioning set of one answer."""
+        del index
+        return self.given
+
+    def outcome(self, index: int) -> Outcome:
+        """Return one answer."""
+        log_p = float(self.log_p_of(np.array([index]))[0])
+        return Outcome(float(self.statistic[index]), float(self.dof[index]), log_p, bool(self.reliable[index]))
+
+
+class CandidateGroups:
+    """Groups of candidates, each with the conditioning set they are tested with; asked about again and again."""
+
+    def __init__(self, groups: Iterable[Group]) -> None:
+        self.all = list(groups)
+        self._native: tuple[_core.PackedTable, _core.Groups] | None = None
+        self._smaller: dict[int, CandidateGroups] = {}
+
+    def native_in(self, table: _core.PackedTable) -> _core.Groups:
+        """Return what the core makes of them, for a table; kept for the next question."""
+        if self._native is None or self._native[0] is not table:
+            self._native = table, _core.Groups(table, self.all)
+        return self._native[1]
+
+    def up_to(self, size: int) -> CandidateGroups:
+        """Return the groups whose sets have at most so many members; kept for the next question."""
+        if size not in self._smaller:
+            few = [group for group in self.all if len(group[1]) <= size]
+            self._smaller[size] = self if len(few) == len(self.all) else CandidateGroups(few)
+        return self._smaller[size]
+
+
+def as_screen_result(candidates: Candidates, given: Sequence[int], outcomes: list[Outcome]) -> ScreenResult:
+    """Return single answers as one result."""
+    reliable = np.array([o.reliable for o in outcomes], bool)
+
+    def column(values: list[float]) -> Floats:
+        return np.where(reliable, np.array(values, np.float64), math.nan)
+
+    return ScreenResult(
+        as_positions(candidates),
+        tuple(given),
+        column([o.statistic for o in outcomes]),
+        np.array([o.dof for o in outcomes], np.float64),
+        reliable,
+        column([o.log_p for o in outcomes]),
+    )

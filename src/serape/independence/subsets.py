@@ -1,0 +1,232 @@
+"""The answers of a search through conditioning sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.independence.outcomes import Candidates, Floats, Outcome, as_positions
+
+
+class MinAssociationTable(NamedTuple):
+    """The weakest associations known of some x: their numbers, in which batch of answers each is, and where."""
+
+    statistic: Floats
+    dof: Floats
+    log_p: Floats
+    batch: NDArray[np.intp]
+    entry: NDArray[np.intp]
+
+    def at(self, kept: NDArray[np.intp]) -> MinAssociationTable:
+        """Return those of some x."""
+        return MinAssociationTable(
+            self.statistic[kept], self.dof[kept], self.log_p[kept], self.batch[kept], self.entry[kept]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """What a search through conditioning sets found for one x.
+
+    The separating test if there was one (`separated`), otherwise the weakest association met. If no test was reliable,
+    neither is the outcome.
+    """
+
+    outcome: Outcome
+    given: tuple[int, ...]
+    separated: bool
+
+
+class SubsetResult(Sequence[Association]):
+    """What a search through conditioning sets found for many x, in arrays as long as those that were asked about."""
+
+    def __init__(
+        self,
+        xs: NDArray[np.uint32],
+        statistic: Floats,
+        dof: Floats,
+        log_p: Floats,
+        verdict: NDArray[np.int32],
+        which: NDArray[np.int32],
+        sets: Sequence[Sequence[int]],
+        rows: int | None = None,
+    ) -> None:
+        self.xs = xs
+        self.statistic = statistic
+        self.dof = dof
+        self.log_p = log_p
+        self.reliable = verdict > 0
+        self.separated = verdict == 2
+        self.which = which
+        """Places in `sets`."""
+        self.sets = sets
+        """Conditioning sets, each once."""
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self.xs)
+
+    @overload
+    def __getitem__(self, k: int) -> Association: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Association]: ...
+    def __getitem__(self, k: int | slice) -> Association | list[Association]:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        return Association(self.outcome(k), self.given_of(k), bool(self.separated[k]))
+
+    def outcome(self, index: int) -> Outcome:
+        """Return one answer."""
+        k = index
+        return Outcome(
+            float(self.statistic[k]), float(self.dof[k]), float(self.log_p[k]), bool(self.reliable[k]), self._rows
+        )
+
+    def given_of(self, index: int) -> tuple[int, ...]:
+        """Return the conditioning set of one answer."""
+        return tuple(self.sets[self.which[index]])
+
+    def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
+        """Return the logarithms of the p-values at some places."""
+        return self.log_p[indices]
+
+    @property
+    def survivors(self) -> list[int]:
+        """The x that nothing separates."""
+        return [int(x) for x in self.xs[~self.separated]]
+
+    @property
+    def separated_variables(self) -> list[int]:
+        """The x that some set separates."""
+        return [int(x) for x in self.xs[self.separated]]
+
+    @property
+    def last_survives(self) -> bool:
+        """Whether there is a last x and nothing separates it."""
+        return len(self) > 0 and not self.separated[-1]
+
+    def indices_of(self, x: int) -> list[int]:
+        """Return the places of the reliable answers about one x."""
+        return np.flatnonzero((self.xs == x) & self.reliable).tolist()
+
+    def weaken(self, known: MinAssociationTable, number: int) -> NDArray[np.intp]:
+        """Take the place of known associations where an answer is weaker; return the places of those not separated.
+
+        The number is that of this batch of answers.
+        """
+        statistic, dof, log_p, batch, index = known
+        kept = np.flatnonzero(~self.separated)
+        by_log_p = (self.log_p > log_p) | ((self.log_p == log_p) & (self.statistic < statistic))
+        weaker = np.where(self.dof == dof, self.statistic < statistic, by_log_p)
+        at = kept[(self.reliable & weaker)[kept]]
+        statistic[at], dof[at], log_p[at] = self.statistic[at], self.dof[at], self.log_p[at]
+        batch[at], index[at] = number, at
+        return kept
+
+    def separations(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
+        """Return the x whose log p is above a value, each with its conditioning set."""
+        indices = np.flatnonzero(self.reliable & (self.log_p > log_alpha)).tolist()
+        return [(int(self.xs[k]), self.given_of(k)) for k in indices]
+
+    def each(self) -> list[tuple[int, int, float, float]]:
+        """Return place, x, log p and statistic of the reliable answers."""
+        indices = self.reliable.nonzero()[0]
+        columns = (indices, self.xs[indices], self.log_p[indices], self.statistic[indices])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+class NativeSubsetResult(SubsetResult):
+    """What the core found. It stays there until somebody looks at it."""
+
+    def __init__(self, found: _core.FoundSubsets, rows: int | None, names: NDArray[np.uint32] | None = None) -> None:
+        self._found = found
+        self._rows = rows
+        self._names = names  # what the core's numbers stand for, if not for themselves
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("xs", "statistic", "dof", "log_p", "reliable", "separated", "which", "sets"):
+            raise AttributeError(name)
+        n = len(self)
+        numbers, indices, sets = self._found.arrays()
+        xs = self._found.xs()
+        if self._names is not None:
+            xs, sets = self._names[xs], [self._names[given].tolist() for given in sets]
+        super().__init__(
+            xs, numbers[:n], numbers[n : 2 * n], numbers[2 * n :], indices[:n], indices[n:], sets, self._rows
+        )
+        return self.__dict__[name]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def survivors(self) -> list[int]:
+        """The x that nothing separates."""
+        return self._named(self._found.those(separated=False))
+
+    @property
+    def separated_variables(self) -> list[int]:
+        """The x that some set separates."""
+        return self._named(self._found.those(separated=True))
+
+    @property
+    def last_survives(self) -> bool:
+        """Whether there is a last x and nothing separates it."""
+        return self._found.last_survives()
+
+    def indices_of(self, x: int) -> list[int]:
+        """Return the places of the reliable answers about one x."""
+        return self._found.places_of(x) if self._names is None else super().indices_of(x)
+
+    def given_of(self, index: int) -> tuple[int, ...]:
+        """Return the conditioning set of one answer."""
+        return self._found.given_of(index) if self._names is None else super().given_of(index)
+
+    def each(self) -> list[tuple[int, int, float, float]]:
+        """Return place, x, log p and statistic of the reliable answers."""
+        return self._found.each() if self._names is None else super().each()
+
+    def outcome(self, index: int) -> Outcome:
+        """Return one answer."""
+        return Outcome(*self._found.outcome(index), self._rows)
+
+    def weaken(self, known: MinAssociationTable, number: int) -> NDArray[np.intp]:
+        """Take the place of known associations where an answer is weaker; return the places of those not separated."""
+        return self._found.weaken(*known, number)
+
+    def separations(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
+        """Return the x whose log p is above a value, each with its conditioning set."""
+        return self._found.apart(log_alpha) if self._names is None else super().separations(log_alpha)
+
+    def _named(self, numbers: list[int]) -> list[int]:
+        return numbers if self._names is None else [int(x) for x in self._names[numbers]]
+
+
+def weaker(outcome: Outcome, than: Outcome) -> bool:
+    """Return whether an association is weaker than another: by log p, then by statistic."""
+    if not than.reliable:
+        return True
+    if outcome.dof == than.dof:
+        return outcome.statistic < than.statistic
+    return outcome.log_p > than.log_p or (outcome.log_p == than.log_p and outcome.statistic < than.statistic)
+
+
+def as_subset_result(xs: Candidates, found: list[Association], rows: int | None) -> SubsetResult:
+    """Return single answers as one result."""
+    index: dict[tuple[int, ...], int] = {}
+    outcomes = [association.outcome for association in found]
+    return SubsetResult(
+        as_positions(xs[: len(found)]),
+        np.array([o.statistic for o in outcomes], np.float64),
+        np.array([o.dof for o in outcomes], np.float64),
+        np.array([o.log_p for o in outcomes], np.float64),
+        np.array([2 if a.separated else int(a.outcome.reliable) for a in found], np.int32),
+        np.array([index.setdefault(a.given, len(index)) for a in found], np.int32),
+        list(index),
+        rows,
+    )
