@@ -25,18 +25,19 @@ core-test: $(VENV)/build.ready
 	@$(CORE_TEST_BUILD)/core_tests
 
 bench: $(VENV)/test.ready
-	@$(BIN)/python benchmarks/suite.py --peers
-	@$(BIN)/python benchmarks/scaling.py
+	@$(BIN)/python -m benchmarks suite --peers
+	@$(BIN)/python -m benchmarks scaling
 
 bench-quick: $(VENV)/test.ready
-	@$(BIN)/python benchmarks/suite.py --quick
-	@$(BIN)/python benchmarks/scaling.py --quick
+	@$(BIN)/python -m benchmarks suite --quick
+	@$(BIN)/python -m benchmarks scaling --quick
 
 bench-kernels: $(VENV)/test.ready
-	@$(BIN)/python benchmarks/screen.py
-	@$(BIN)/python benchmarks/scores.py
-	@$(BIN)/python benchmarks/incremental.py
-	@$(BIN)/python benchmarks/divide_and_conquer.py
+	@$(BIN)/python -m benchmarks kernels screens
+	@$(BIN)/python -m benchmarks kernels subsets
+	@$(BIN)/python -m benchmarks kernels scores
+	@$(BIN)/python -m benchmarks kernels incremental
+	@$(BIN)/python -m benchmarks kernels divide
 
 fuzz: $(VENV)/test.ready
 	@$(BIN)/python tests/fuzz.py

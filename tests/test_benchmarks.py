@@ -2,46 +2,115 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-import choosing
-import measure
-import peer_local
-import scaling
 import serape
-import suite
+from benchmarks import memory
+from benchmarks.__main__ import COMMANDS, parse
+from benchmarks.accuracy import choosing
+from benchmarks.common import data, output, timing
+from benchmarks.peers import runner
+from benchmarks.peers import searches as peer_searches
+from benchmarks.peers.codes import Codes
+from benchmarks.scaling import growth
+from benchmarks.suite import searches
 from serape.local.registry import ALGORITHMS
+
+PARTS = (
+    "suite searches --data alarm --algorithms iamb pc-stable",
+    "suite networks",
+    "suite gaussian",
+    "scaling growth --variables 37 100 --rows 100 1000 --threads 1",
+    "scaling skeletons",
+    "kernels screens",
+    "kernels subsets",
+    "kernels scores",
+    "kernels pairs",
+    "kernels correlations",
+    "kernels incremental",
+    "kernels divide",
+    "kernels selector",
+    "accuracy choosing",
+    "accuracy defaults",
+    "accuracy recovery",
+    "accuracy dof",
+    "accuracy networks colliders",
+    "accuracy networks limit",
+    "accuracy networks scores",
+    "accuracy stability",
+    "studies bound",
+    "studies empty",
+    "studies pigs",
+    "studies rules",
+    "studies superset",
+    "memory growth",
+)
+
+
+@pytest.mark.parametrize("line", PARTS)
+def test_every_part_runs(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if line == "kernels selector":
+        pytest.importorskip("sklearn")
+    monkeypatch.setattr(output, "OUT", tmp_path / "out")
+    alarm = signal.getsignal(signal.SIGALRM)
+    try:
+        run, options = parse([*line.split(), "--quick"])
+        run(options)
+    finally:
+        signal.signal(signal.SIGALRM, alarm)
+    assert capsys.readouterr().out.count("\n") > 1
+    for file in tmp_path.glob("out/*.json"):
+        json.loads(file.read_text())
+
+
+def test_every_part_is_run_here() -> None:
+    parts = {(name, part) for name in COMMANDS for part in import_module(f"benchmarks.{name}").COMMAND.parts}
+    assert parts == {tuple(line.split()[:2]) for line in PARTS}
+
+
+def test_a_command_without_a_part() -> None:
+    assert parse(["suite", "--limit", "3"])[1].limit == 3
+    assert parse(["memory"])[0] is memory.run
+    with pytest.raises(SystemExit):
+        parse(["accuracy"])
+    with pytest.raises(SystemExit):
+        parse(["nothing"])
 
 
 def test_exponent_of_a_power_law() -> None:
     sizes = [10, 100, 1000, 10_000]
-    assert measure.exponent(sizes, [3 * n**1.5 for n in sizes]) == pytest.approx(1.5)
-    assert measure.exponent(sizes, [7, 7, 7, 7]) == pytest.approx(0)
-    assert measure.exponent([*sizes, 100_000], [5, 5, 10, 100, 1000], last=3) == pytest.approx(1)
-    assert measure.exponent([10], [1]) is None
-    assert measure.exponent([10, 10], [1, 2]) is None
-    assert measure.exponent([10, 100], [0, 1]) is None  # no logarithm of 0
+    assert timing.exponent(sizes, [3 * n**1.5 for n in sizes]) == pytest.approx(1.5)
+    assert timing.exponent(sizes, [7, 7, 7, 7]) == pytest.approx(0)
+    assert timing.exponent([*sizes, 100_000], [5, 5, 10, 100, 1000], last=3) == pytest.approx(1)
+    assert timing.exponent([10], [1]) is None
+    assert timing.exponent([10, 10], [1, 2]) is None
+    assert timing.exponent([10, 100], [0, 1]) is None  # no logarithm of 0
 
 
-def test_median_of_things_done_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_median_of_jobs_that_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
     clock = iter([0, 1, 1, 11, 11, 14, 14, 34, 34, 36, 36, 66])  # a: 1, 3, 2; b: 10, 20, 30
-    monkeypatch.setattr("measure.time.perf_counter", lambda: next(clock))
-    found = measure.alternating({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 3)
+    monkeypatch.setattr("benchmarks.common.timing.time.perf_counter", lambda: next(clock))
+    found = timing.alternating({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 3)
     assert found == {"a": 2, "b": 20}
     assert order == ["a", "b"] * 3
 
 
 def test_table_of_markdown() -> None:
-    lines = measure.markdown(("name", "s"), [["a|b", "1.5"], ["longer", "22"]]).splitlines()
+    lines = output.markdown(("name", "s"), [["a|b", "1.5"], ["longer", "22"]]).splitlines()
     assert lines == ["| name   |   s |", "| ------ | --: |", "| a/b    | 1.5 |", "| longer |  22 |"]
     with pytest.raises(ValueError, match="as many cells"):
-        measure.markdown(("a", "b"), [["1"]])
+        output.markdown(("a", "b"), [["1"]])
 
 
 @pytest.mark.parametrize(
@@ -49,70 +118,70 @@ def test_table_of_markdown() -> None:
     [(None, "–"), (0, "0"), (0.00123456, "0.00123"), (1.5, "1.50"), (61.96, "62.0"), (1234.5, "1,230")],
 )
 def test_short_numbers(number: float | None, text: str) -> None:
-    assert measure.short(number) == text
+    assert output.short(number) == text
 
 
 def test_peak_memory_grows() -> None:
-    before = measure.peak_mebibytes()
+    before = timing.peak_mebibytes()
     ballast = np.ones(2**24)  # 128 MiB, touched
-    after = measure.peak_mebibytes()
+    after = timing.peak_mebibytes()
     assert before is None or (after is not None and after >= ballast.nbytes / 2**20)
-    assert measure.peak_mebibytes(2**30) is None  # no such process
+    assert timing.peak_mebibytes(2**30) is None  # no such process
 
 
 def test_every_algorithm_is_measured_and_every_peer_is_pinned() -> None:
-    asked = {(q.algorithm, q.finds) for q in suite.QUESTIONS}
+    asked = {(q.algorithm, q.finds) for q in searches.QUESTIONS}
     assert {name for name, _ in asked} == {*ALGORITHMS, "pc-stable"}
     for name, algorithm in ALGORITHMS.items():
         assert (name, "parents-children" if algorithm.finds == "parents-children" else "blanket") in asked or (
             name == "hpc"  # whose blanket is that of hpc-mb
         )
-    for peer in suite.PEERS:
-        pins = [line for line in (suite.PINS / f"{peer}.txt").read_text().splitlines() if line[0] != "#"]
+    for peer in runner.PEERS:
+        pins = [line for line in (runner.PINS / f"{peer}.txt").read_text().splitlines() if line[0] != "#"]
         assert pins[0].startswith(f"{peer}==")
         assert all("==" in line for line in pins)
-    for question in suite.QUESTIONS:
+    for question in searches.QUESTIONS:
         for tool, method in question.peers:
-            assert tool in peer_local.TOOLS
-            assert tool != "pyCausalFS" or method in peer_local.PYCAUSALFS
+            assert tool in peer_searches.TOOLS
+            assert tool != "pyCausalFS" or method in peer_searches.PYCAUSALFS
 
 
-def test_who_is_compared() -> None:
-    case = suite.make_case("alarm", 2000, 37)
+def test_which_methods_are_compared() -> None:
+    case = searches.make_case("alarm", 2000, 37)
     assert case.targets == list(range(37))
     assert case.codes.min() == 0
     truth = serape.load_network("alarm")
     assert len(case.members(3, "blanket")) == len(truth.markov_blanket(truth.variables[3]))
-    mmpc = next(q for q in suite.QUESTIONS if q.algorithm == "mmpc")
-    assert suite.rivals(mmpc, case, {"pgmpy", "pyCausalFS"}) == [("pgmpy", "MMPC"), ("pyCausalFS", "MMPC")]
-    some = suite.Case("some", case.codes, [0, 1], case.truth, [mmpc])
-    assert suite.rivals(mmpc, some, {"pgmpy", "pyCausalFS"}) == [("pyCausalFS", "MMPC")]
+    mmpc = next(q for q in searches.QUESTIONS if q.algorithm == "mmpc")
+    assert searches.rivals(mmpc, case, {"pgmpy", "pyCausalFS"}) == [("pgmpy", "MMPC"), ("pyCausalFS", "MMPC")]
+    some = searches.Case("some", case.codes, [0, 1], case.truth, [mmpc])
+    assert searches.rivals(mmpc, some, {"pgmpy", "pyCausalFS"}) == [("pyCausalFS", "MMPC")]
 
 
 def test_lines_of_the_suite() -> None:
-    case = suite.make_case("alarm", 2000, 37)
-    own = suite.Measured("alarm", "blanket", "iamb", "serape", "blanket iamb", seconds=0.01)
+    case = searches.make_case("alarm", 2000, 37)
+    own = searches.Measured("alarm", "blanket", "iamb", "serape", "blanket iamb", seconds=0.01)
     exact = {str(t): [int(x) for x in case.members(t, "blanket")] for t in case.targets}
-    suite.take(own, {"seconds": [3, 1, 2], "found": exact, "mebibytes": 60.0, "mebibytes_before": 50.0}, case, 60)
+    searches.take(own, {"seconds": [3, 1, 2], "found": exact, "mebibytes": 60.0, "mebibytes_before": 50.0}, case, 60)
     assert (own.times, own.distance) == ([2], 0)
-    slow = suite.Measured("alarm", "blanket", "iamb", "pyCausalFS", "IAMB", ratio=6000)
-    suite.take(slow, {"ended": 12, "mebibytes": 80.0}, case, 60)
-    broken = suite.Measured("alarm", "blanket", "iamb", "causal-learn", "IAMB")
-    suite.take(broken, {"error": "TypeError: no"}, case, 60)
+    slow = searches.Measured("alarm", "blanket", "iamb", "pyCausalFS", "IAMB", ratio=6000)
+    searches.take(slow, {"ended": 12, "mebibytes": 80.0}, case, 60)
+    broken = searches.Measured("alarm", "blanket", "iamb", "causal-learn", "IAMB")
+    searches.take(broken, {"error": "TypeError: no"}, case, 60)
     assert slow.over
     assert broken.over
     ours = ["blanket", "iamb", "0.0100", "0.000", "60.0 (50.0)"]
-    assert suite.lines([own, slow, broken], 37) == [
+    assert searches.lines([own, slow, broken], 37) == [
         [*ours, "pyCausalFS IAMB", "> 60 (12 of 37)", "> 6,000", "–", "80.0"],
         [*ours, "causal-learn IAMB", "fails: TypeError: no", "–", "–", "–"],
     ]
-    assert len(suite.lines([own], 37)) == 1
+    assert len(searches.lines([own], 37)) == 1
 
 
 @pytest.mark.parametrize("method", ["blanket iamb", "parents-children hiton-pc", "parents-children pc-stable"])
 def test_the_suite_asks_what_a_user_asks(method: str) -> None:
-    case = suite.make_case("alarm", 1000, 37)
-    search, read = peer_local.serape(peer_local.Data(case.codes, case.targets), method, 0.01)
+    case = searches.make_case("alarm", 1000, 37)
+    search, read = peer_searches.serape(Codes.of_levels_that_occur(case.codes, case.targets), method, 0.01)
     found = read(search(lambda: None))
     assert list(found) == case.targets
     finds, algorithm = method.split()
@@ -127,24 +196,24 @@ def test_the_suite_asks_what_a_user_asks(method: str) -> None:
 
 @pytest.mark.parametrize("variables", [37, 2100])
 def test_data_of_the_scaling_page(variables: int) -> None:
-    table = scaling.make(variables, 20_000)
+    table = data.grouped_table(variables, 20_000)
     assert len(table.names) == variables
-    count, target = -(-min(variables, scaling.BLOCK) // scaling.GROUP), scaling.place_of_target(variables)
+    count, target = -(-min(variables, data.BLOCK) // data.GROUP), data.target_index(variables)
     found = serape.markov_blanket(table, target, algorithm="iamb", alpha=1e-9)
     assert found.blanket == tuple(f"x{k * count}" for k in (0, 1, 3, 4, 5))
 
 
 def test_points_of_the_scaling_page() -> None:
-    first, second = scaling.points(37, 200, ["iamb", "hiton-pc"], False, 60.0)
+    first, second = growth.points(37, 200, ["iamb", "hiton-pc"], False, 60.0)
     assert first.seconds is not None
     assert second.tests
-    stopped = scaling.points(37, 200, ["iamb"], True, -1.0)[0]
+    stopped = growth.points(37, 200, ["iamb"], True, -1.0)[0]
     assert (stopped.stopped, stopped.seconds) == (True, None)
-    fitted = scaling.exponents([first, second], "variables")
+    fitted = growth.exponents([first, second], "variables")
     assert [f["seconds"] for f in fitted] == [None, None]  # one point makes no line
 
 
-def test_algorithms_are_chosen_by_networks_on_which_all_ended() -> None:
+def test_algorithms_are_compared_on_networks_on_which_all_ended() -> None:
     one = choosing.Measured("child", 200, 1, 0.01, "blanket", "iamb", "full", 0.01, 1.0, 0.5, 0.5, 9)
     better = replace(one, algorithm="hpc", distance=0.25, seconds=0.02)
     slow = replace(better, network="alarm", distance=None, seconds=None)
@@ -159,11 +228,11 @@ def test_algorithms_are_chosen_by_networks_on_which_all_ended() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs an interval timer")
-def test_what_is_measured_to_choose_by(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accuracy_of_an_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
     network = serape.load_network("asia")
     truth = {name: network.markov_blanket(name) for name in network.variables}
     what = choosing.Measured("asia", 500, 1, 0.01, "blanket", "iamb", "full")
-    got = choosing.ask(network.sample(500, 1), truth, what, 60.0)
+    got = choosing.accuracy(network.sample(500, 1), truth, what, 60.0)
     assert got is not None
     found = serape.blankets(network.sample(500, 1), algorithm="iamb", alpha=0.01)
     assert got.distance == pytest.approx(serape.compare(found, truth).distance)
@@ -171,10 +240,10 @@ def test_what_is_measured_to_choose_by(monkeypatch: pytest.MonkeyPatch) -> None:
     def late(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGALRM)
 
-    before = signal.signal(signal.SIGALRM, choosing.ring)
+    before = signal.signal(signal.SIGALRM, choosing.interrupt)
     monkeypatch.setattr(choosing, "accuracy_of_all", late)
     try:
-        assert choosing.ask(network.sample(500, 1), truth, what, 60.0) is None
+        assert choosing.accuracy(network.sample(500, 1), truth, what, 60.0) is None
     finally:
         signal.signal(signal.SIGALRM, before)
     assert {a for finds in choosing.QUESTIONS for a in choosing.candidates(finds)} == {*ALGORITHMS} - {"hpc-mb"}

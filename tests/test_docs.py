@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ import pytest
 
 import pages
 import serape
+from benchmarks.__main__ import COMMANDS, parse
 from serape.networks import bundled_networks
 
 RUN = [page for page in pages.pages() if any(map(pages.is_run, pages.blocks(page)))]
@@ -50,17 +52,22 @@ def test_blocks_say_what_they_are(page: Path) -> None:
             assert not re.search(r"^(import |from \w+ import |\$ |serape )", block.text, re.MULTILINE), block
         if block.language == "sh":
             for line in block.text.splitlines():
-                assert re.match(r"#|$|serape |make |pip install |python (benchmarks|examples|docs|tests)/", line), line
+                assert re.match(
+                    r"#|$|serape |make |pip install |python (-m benchmarks |(examples|docs|tests)/)", line
+                ), line
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=name)
 def test_scripts_and_make_targets_are_there(page: Path) -> None:
     """A script that a page names is there and has the options; what it says to make can be made."""
     text = page.read_text()
-    for script, options in re.findall(r"python ((?:benchmarks|examples|docs|tests)/\w+\.py)([^`\n]*)", text):
+    for script, options in re.findall(r"python ((?:examples|docs|tests)/\w+\.py)([^`\n]*)", text):
         code = (pages.ROOT / script).read_text()
         for option in re.findall(r"(?<!\w)--[a-z-]+", options):
             assert f'"{option}"' in code, f"{script} has no {option}"
+    for arguments in re.findall(r"python -m benchmarks ([a-z][^`\n]*)", text):
+        words = shlex.split(arguments, comments=True)
+        assert words in ([command] for command in COMMANDS) or parse(words)
     makefile = (pages.ROOT / "Makefile").read_text()
     for target in re.findall(r"(?:`|^)make ([\w-]+)", text, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target

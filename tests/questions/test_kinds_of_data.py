@@ -8,10 +8,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-import recovery
 import serape
+from benchmarks.accuracy import recovery
+from benchmarks.accuracy.recovery import draw_gaussian, draw_mixed
+from benchmarks.common.internals import Finds
 from plain import random_dag, true_blanket
-from recovery import draw_gaussian, draw_mixed
 from serape.independence import TESTS
 from serape.local.registry import ALGORITHMS
 
@@ -30,7 +31,7 @@ def samples(kind: str, rows: int) -> list[tuple[nx.DiGraph[str], serape.Table]]:
     return drawn
 
 
-def accuracy(kind: str, rows: int, algorithm: str, finds: str) -> tuple[float, float]:
+def accuracy(kind: str, rows: int, algorithm: str, finds: Finds) -> tuple[float, float]:
     return recovery.accuracy(samples(kind, rows), algorithm, finds)
 
 
@@ -48,7 +49,7 @@ def test_gaussian_neighbours_are_recovered(algorithm: str) -> None:
 
 @pytest.mark.parametrize("algorithm", BLANKET)
 def test_mixed_blankets_are_recovered(algorithm: str) -> None:
-    """More rows than this are for `python benchmarks/recovery.py`."""
+    """More rows than this are for `python -m benchmarks accuracy recovery`."""
     assert min(accuracy("mixed", 8000, algorithm, "blanket")) > 0.95
 
 

@@ -1,16 +1,9 @@
-"""How near blankets come to the truth as rows grow, with continuous and with mixed data.
-
-python benchmarks/recovery.py                     ten random networks of each kind, every sound algorithm
-python benchmarks/recovery.py --rows 50000        the same with one number of rows
-python benchmarks/recovery.py --samples FOLDER    bnlearn's gaussian.test and clgaussian.test, every algorithm
-
-Precision and recall are means over all variables of all networks; alpha is 0.01.
-"""
+"""Blankets of continuous and of mixed data as rows grow."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 import serape
-from serape.local.registry import ALGORITHMS
+from benchmarks.common.internals import ALGORITHMS, Finds
 
 Draw = Callable[["nx.DiGraph[str]", int, np.random.Generator], dict[str, Any]]
 
@@ -73,39 +66,48 @@ def random_graph(random: np.random.Generator, size: int, density: float) -> nx.D
     return graph
 
 
-def truth(graph: nx.DiGraph[str], name: str, finds: str) -> set[str]:
-    """Return the blanket or the neighbours of a variable."""
-    near = {*graph.predecessors(name), *graph.successors(name)}
-    if finds == "parents-children":
-        return near
-    spouses = {parent for child in graph.successors(name) for parent in graph.predecessors(child)}
-    return (near | spouses) - {name}
-
-
-def accuracy(data: Iterable[tuple[nx.DiGraph[str], serape.Table]], algorithm: str, finds: str) -> tuple[float, float]:
+def accuracy(data: Iterable[tuple[nx.DiGraph[str], serape.Table]], algorithm: str, finds: Finds) -> tuple[float, float]:
     """Return mean precision and recall over all variables."""
     ask = serape.markov_blanket if finds == "blanket" else serape.parents_children
-    found = []
-    for graph, table in data:
-        for name in table.names:
-            members: Collection[str] = ask(table, name, algorithm, alpha=0.01).members
-            found.append(serape.compare(members, truth(graph, name, finds)))
+    found = [
+        serape.compare(ask(table, name, algorithm, alpha=0.01), graph) for graph, table in data for name in table.names
+    ]
     return float(np.mean([c.precision for c in found])), float(np.mean([c.recall for c in found]))
 
 
-def random_networks(rows: list[int]) -> None:
-    """Print a table for ten networks of each kind."""
+def print_rows(data: Sequence[Sequence[tuple[nx.DiGraph[str], serape.Table]]], sound: bool) -> None:
+    """Print a row for each algorithm (or each sound one), and a cell for each set of data."""
+    questions: tuple[Finds, ...] = ("blanket", "parents-children")
+    for finds in questions:
+        for name, algorithm in ALGORITHMS.items():
+            if algorithm.answers(finds) and (algorithm.sound or not sound):
+                cells = ["{:.3f} {:.3f}".format(*accuracy(one, name, finds)) for one in data]
+                print(f"{finds} {name} | " + " | ".join(cells), flush=True)
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("--rows", type=int, nargs="+", default=[100, 1000, 10_000, 50_000])
+    parser.add_argument("--samples", type=Path, metavar="FOLDER", help="gaussian.test.csv.xz, clgaussian.test.csv.xz")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Recover blankets of continuous and of mixed data as rows grow, with every sound algorithm.
+
+    Ten random networks of 8 variables of each kind. Precision and recall are means over all variables of all networks;
+    alpha is 0.01. With --samples: bnlearn's gaussian.test and clgaussian.test instead, with every algorithm.
+    """
+    if options.samples is not None:
+        samples(options.samples)
+        return
     draws: dict[str, Draw] = {"gaussian": draw_gaussian, "mixed": draw_mixed}
+    count, sizes = (1, [1000]) if options.quick else (10, options.rows)
     for kind, draw in draws.items():
         random = np.random.default_rng(5)
-        graphs = [random_graph(random, 8, 0.25) for _ in range(10)]
-        data = {n: [(graph, serape.Table(draw(graph, n, random))) for graph in graphs] for n in rows}
-        print(f"\n{kind}: precision and recall | " + " | ".join(f"{n:,} rows" for n in rows))
-        for finds in ("blanket", "parents-children"):
-            for name, algorithm in ALGORITHMS.items():
-                if algorithm.sound and algorithm.answers(finds):
-                    cells = ["{:.3f} {:.3f}".format(*accuracy(data[n], name, finds)) for n in rows]
-                    print(f"{finds} {name} | " + " | ".join(cells), flush=True)
+        graphs = [random_graph(random, 8, 0.25) for _ in range(count)]
+        data = [[(graph, serape.Table(draw(graph, rows, random))) for graph in graphs] for rows in sizes]
+        print(f"\n{kind}: precision and recall | " + " | ".join(f"{n:,} rows" for n in sizes))
+        print_rows(data, sound=True)
 
 
 def samples(folder: Path) -> None:
@@ -116,19 +118,4 @@ def samples(folder: Path) -> None:
         graph.add_edges_from((arc[0], arc[2]) for arc in arcs.split())
         data.append([(graph, serape.Table(folder / f"{name}.csv.xz"))])
     print("precision and recall | " + " | ".join(SAMPLES))
-    for finds in ("blanket", "parents-children"):
-        for name, algorithm in ALGORITHMS.items():
-            if algorithm.answers(finds):
-                cells = ["{:.3f} {:.3f}".format(*accuracy(one, name, finds)) for one in data]
-                print(f"{finds} {name} | " + " | ".join(cells), flush=True)
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="How near blankets come to the truth as rows grow.")
-    parser.add_argument("--rows", type=int, nargs="+", default=[100, 1000, 10_000, 50_000])
-    parser.add_argument("--samples", type=Path, help="folder with gaussian.test.csv.xz and clgaussian.test.csv.xz")
-    asked = parser.parse_args()
-    if asked.samples is None:
-        random_networks(asked.rows)
-    else:
-        samples(asked.samples)
+    print_rows(data, sound=False)

@@ -1,15 +1,4 @@
-"""Which algorithm comes nearest to the truth, and at what cost? The figures behind docs/choosing.md.
-
-    python benchmarks/choosing.py [--seeds 1] [--limit 5] [--rows 200 500 …] [--networks child …] [--alphas 0.01 0.05]
-
-Samples networks that come with the package, and finds the blankets, or the parents and children, of all variables with
-every algorithm, under either rule for degrees of freedom. Distance is that of precision and recall to (1, 1): its mean
-over the variables of a network, then over the networks; less is better. Times are for all variables, one thread. A call
-that takes longer than the limit is ended, and not tried on more rows of the network; means are over the networks on
-which everybody ended with that many rows, and the others are named below the table.
-
-Results go to the screen and to benchmarks/out/choosing.json.
-"""
+"""Which algorithm comes nearest to the truth, and at what cost? The figures behind docs/choosing.md."""
 
 from __future__ import annotations
 
@@ -22,17 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from types import FrameType
-from typing import Literal
 
 import serape
-from measure import markdown, save, short, tell
-from serape.local.registry import ALGORITHMS
+from benchmarks.common.data import true_answers
+from benchmarks.common.internals import ALGORITHMS, DofRule, Finds
+from benchmarks.common.output import markdown, report, save, short
 from serape.studies.measuring import accuracy_of_all
 
-Finds = Literal["blanket", "parents-children"]
-Dof = Literal["full", "adjusted"]
 QUESTIONS: tuple[Finds, ...] = ("blanket", "parents-children")
-DOFS: tuple[Dof, ...] = ("full", "adjusted")
+DOFS: tuple[DofRule, ...] = ("full", "adjusted")
 NETWORKS = ("child", "insurance", "alarm", "hailfinder", "win95pts", "hepar2")
 ROWS = (200, 500, 1000, 5000, 20000)
 ALPHAS = (0.01, 0.05)
@@ -40,7 +27,7 @@ ALPHAS = (0.01, 0.05)
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of one algorithm on one sample."""
+    """What one algorithm gives on one sample."""
 
     network: str
     rows: int
@@ -48,9 +35,9 @@ class Measured:
     alpha: float
     finds: Finds
     algorithm: str
-    dof: Dof
+    dof: DofRule
     seconds: float | None = None
-    """None where it was ended at the limit, or not tried any more."""
+    """None where it was ended at the limit, or is not tried any more."""
     precision: float | None = None
     recall: float | None = None
     distance: float | None = None
@@ -58,39 +45,36 @@ class Measured:
 
 
 def candidates(finds: Finds) -> list[str]:
-    """Return the algorithms that answer a question; hpc-mb is what hpc does when asked for a blanket."""
+    """Return the algorithms that answer a question; hpc-mb is what hpc does to find a blanket."""
     return [name for name, a in ALGORITHMS.items() if a.answers(finds) and name != "hpc-mb"]
 
 
 def measure(
     networks: Sequence[str], rows: Sequence[int], seeds: int, alphas: Sequence[float], limit: float
 ) -> Iterator[Measured]:
-    """Ask all of all, fewest rows first."""
+    """Yield the accuracy of every algorithm on every sample, fewest rows first."""
     ways = [
         (alpha, finds, a, dof) for alpha in alphas for finds in QUESTIONS for a in candidates(finds) for dof in DOFS
     ]
     for name in networks:
         network = serape.load_network(name)
-        truths = {
-            "blanket": {v: network.markov_blanket(v) for v in network.variables},
-            "parents-children": {v: network.parents_children(v) for v in network.variables},
-        }
+        truths = {finds: true_answers(network, finds) for finds in QUESTIONS}
         too_slow: set[tuple[object, ...]] = set()
         for count, seed in product(rows, range(1, seeds + 1)):
             table = network.sample(count, seed)
-            accuracy_of_all(table, truths["blanket"], "blanket", "iamb", 0.01)  # what is made once for a table
+            accuracy_of_all(table, truths["blanket"], "blanket", "iamb", 0.01)  # makes the layouts of the table
             for way in ways:
                 alpha, finds, algorithm, dof = way
                 what = Measured(name, count, seed, alpha, finds, algorithm, dof)
-                got = None if way in too_slow else ask(table, truths[finds], what, limit)
+                got = None if way in too_slow else accuracy(table, truths[finds], what, limit)
                 if got is None:
                     too_slow.add(way)
                 yield got or what
-            tell(f"{name}, {count:,} rows, seed {seed}: {len(too_slow)} of {len(ways)} ways were or had been ended")
+            report(f"{name}, {count:,} rows, seed {seed}: {len(too_slow)} of {len(ways)} ways have been ended")
 
 
-def ask(table: serape.Table, truth: Mapping[str, Sequence[str]], what: Measured, limit: float) -> Measured | None:
-    """Find the answers for all variables, and compare them with the truth; None if that takes longer than the limit."""
+def accuracy(table: serape.Table, truth: Mapping[str, Sequence[str]], what: Measured, limit: float) -> Measured | None:
+    """Search for all variables and compare with the truth; None if that takes longer than the limit."""
     signal.setitimer(signal.ITIMER_REAL, limit)
     try:
         got = accuracy_of_all(table, truth, what.finds, what.algorithm, what.alpha, dof=what.dof)
@@ -101,14 +85,14 @@ def ask(table: serape.Table, truth: Mapping[str, Sequence[str]], what: Measured,
     return replace(what, **{key: got[key] for key in ("seconds", "precision", "recall", "distance", "tests")})
 
 
-def ring(signum: int, frame: FrameType | None) -> None:
-    """End a search as Ctrl-C would."""
+def interrupt(signum: int, frame: FrameType | None) -> None:
+    """Interrupt a search as Ctrl-C does."""
     del signum, frame
     raise KeyboardInterrupt
 
 
 def all_ended(measured: Sequence[Measured], count: int) -> list[str]:
-    """Return the networks on which everybody ended with so many rows: means are comparable over these."""
+    """Return the networks on which every algorithm ended with so many rows: means are comparable over these."""
     slow = {one.network for one in measured if one.rows == count and one.distance is None}
     return [name for name in dict.fromkeys(one.network for one in measured) if name not in slow]
 
@@ -119,7 +103,7 @@ def table_of(measured: Sequence[Measured], rows: Sequence[int]) -> str:
     timed = [rows[len(rows) // 2], rows[-1]]
     ways = list(dict.fromkeys((one.algorithm, one.dof) for one in measured))
 
-    def mean(way: tuple[str, Dof], count: int, key: str) -> float:
+    def mean(way: tuple[str, DofRule], count: int, key: str) -> float:
         these = [m for m in measured if (m.algorithm, m.dof) == way and m.rows == count and m.network in fair[count]]
         return statistics.fmean([getattr(one, key) for one in these] or [math.nan])
 
@@ -134,11 +118,11 @@ def table_of(measured: Sequence[Measured], rows: Sequence[int]) -> str:
             line.append(f"**{text}**" if distance < best[count] + 5e-4 else text)
         lines.append([*line, *(short(1000 * mean(way, count, "seconds"), 2) for count in timed)])
     head = ["algorithm", "dof", *(f"{count:,}" for count in rows), *(f"ms, {count:,}" for count in timed)]
-    return markdown(head, lines, words=(0, 1)) + "".join(left_out(measured, count) for count in rows)
+    return markdown(head, lines, words=(0, 1)) + "".join(excluded(measured, count) for count in rows)
 
 
-def left_out(measured: Sequence[Measured], count: int) -> str:
-    """Say which networks are not in the means, and because of whom."""
+def excluded(measured: Sequence[Measured], count: int) -> str:
+    """Return which networks are not in the means, and because of which algorithms."""
     slow: dict[str, list[str]] = {}
     for one in measured:
         if one.rows == count and one.distance is None:
@@ -148,25 +132,32 @@ def left_out(measured: Sequence[Measured], count: int) -> str:
     )
 
 
-def main() -> None:
-    """Measure, print and save."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("--networks", nargs="+", default=NETWORKS)
     parser.add_argument("--rows", nargs="+", type=int, default=ROWS)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--alphas", nargs="+", type=float, default=ALPHAS)
     parser.add_argument("--limit", type=float, default=5.0, help="seconds after which a call is ended")
-    given = parser.parse_args()
-    signal.signal(signal.SIGALRM, ring)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Compare every algorithm with the truth, by rows, under either rule for degrees of freedom.
+
+    Samples networks that come with the package, and finds the blankets, or the parents and children, of all variables.
+    Distance is that of precision and recall to (1, 1): its mean over the variables of a network, then over the
+    networks; less is better. Times are for all variables, one thread. A call that takes longer than the limit is ended,
+    and not tried on more rows of the network; means are over the networks on which every algorithm ended with that many
+    rows, and the others are named below the table. Results go to benchmarks/out/choosing.json.
+    """
+    if options.quick:
+        options.networks, options.rows, options.alphas = ["asia"], [500], [0.01]
+    signal.signal(signal.SIGALRM, interrupt)
     begin = time.perf_counter()
-    measured = list(measure(given.networks, given.rows, given.seeds, given.alphas, given.limit))
+    measured = list(measure(options.networks, options.rows, options.seeds, options.alphas, options.limit))
     taken = time.perf_counter() - begin
-    for finds, alpha in product(QUESTIONS, given.alphas):
+    for finds, alpha in product(QUESTIONS, options.alphas):
         print(f"\n{finds}, alpha {alpha:g}: mean distance, and milliseconds for all variables of a network\n")
-        print(table_of([one for one in measured if one.finds == finds and one.alpha == alpha], given.rows))
-    tell(f"{taken:.0f} s in all")
-    save("choosing", {"settings": vars(given), "seconds": taken, "measured": [asdict(one) for one in measured]}, None)
-
-
-if __name__ == "__main__":
-    main()
+        print(table_of([one for one in measured if one.finds == finds and one.alpha == alpha], options.rows))
+    report(f"{taken:.0f} s in all")
+    save("choosing", {"settings": vars(options), "seconds": taken, "measured": [asdict(one) for one in measured]})

@@ -1,0 +1,1 @@
+"""Measurements of serape, as commands: `python -m benchmarks` lists them, docs/benchmarks.md explains them."""

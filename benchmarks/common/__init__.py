@@ -1,0 +1,1 @@
+"""What the commands share: data, timing, output, how a command is made, and the internals of serape in one place."""

@@ -1,0 +1,18 @@
+"""Speed of the core, on one thread: counting, scores, single searches, beside NumPy where it can do the same."""
+
+from benchmarks.common.command import Command, Part
+from benchmarks.common.data import add_thrombin
+from benchmarks.kernels import counting, searches
+
+COMMAND = Command(
+    {
+        "screens": Part(counting.screens, add_thrombin),
+        "subsets": Part(counting.subsets),
+        "scores": Part(counting.scores),
+        "pairs": Part(counting.pairs, counting.pairs_options),
+        "correlations": Part(searches.correlations, searches.correlations_options),
+        "incremental": Part(searches.incremental, searches.incremental_options),
+        "divide": Part(searches.divide, searches.divide_options),
+        "selector": Part(searches.selector, searches.selector_options),
+    }
+)

@@ -1,0 +1,143 @@
+"""Environments of other packages, and runs in them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from benchmarks.common.output import report
+from benchmarks.common.timing import ONE_THREAD, peak_mebibytes
+
+ROOT = Path(__file__).parent.parent.parent
+PINS = Path(__file__).parent
+PEERS = ("pgmpy", "causal-learn", "PyBNesian", "pyAgrum", "pyCausalFS")
+LONG = 10.0
+"""Seconds from which a run is not repeated."""
+PREPARING = 300.0
+"""Seconds for imports and reading."""
+
+
+def add_options(parser: argparse.ArgumentParser, limit: float, peers: Sequence[str] = PEERS) -> None:
+    """Add the options that say which packages are compared, and for how long."""
+    parser.add_argument("--peers", action="store_true", help="make an environment for each package in .venv-peers")
+    parser.add_argument("--python", action="append", default=[], help="the interpreter of an environment with packages")
+    parser.add_argument("--tools", nargs="+", choices=("serape", *peers), default=peers, help="only these, and serape")
+    parser.add_argument("--limit", type=float, default=limit, help="seconds after which a run is ended")
+
+
+def installed(python: str) -> dict[str, str]:
+    """Return the packages that an interpreter has, and their versions."""
+    script = (
+        "import json, sys\nfrom importlib.metadata import PackageNotFoundError, version\nfound = {}\n"
+        "for name in sys.argv[1:]:\n try: found[name] = version(name)\n except PackageNotFoundError: pass\n"
+        "print(json.dumps(found))"
+    )
+    found: dict[str, str] = json.loads(subprocess.check_output([python, "-c", script, *PEERS], text=True))
+    return found
+
+
+def install(peer: str) -> str | None:
+    """Make an environment for a package, unless it is there as pinned; return its interpreter, or None and say why."""
+    home = ROOT / ".venv-peers" / peer
+    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    pins = PINS / f"{peer}.txt"
+    mark = home / "pins.txt"
+    if mark.exists() and mark.read_text() == pins.read_text():
+        return str(python)
+    report(f"installing {peer} into {home.relative_to(ROOT)} …")
+    steps = (
+        [sys.executable, "-m", "venv", "--clear", str(home)],
+        [str(python), "-m", "pip", "install", "-q", "--only-binary", ":all:", "-r", str(pins)],
+    )
+    for step in steps:
+        done = subprocess.run(step, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = [line for line in (done.stderr or done.stdout).splitlines() if "ERROR" in line] or [
+                "no reason given"
+            ]
+            report(f"{peer} could not be installed and is left out: {said[-1].strip()}")
+            return None
+    mark.write_text(pins.read_text())
+    return str(python)
+
+
+def environments(options: argparse.Namespace) -> dict[str, str]:
+    """Return an interpreter for each wanted package that is there; none in a quick run."""
+    found: dict[str, str] = {}
+    if not options.quick:
+        wanted = [peer for peer in options.tools if peer != "serape"]
+        for python in options.python:
+            found |= {peer: python for peer in installed(python) if peer in wanted and peer not in found}
+        for peer in wanted if options.peers else ():
+            made = found.get(peer) or install(peer)
+            if made is not None:
+                found[peer] = made
+    if not found:
+        report("serape runs alone: no other package is there (--peers installs them, --python names an environment)")
+    return found
+
+
+class Runner:
+    """Makes runs of one kind, each in a process and one thread of its own."""
+
+    def __init__(
+        self,
+        kind: Literal["searches", "networks", "gaussian"],
+        folder: Path,
+        warm: Path,
+        interpreters: Mapping[str, str],
+        alpha: float,
+        limit: float,
+    ) -> None:
+        self.kind, self.folder, self.warm, self.alpha, self.limit = kind, folder, warm, alpha, limit
+        self.interpreters = {"serape": sys.executable, **interpreters}
+
+    @property
+    def tools(self) -> Collection[str]:
+        """The tools that can be run."""
+        return self.interpreters.keys()
+
+    def call(self, tool: str, method: str, data: Path) -> dict[str, Any]:
+        """Search the data; return what was found, or `error`, or `ended` with the number of targets done by then."""
+        result, said = self.folder / "result.json", self.folder / "stderr.txt"
+        result.unlink(missing_ok=True)
+        arguments = (self.kind, self.warm.absolute(), data.absolute(), result.absolute(), tool, method, self.alpha)
+        command = [self.interpreters[tool], "-m", "benchmarks.peers", *map(str, arguments)]
+        settings = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0"}  # some answers depend on the order of sets
+        with (
+            said.open("w") as errors,
+            subprocess.Popen(
+                command, cwd=ROOT, env=settings, stdout=subprocess.PIPE, stderr=errors, text=True
+            ) as process,
+        ):
+            ready = threading.Event()
+            done: list[str] = []
+
+            def listen() -> None:
+                for line in process.stdout or ():
+                    if line.strip() == "ready":
+                        ready.set()
+                    else:
+                        done.append(line)
+                ready.set()
+
+            threading.Thread(target=listen, daemon=True).start()
+            try:
+                ready.wait(PREPARING)
+                process.wait(self.limit)
+            except subprocess.TimeoutExpired:
+                return {"ended": len(done), "mebibytes": peak_mebibytes(process.pid)}
+            finally:
+                process.kill()
+        if not result.exists():
+            lines = said.read_text().splitlines() or [f"exit code {process.returncode}"]
+            return {"error": lines[-1]}
+        found: dict[str, Any] = json.loads(result.read_text())
+        return found

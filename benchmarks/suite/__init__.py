@@ -1,0 +1,17 @@
+"""Searches beside other packages: seconds, distance to the truth, memory.
+
+`--peers` makes an environment for each package under .venv-peers, with the versions in benchmarks/peers; a package that
+cannot be installed is reported and left out. `--python` names an environment that has some of them.
+"""
+
+from benchmarks.common.command import Command, Part
+from benchmarks.suite import gaussian, networks, searches
+
+COMMAND = Command(
+    {
+        "searches": Part(searches.run, searches.options, "serape alone, 500 rows of Alarm, 10 wide targets, once"),
+        "networks": Part(networks.run, networks.options, "serape alone, asia, 500 rows, once"),
+        "gaussian": Part(gaussian.run, gaussian.options, "serape alone, 50 variables"),
+    },
+    default="searches",
+)
