@@ -40,52 +40,52 @@ void bind_screen_answers(nb::module_& m) {
                 Strongest found = strongest(answers.statistic(), answers.dof(), answers.reliable());
                 return std::make_pair(std::move(found.ties), found.log_p);
             },
-            "Places of the strongest reliable answers (several if they tie exactly) and their log p.")
+            "Indices of the strongest reliable answers (several if they tie exactly) and their log p.")
         .def(
-            "divide",
+            "partition",
             [](const ScreenAnswers& answers, double log_alpha) {
-                Divided found = divide(answers.statistic(), answers.dof(), answers.reliable(), log_alpha);
-                return std::make_pair(to_numpy(std::move(found.dependent)), to_numpy(std::move(found.apart)));
+                Partition found = partition(answers.statistic(), answers.dof(), answers.reliable(), log_alpha);
+                return std::make_pair(to_numpy(std::move(found.dependent)), to_numpy(std::move(found.independent)));
             },
             nb::arg("log_alpha"),
-            "Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.")
+            "Indices of the reliable answers with log p <= log_alpha, and of the other reliable ones.")
         .def(
             "ranked",
-            [](const ScreenAnswers& answers, const Array<std::int64_t>& places) {
-                return to_numpy(answers.ranked(span(places)));
+            [](const ScreenAnswers& answers, const Array<std::int64_t>& indices) {
+                return to_numpy(answers.ranked(span(indices)));
             },
-            nb::arg("places"), "Places of reliable answers, from the strongest to the weakest.")
+            nb::arg("indices"), "Indices of reliable answers, from the strongest to the weakest.")
         .def(
             "dependents",
             [](const ScreenAnswers& answers, const Columns& xs, double log_alpha) {
-                return answers.sort_out(xs.all(), log_alpha, false).dependent;
+                return answers.ranked_split(xs.all(), log_alpha, false).dependent;
             },
             nb::arg("xs"), nb::arg("log_alpha"),
             "The columns whose answers are reliable, with log p <= log_alpha: the strongest first, ties by column.")
         .def(
-            "sort_out",
+            "ranked_split",
             [](const ScreenAnswers& answers, const Columns& xs, double log_alpha) {
-                Sorted found = answers.sort_out(xs.all(), log_alpha, true);
-                return std::make_pair(std::move(found.dependent), to_numpy(std::move(found.apart)));
+                RankedSplit found = answers.ranked_split(xs.all(), log_alpha, true);
+                return std::make_pair(std::move(found.dependent), to_numpy(std::move(found.independent)));
             },
             nb::arg("xs"), nb::arg("log_alpha"), "These, and the other columns whose answers are reliable.")
         .def(
             "each", [](const ScreenAnswers& answers, const Columns& xs) { return answers.each(xs.all()); },
-            nb::arg("xs"), "Place, x, log p and statistic of the reliable answers.")
+            nb::arg("xs"), "Index, x, log p and statistic of the reliable answers.")
         .def(
-            "at", [](const ScreenAnswers& answers, const Columns& places) { return answers.at(places.all()); },
-            nb::arg("places"), "The answers at some places.")
+            "at", [](const ScreenAnswers& answers, const Columns& indices) { return answers.at(indices.all()); },
+            nb::arg("indices"), "The answers at some indices.")
         .def(
             "at",
-            [](const ScreenAnswers& answers, const Array<std::int64_t>& places) { return answers.at(span(places)); },
-            nb::arg("places"))
+            [](const ScreenAnswers& answers, const Array<std::int64_t>& indices) { return answers.at(span(indices)); },
+            nb::arg("indices"))
         .def(
             "outcome",
-            [](const ScreenAnswers& answers, std::size_t place) {
-                const Outcome out = answers.outcome(place);
+            [](const ScreenAnswers& answers, std::size_t index) {
+                const Outcome out = answers.outcome(index);
                 return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
             },
-            nb::arg("place"), "Statistic, dof, log p and reliability of one answer.");
+            nb::arg("index"), "Statistic, dof, log p and reliability of one answer.");
 }
 
 }  // namespace serape

@@ -12,7 +12,7 @@ namespace serape {
 namespace {
 
 using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  // to be written to
-using Places = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Indices = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void bind_subsets(nb::module_& m) {
                                        std::move(made.sets));
             },
             "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
-            "places in the list of conditioning sets; that list.")
+            "indices in the list of conditioning sets; that list.")
         .def("xs", [](const FoundSubsets& found) { return to_numpy(std::vector(found.xs)); })
         .def(
             "tally",
@@ -66,42 +66,43 @@ void bind_subsets(nb::module_& m) {
              "The x that some set separates, or those that none does.")
         .def("last_survives", &FoundSubsets::last_survives, "Whether there is a last x and nothing separates it.")
         .def(
-            "apart",
+            "separations",
             [](const FoundSubsets& found, double log_alpha) {
                 using Given = nb::typed<nb::tuple, std::uint32_t, nb::ellipsis>;
-                std::vector<std::pair<std::uint32_t, Given>> apart;
+                std::vector<std::pair<std::uint32_t, Given>> separations;
                 for (const std::size_t index : found.above(log_alpha)) {
-                    apart.emplace_back(found.xs[index], Given(nb::tuple(nb::cast(found.answers()[index].given))));
+                    separations.emplace_back(found.xs[index], Given(nb::tuple(nb::cast(found.answers()[index].given))));
                 }
-                return apart;
+                return separations;
             },
             nb::arg("log_alpha"), "The x whose log p is above a value, each with its conditioning set.")
-        .def("each", &FoundSubsets::each, "Place, x, log p and statistic of the reliable answers.")
-        .def("places_of", &FoundSubsets::indices_of, nb::arg("x"), "Places of the reliable answers about one x.")
+        .def("each", &FoundSubsets::each, "Index, x, log p and statistic of the reliable answers.")
+        .def("indices_of", &FoundSubsets::indices_of, nb::arg("x"), "Indices of the reliable answers about one x.")
         .def(
             "outcome",
-            [](const FoundSubsets& found, std::size_t place) {
-                const Outcome& out = found.at(place).outcome;
+            [](const FoundSubsets& found, std::size_t index) {
+                const Outcome& out = found.at(index).outcome;
                 return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
             },
-            nb::arg("place"), "Statistic, dof, log p and reliability of one answer.")
+            nb::arg("index"), "Statistic, dof, log p and reliability of one answer.")
         .def(
             "given_of",
-            [](const FoundSubsets& found, std::size_t place) {
-                return nb::typed<nb::tuple, int, nb::ellipsis>(nb::tuple(nb::cast(found.at(place).given)));
+            [](const FoundSubsets& found, std::size_t index) {
+                return nb::typed<nb::tuple, int, nb::ellipsis>(nb::tuple(nb::cast(found.at(index).given)));
             },
-            nb::arg("place"), "The conditioning set of one answer.")
+            nb::arg("index"), "The conditioning set of one answer.")
         .def(
             "weaken",
             [](const FoundSubsets& found, const Numbers& statistic, const Numbers& dof, const Numbers& log_p,
-               const Places& batch, const Places& place, std::int64_t number) {
-                check_one_length(found.answers(), statistic, dof, log_p, batch, place);
-                const Associations known{statistic.data(), dof.data(), log_p.data(), batch.data(), place.data()};
+               const Indices& batch, const Indices& index, std::int64_t number) {
+                check_one_length(found.answers(), statistic, dof, log_p, batch, index);
+                const MinAssociations known{statistic.data(), dof.data(), log_p.data(), batch.data(), index.data()};
                 return to_numpy(weaken(known, found.answers(), number));
             },
-            nb::arg("statistic"), nb::arg("dof"), nb::arg("log_p"), nb::arg("batch"), nb::arg("place"),
+            nb::arg("statistic"), nb::arg("dof"), nb::arg("log_p"), nb::arg("batch"), nb::arg("index"),
             nb::arg("number"),
-            "Takes the place of known associations where an answer is weaker; returns the places of the x that are not "
+            "Takes the index of known associations where an answer is weaker; returns the indices of the x that are "
+            "not "
             "separated.");
 }
 

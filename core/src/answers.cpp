@@ -40,9 +40,10 @@ std::vector<Performed> ScreenAnswers::each(std::span<const std::uint32_t> xs) co
     return performed;
 }
 
-Sorted ScreenAnswers::sort_out(std::span<const std::uint32_t> xs, double log_alpha, bool apart_too) const {
+RankedSplit ScreenAnswers::ranked_split(std::span<const std::uint32_t> xs, double log_alpha,
+                                        bool with_independent) const {
     check(xs);
-    return serape::sort_out(xs, statistic(), dof(), reliable(), log_alpha, apart_too);
+    return serape::ranked_split(xs, statistic(), dof(), reliable(), log_alpha, with_independent);
 }
 
 std::vector<std::int64_t> ScreenAnswers::ranked(std::span<const std::int64_t> indices) const {

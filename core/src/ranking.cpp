@@ -14,7 +14,7 @@ Strongest strongest(std::span<const double> statistic, std::span<const double> d
         double statistic = -1.0;
         std::vector<std::size_t> ties;
     };
-    // Degrees of freedom are mostly small whole numbers: those have a place of their own.
+    // Degrees of freedom are mostly small whole numbers: those have a index of their own.
     constexpr std::size_t few = 512;
     std::vector<Group> small;
     std::unordered_map<double, Group> large;
@@ -56,46 +56,47 @@ Strongest strongest(std::span<const double> statistic, std::span<const double> d
     return best;
 }
 
-Divided divide(std::span<const double> statistic, std::span<const double> dof, std::span<const std::uint8_t> reliable,
-               double log_alpha) {
-    Divided found;
+Partition partition(std::span<const double> statistic, std::span<const double> dof,
+                    std::span<const std::uint8_t> reliable, double log_alpha) {
+    Partition found;
     CriticalValues critical(log_alpha);
     for (std::size_t k = 0; k < statistic.size(); ++k) {
         if (reliable[k] != 0) {
-            const bool apart = critical.log_p_above(statistic[k], dof[k]);
-            (apart ? found.apart : found.dependent).push_back(static_cast<std::int64_t>(k));
+            const bool independent = critical.log_p_above(statistic[k], dof[k]);
+            (independent ? found.independent : found.dependent).push_back(static_cast<std::int64_t>(k));
         }
     }
     return found;
 }
 
-Sorted sort_out(std::span<const std::uint32_t> xs, std::span<const double> statistic, std::span<const double> dof,
-                std::span<const std::uint8_t> reliable, double log_alpha, bool apart_too) {
-    const auto column = [&](std::int64_t place) { return xs[static_cast<std::size_t>(place)]; };
-    Sorted found;
+RankedSplit ranked_split(std::span<const std::uint32_t> xs, std::span<const double> statistic,
+                         std::span<const double> dof, std::span<const std::uint8_t> reliable, double log_alpha,
+                         bool with_independent) {
+    const auto column = [&](std::int64_t index) { return xs[static_cast<std::size_t>(index)]; };
+    RankedSplit found;
     CriticalValues critical(log_alpha);
     // Up to this, log p is above with any degrees of freedom; most statistics are, and unreliable ones are NaN.
-    const double small = apart_too ? -1.0 : critical.surely_above(1);
-    std::vector<std::int64_t> places;
+    const double small = with_independent ? -1.0 : critical.surely_above(1);
+    std::vector<std::int64_t> indices;
     for (std::size_t k = 0; k < statistic.size(); ++k) {
         if (statistic[k] <= small || reliable[k] == 0) {
             continue;
         }
         if (!critical.log_p_above(statistic[k], dof[k])) {
-            places.push_back(static_cast<std::int64_t>(k));
-        } else if (apart_too) {
-            found.apart.push_back(xs[k]);
+            indices.push_back(static_cast<std::int64_t>(k));
+        } else if (with_independent) {
+            found.independent.push_back(xs[k]);
         }
     }
-    std::stable_sort(places.begin(), places.end(),
+    std::stable_sort(indices.begin(), indices.end(),
                      [&](std::int64_t a, std::int64_t b) { return column(a) < column(b); });
-    for (const std::int64_t place : ranked(statistic, dof, places)) {
-        found.dependent.push_back(column(place));
+    for (const std::int64_t index : ranked(statistic, dof, indices)) {
+        found.dependent.push_back(column(index));
     }
     return found;
 }
 
-std::vector<std::int64_t> weaken(const Associations& known, std::span<const SubsetAnswer> answers,
+std::vector<std::int64_t> weaken(const MinAssociations& known, std::span<const SubsetAnswer> answers,
                                  std::int64_t number) {
     std::vector<std::int64_t> kept;
     for (std::size_t k = 0; k < answers.size(); ++k) {
@@ -109,14 +110,14 @@ std::vector<std::int64_t> weaken(const Associations& known, std::span<const Subs
             known.dof[k] = outcome.dof;
             known.log_p[k] = outcome.log_p;
             known.batch[k] = number;
-            known.place[k] = static_cast<std::int64_t>(k);
+            known.index[k] = static_cast<std::int64_t>(k);
         }
     }
     return kept;
 }
 
 std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<const double> dof,
-                                 std::span<const std::int64_t> places) {
+                                 std::span<const std::int64_t> indices) {
     struct Ranked {
         double log_p;
         double statistic;
@@ -127,14 +128,14 @@ std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<co
                                                   : at < other.at;
         }
     };
-    std::vector<Ranked> all(places.size());
-    for (std::size_t k = 0; k < places.size(); ++k) {
-        const auto place = static_cast<std::size_t>(places[k]);
-        all[k] = {chi_square_log_sf(statistic[place], dof[place]), statistic[place], k};
+    std::vector<Ranked> all(indices.size());
+    for (std::size_t k = 0; k < indices.size(); ++k) {
+        const auto index = static_cast<std::size_t>(indices[k]);
+        all[k] = {chi_square_log_sf(statistic[index], dof[index]), statistic[index], k};
     }
     std::sort(all.begin(), all.end());
-    std::vector<std::int64_t> order(places.size());
-    std::transform(all.begin(), all.end(), order.begin(), [&](const Ranked& one) { return places[one.at]; });
+    std::vector<std::int64_t> order(indices.size());
+    std::transform(all.begin(), all.end(), order.begin(), [&](const Ranked& one) { return indices[one.at]; });
     return order;
 }
 

@@ -62,36 +62,36 @@ class ScreenAnswers:
 
     def strongest(self) -> tuple[list[int], float]:
         """
-        Places of the strongest reliable answers (several if they tie exactly) and their log p.
+        Indices of the strongest reliable answers (several if they tie exactly) and their log p.
         """
 
-    def divide(self, log_alpha: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    def partition(self, log_alpha: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
-        Places of the reliable answers with log p <= log_alpha, and of the other reliable ones.
+        Indices of the reliable answers with log p <= log_alpha, and of the other reliable ones.
         """
 
-    def ranked(self, places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """Places of reliable answers, from the strongest to the weakest."""
+    def ranked(self, indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Indices of reliable answers, from the strongest to the weakest."""
 
     def dependents(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float) -> list[int]:
         """
         The columns whose answers are reliable, with log p <= log_alpha: the strongest first, ties by column.
         """
 
-    def sort_out(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float) -> tuple[list[int], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+    def ranked_split(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float) -> tuple[list[int], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
         """These, and the other columns whose answers are reliable."""
 
     def each(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32]) -> list[tuple[int, int, float, float]]:
-        """Place, x, log p and statistic of the reliable answers."""
+        """Index, x, log p and statistic of the reliable answers."""
 
     @overload
-    def at(self, places: Sequence[int] | numpy.typing.NDArray[numpy.uint32]) -> ScreenAnswers:
-        """The answers at some places."""
+    def at(self, indices: Sequence[int] | numpy.typing.NDArray[numpy.uint32]) -> ScreenAnswers:
+        """The answers at some indices."""
 
     @overload
-    def at(self, places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> ScreenAnswers: ...
+    def at(self, indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> ScreenAnswers: ...
 
-    def outcome(self, place: int) -> tuple[float, float, float, bool]:
+    def outcome(self, index: int) -> tuple[float, float, float, bool]:
         """Statistic, dof, log p and reliability of one answer."""
 
 class SubsetQuery:
@@ -106,7 +106,7 @@ class FoundSubsets:
 
     def arrays(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[list[int]]]:
         """
-        Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and places in the list of conditioning sets; that list.
+        Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and indices in the list of conditioning sets; that list.
         """
 
     def xs(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
@@ -122,24 +122,24 @@ class FoundSubsets:
     def last_survives(self) -> bool:
         """Whether there is a last x and nothing separates it."""
 
-    def apart(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
+    def separations(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
         """The x whose log p is above a value, each with its conditioning set."""
 
     def each(self) -> list[tuple[int, int, float, float]]:
-        """Place, x, log p and statistic of the reliable answers."""
+        """Index, x, log p and statistic of the reliable answers."""
 
-    def places_of(self, x: int) -> list[int]:
-        """Places of the reliable answers about one x."""
+    def indices_of(self, x: int) -> list[int]:
+        """Indices of the reliable answers about one x."""
 
-    def outcome(self, place: int) -> tuple[float, float, float, bool]:
+    def outcome(self, index: int) -> tuple[float, float, float, bool]:
         """Statistic, dof, log p and reliability of one answer."""
 
-    def given_of(self, place: int) -> tuple[int, ...]:
+    def given_of(self, index: int) -> tuple[int, ...]:
         """The conditioning set of one answer."""
 
-    def weaken(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], batch: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], place: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], number: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    def weaken(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], batch: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], number: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """
-        Takes the place of known associations where an answer is weaker; returns the places of the x that are not separated.
+        Takes the index of known associations where an answer is weaker; returns the indices of the x that are not separated.
         """
 
 class Groups:

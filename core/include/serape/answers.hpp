@@ -34,7 +34,7 @@ class ScreenAnswers {
     std::size_t performed() const;  // how many are reliable
     Outcome outcome(std::size_t index) const;
     std::vector<Performed> each(std::span<const std::uint32_t> xs) const;
-    Sorted sort_out(std::span<const std::uint32_t> xs, double log_alpha, bool apart_too) const;
+    RankedSplit ranked_split(std::span<const std::uint32_t> xs, double log_alpha, bool with_independent) const;
     std::vector<std::int64_t> ranked(std::span<const std::int64_t> indices) const;
 
     // In rows of so many, one after another, which share the memory.

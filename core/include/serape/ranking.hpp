@@ -21,40 +21,42 @@ struct Strongest {
 Strongest strongest(std::span<const double> statistic, std::span<const double> dof,
                     std::span<const std::uint8_t> reliable);
 
-// The places of answers that show dependence (log p <= log_alpha), and of those that show independence.
-struct Divided {
+// The indices of answers that show dependence (log p <= log_alpha), and of those that show independence.
+struct Partition {
     std::vector<std::int64_t> dependent;
-    std::vector<std::int64_t> apart;
+    std::vector<std::int64_t> independent;
 };
-Divided divide(std::span<const double> statistic, std::span<const double> dof, std::span<const std::uint8_t> reliable,
-               double log_alpha);
+Partition partition(std::span<const double> statistic, std::span<const double> dof,
+                    std::span<const std::uint8_t> reliable, double log_alpha);
 
 // Those of the columns `xs` whose answers show dependence, the strongest first, ties by column; and, if they are
 // wanted, those whose answers show independence, in their order.
-struct Sorted {
+struct RankedSplit {
     std::vector<std::uint32_t> dependent;
-    std::vector<std::uint32_t> apart;
+    std::vector<std::uint32_t> independent;
 };
-Sorted sort_out(std::span<const std::uint32_t> xs, std::span<const double> statistic, std::span<const double> dof,
-                std::span<const std::uint8_t> reliable, double log_alpha, bool apart_too);
+RankedSplit ranked_split(std::span<const std::uint32_t> xs, std::span<const double> statistic,
+                         std::span<const double> dof, std::span<const std::uint8_t> reliable, double log_alpha,
+                         bool with_independent);
 
 // The weakest associations known of some x; of each, in which batch of answers it is, and where.
-struct Associations {
+struct MinAssociations {
     double* statistic;
     double* dof;
     double* log_p;
     std::int64_t* batch;
-    std::int64_t* place;
+    std::int64_t* index;
 };
-// Puts answers, those of batch `number`, in the place of associations that are stronger; returns the places of the x
+// Replaces known associations by weaker answers, those of batch `number`; returns the indices of the x
 // that nothing separates.
-std::vector<std::int64_t> weaken(const Associations& known, std::span<const SubsetAnswer> answers, std::int64_t number);
+std::vector<std::int64_t> weaken(const MinAssociations& known, std::span<const SubsetAnswer> answers,
+                                 std::int64_t number);
 
-// The places of some answers from the strongest to the weakest: by log p, then by statistic, then in their order.
+// The indices of some answers from the strongest to the weakest: by log p, then by statistic, then in their order.
 std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<const double> dof,
-                                 std::span<const std::int64_t> places);
+                                 std::span<const std::int64_t> indices);
 
-// The places of the lowest log p; of several, those of the largest statistic.
+// The indices of the lowest log p; of several, those of the largest statistic.
 std::vector<std::size_t> lowest(std::span<const double> log_p, std::span<const double> statistic);
 
 // A bit for each column up to the last, set where it is named, the lowest first.

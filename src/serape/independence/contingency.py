@@ -205,7 +205,7 @@ class NativeScreenResult(ScreenResult):
 
     def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of the answers that show dependence, and of those that show independence."""
-        return self._answers.divide(log_alpha)
+        return self._answers.partition(log_alpha)
 
     def dependents(self, log_alpha: float) -> list[int]:
         """Return the candidates whose answers show dependence, the strongest first; ties by position."""
@@ -213,7 +213,7 @@ class NativeScreenResult(ScreenResult):
 
     def ranked_split(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
         """Return the `dependents`, and the candidates whose answers show independence."""
-        return self._answers.sort_out(self.xs, log_alpha)
+        return self._answers.ranked_split(self.xs, log_alpha)
 
     def ranked(self, indices: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Return the places of some reliable answers from the strongest to the weakest."""

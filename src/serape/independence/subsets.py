@@ -181,7 +181,7 @@ class NativeSubsetResult(SubsetResult):
 
     def indices_of(self, x: int) -> list[int]:
         """Return the places of the reliable answers about one x."""
-        return self._found.places_of(x) if self._names is None else super().indices_of(x)
+        return self._found.indices_of(x) if self._names is None else super().indices_of(x)
 
     def given_of(self, index: int) -> tuple[int, ...]:
         """Return the conditioning set of one answer."""
@@ -201,7 +201,7 @@ class NativeSubsetResult(SubsetResult):
 
     def separations(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
         """Return the x whose log p is above a value, each with its conditioning set."""
-        return self._found.apart(log_alpha) if self._names is None else super().separations(log_alpha)
+        return self._found.separations(log_alpha) if self._names is None else super().separations(log_alpha)
 
     def _named(self, numbers: list[int]) -> list[int]:
         return numbers if self._names is None else [int(x) for x in self._names[numbers]]
