@@ -1,0 +1,253 @@
+"""What a search remembers: its settings, counts, separating sets, steps, evidence and progress."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import NO_OUTCOME, Outcome, Tally, as_positions
+from serape.independence.screens import ScreenResult
+from serape.independence.subsets import SubsetResult
+from serape.knowledge import BoundKnowledge
+from serape.progress import Progress, ProgressCallback
+from serape.search.evidence import Decision, EvidenceLog
+from serape.search.members import Members
+from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
+from serape.search.recorder import Recorder
+from serape.search.separations import Separations
+from serape.settings import check_alpha, check_max_conditioning, check_random_state
+
+Positions = NDArray[np.uint32]
+Candidates = Sequence[int] | Positions
+
+Value = TypeVar("Value")
+
+_TICK = 0.1  # seconds between two reports of progress
+
+
+@functools.lru_cache(maxsize=4)
+def _all_variables(count: int) -> Positions:
+    all_variables = np.arange(count, dtype=np.uint32)
+    all_variables.flags.writeable = False
+    return all_variables
+
+
+class SearchState:
+    """What a search knows and remembers; `Search` asks the questions."""
+
+    def __init__(
+        self,
+        test: IndependenceTest,
+        *,
+        subject: int | None = None,
+        alpha: float = 0.05,
+        max_conditioning: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+        threads: int = 1,
+        progress: ProgressCallback | None = None,
+        cache: StepCache | None = None,
+        evidence: bool = True,
+        knowledge: BoundKnowledge | None = None,
+        known: Collection[int] = (),
+        excluded: Collection[int] = (),
+    ) -> None:
+        check_alpha(alpha)
+        check_max_conditioning(max_conditioning)
+        check_random_state(random_state)
+        self.test = test
+        self._screen = test.screen
+        self.subject = subject
+        self.alpha = float(alpha)
+        self.log_alpha = math.log(alpha)
+        self.max_conditioning = max_conditioning
+        self.variables = range(len(test.variables))
+        self._all = _all_variables(len(test.variables))
+        self._excluded = frozenset(excluded)
+        if excluded:
+            self._all = np.delete(self._all, np.fromiter(excluded, np.intp, len(excluded)))
+        self.tally = Tally()
+        self.notes: list[str] = []
+        self._random = None if random_state is None else np.random.default_rng(random_state)
+        self._threads = threads
+        self._progress = progress
+        self._knowledge = knowledge
+        self._known_members = tuple(known)
+        self._cache = cache
+        self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # those this search has come by, by target and identity
+        self._separations = Separations()
+        self.restrict_to: int | None = None
+        """The variable that steps must be about, if the search is confined to it."""
+        self._known: Mapping[int, ScreenResult] = {}
+        self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence)
+        self._members: dict[int, Members] = {}
+        self._started = time.perf_counter()
+        self._ticked = self._started
+
+    def use_marginals(self, marginals: Mapping[int, ScreenResult]) -> None:
+        """Take tests given nothing, by target, as known: they are not performed again, nor counted."""
+        self._known = marginals
+
+    def candidates(self, target: int, *excluded: int, among: Positions | None = None) -> Positions:
+        """Return all variables that may be adjacent to the target, but the excluded ones, in the table's order.
+
+        `among` are those to choose from, if not all; they must be in the table's order, and come from this search.
+        """
+        forbidden = () if self._knowledge is None else self._knowledge.forbidden_neighbours(target)
+        return _core.without(self._all if among is None else among, (target, *excluded, *forbidden), ascending=True)
+
+    def admissible(self, target: int, candidates: Sequence[int]) -> list[int]:
+        """Return the candidates that are not the target and may be adjacent to it."""
+        out = self._excluded
+        if self._knowledge is not None:
+            out = out.union(self._knowledge.forbidden_neighbours(target))
+        return [x for x in candidates if x != target and x not in out]
+
+    def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:
+        """Return the candidates that are not members, in their order."""
+        return _core.without(as_positions(candidates), tuple(members))
+
+    def rows_per_cell(self, *variables: int) -> float:
+        """Return the mean number of rows in a cell of the table of these variables."""
+        return self.test.rows_per_cell(variables)
+
+    def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
+        """Return a set found to separate two variables, whichever of them was the target, or None.
+
+        Sets found by a step about y come first, then those found by one about x, then all others. Remembered are the
+        sets that `ask`, `partition`, `ranked_split`, `dependents`, `separate`, `weakest` and `test_each_given_rest`
+        find, and `strongest` when no candidate is dependent.
+        """
+        x, y = int(x), int(y)
+        steps = (step.separations for target in (y, x) for step in self._steps.get(target, {}).values())
+        found = (store.get(x, y) for store in (*steps, self._separations))
+        return next((given for given in found if given is not None), None)
+
+    def may_join(self, x: int, y: int) -> bool:
+        """Return whether an arc x → y may be, for all that is known."""
+        return self._knowledge is None or self._knowledge.allows(x, y)
+
+    def step(self, key: Any, target: int, compute: Callable[[], Value]) -> Value:
+        """Return what a step about a target gives, computed once; see `memoised`."""
+        if self.restrict_to is not None and target != self.restrict_to:
+            raise NeedsOtherTarget
+
+        def run() -> CachedStep[Value]:
+            outside = self._separations, self._recorder.step_of
+            self._separations, self._recorder.step_of = Separations(), target
+            try:
+                return CachedStep(target, compute(), self._separations)
+            finally:
+                self._separations, self._recorder.step_of = outside
+
+        if self._cache is None:
+            self._cache = StepCache()
+        found = self._cache.recall(key, run)
+        self._steps.setdefault(target, {})[id(found)] = found
+        return found.value
+
+    def members(self, target: int) -> Members:
+        """Return an empty set to build the answer about a target in; what enters and leaves it is remembered."""
+        built = Members(self.log(target) if self._recorder.keeps(target) else None)
+        if self._recorder.step_of in (None, target):
+            self._members[target] = built
+        return built
+
+    def blanket(self, target: int) -> Members:
+        """Return the set to build a blanket in; members that are known are there from the start."""
+        built = self.members(target)
+        for x in sorted({*self._required(target), *(self._known_members if target == self.subject else ())}):
+            built.add(x)
+        return built
+
+    def members_so_far(self, target: int) -> tuple[int, ...]:
+        """Return what is in the set being built for a target."""
+        return tuple(self._members.get(target, ()))
+
+    def record_decision(self, x: int, target: int, outcome: Outcome, given: Sequence[int]) -> None:
+        """Take a test for the one that decides on x, until there is a later one."""
+        self._recorder.record(int(x), int(target), outcome, tuple(map(int, given)))
+
+    def record_untested(self, x: int, target: int, given: Sequence[int]) -> None:
+        """Record that the question that would decide on x was skipped."""
+        self.record_decision(x, target, NO_OUTCOME, given)
+
+    def record_separation(self, x: int, target: int) -> None:
+        """Take the test that separates x from the target for the one that decides on x."""
+        given = self.separating_set(x, target)
+        if given is not None and self._recorder.keeps(target):
+            self.record_decision(x, target, self.repeat(x, target, given), given)
+
+    def decision(self, x: int, target: int) -> Decision | None:
+        """Return the test that decides on x at present, where evidence is kept."""
+        return self._recorder.log(target).latest(int(x)) if self._recorder.keeps(target) else None
+
+    def reconcile_sides(self, members: Collection[int]) -> None:
+        """Decide by tests seen from the other side where the latest test from the subject contradicts the answer."""
+        self._recorder.reconcile(members)
+
+    def log(self, target: int) -> EvidenceLog:
+        """Return the evidence gathered about a target."""
+        return self._recorder.log(int(target))
+
+    def repeat(self, x: int, target: int, given: Sequence[int] = ()) -> Outcome:
+        """Return the outcome of a test that was performed before; it is not counted again."""
+        return self.test.test(int(x), int(target), tuple(map(int, given)))
+
+    def one_of(self, ties: Sequence[int]) -> int:
+        """Return the first of what ties exactly, or one at random if a `random_state` was given."""
+        return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
+
+    def _required(self, target: int) -> frozenset[int]:
+        """Return the neighbours of the target that knowledge requires."""
+        return frozenset() if self._knowledge is None else self._knowledge.required_neighbours(target)
+
+    def _too_large(self, given: Sequence[int]) -> bool:
+        return self.max_conditioning is not None and len(given) > self.max_conditioning
+
+    def _all_skipped(self, target: int, candidates: Candidates, given: tuple[int, ...]) -> ScreenResult:
+        nothing = np.full(len(candidates), math.nan)
+        reliable = np.zeros(len(candidates), bool)
+        screen = ScreenResult(as_positions(candidates), given, nothing, nothing, reliable, nothing)
+        return self._counted(target, screen)
+
+    def _counted(self, target: int, screen: ScreenResult) -> ScreenResult:
+        performed = screen.performed
+        self.tally.add(len(screen.given), performed, len(screen) - performed)
+        self._recorder.note_screen(target, screen)
+        self._tick()
+        return screen
+
+    def _found(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
+        """Count and remember what a search through conditioning sets found."""
+        self.tally.merge(tally)
+        self._recorder.note_subsets(target, found)
+        self._separations.add_found(found, target, self.log_alpha)
+        self._tick()
+        return found
+
+    def _tick(self) -> None:
+        if self._progress is None:
+            return
+        now = time.perf_counter()
+        if now - self._ticked < _TICK:
+            return
+        self._ticked = now
+        target = next(iter(self._members), None) if self.subject is None else self.subject
+        names = self.test.variables
+        self._progress(
+            Progress(
+                "" if target is None else names[target],
+                () if target is None else tuple(names[v] for v in self.members_so_far(target)),
+                self.tally.performed,
+                self.tally.skipped,
+                now - self._started,
+            )
+        )
