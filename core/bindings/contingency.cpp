@@ -6,7 +6,7 @@
 #include "bindings.hpp"
 #include "cancellation.hpp"
 #include "conversions.hpp"
-#include "counting_way.hpp"
+#include "counting_strategy.hpp"
 #include "serape/answers.hpp"
 #include "serape/contingency_test.hpp"
 
@@ -74,7 +74,7 @@ void bind_contingency_test(nb::module_& m) {
                 CancellationToken token = cancellation_token(poll);
                 run_interruptible(token, [&] {
                     test.screen(target, candidates.all(), given, std::min(threads, most_threads), token, answers.out(),
-                                parse_way(way), way == "panels");
+                                parse_strategy(way));
                 });
                 return answers;
             },

@@ -4,7 +4,7 @@
 #include "bindings.hpp"
 #include "cancellation.hpp"
 #include "conversions.hpp"
-#include "counting_way.hpp"
+#include "counting_strategy.hpp"
 #include "serape/family_score.hpp"
 
 namespace nb = nanobind;
@@ -53,7 +53,7 @@ void bind_score(nb::module_& m) {
                         throw nb::value_error(("candidate " + std::to_string(x) + " is in the family already").c_str());
                     }
                 }
-                const Way parsed = parse_way(way);
+                const CountingStrategy parsed = parse_strategy(way);
                 auto out = empty_numpy<double>(candidates.size());
                 CancellationToken token = cancellation_token(poll);
                 run_interruptible(token, [&] {

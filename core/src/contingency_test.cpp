@@ -60,8 +60,9 @@ Outcome ContingencyTest::test(std::size_t x, std::size_t y, std::span<const std:
     }
     Cells cells(table_, y, given);
     const auto candidate = static_cast<std::uint32_t>(x);
-    const CountingPlan plan(table_, statistic_, cells, table_.levels(y), CandidateKinds(table_, {&candidate, 1}));
-    return outcome(x, y, strata_product(given), CandidateCounter(plan)(x));
+    const TestCells counted(table_, statistic_, cells, table_.levels(y), CandidateKinds(table_, {&candidate, 1}));
+    CandidateCounter counter;
+    return outcome(x, y, strata_product(given), counted(counter, x));
 }
 
 void ContingencyTest::marginals(std::span<const std::uint32_t> targets, std::size_t threads, CancellationToken& token,
@@ -109,8 +110,8 @@ std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const
                                              CancellationToken& token, Answers out) const {
     const double strata = strata_product(given);
     Cells cells(table_, target, given);
-    const CountingPlan plan(table_, statistic_, cells, table_.levels(target), CandidateKinds(table_, candidates));
-    CandidateCounter counter(plan);
+    const TestCells counted(table_, statistic_, cells, table_.levels(target), CandidateKinds(table_, candidates));
+    CandidateCounter counter;
     for (std::size_t k = 0; k < candidates.size(); ++k) {
         if (k % 64 == 63) {
             token.check();
@@ -122,7 +123,7 @@ std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const
             out.reliable[k] = 0;
             continue;
         }
-        const Outcome found = outcome(x, target, strata, counter(x));
+        const Outcome found = outcome(x, target, strata, counted(counter, x));
         out.statistic[k] = found.reliable ? found.statistic : nan;
         out.dof[k] = found.dof;
         out.reliable[k] = found.reliable;

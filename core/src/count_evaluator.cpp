@@ -240,7 +240,7 @@ CountEvaluator::Node CountEvaluator::extended(const Node& node, std::uint32_t me
     if (!parent.children.empty() && parent.children[member]) {
         return {parent.children[member].get(), strata};
     }
-    auto made = std::make_unique<Tree>(Cells(parent.cells, query.pool[member], kinds_.all_have_planes));
+    auto made = std::make_unique<Tree>(Cells(parent.cells, query.pool[member], kinds_.all_have_planes()));
     Tree* const tree = made.get();
     if (!keep || bytes_ > most_bytes) {
         return {tree, strata, std::move(made)};
@@ -259,11 +259,7 @@ bool CountEvaluator::examine(Walk& walk, const Node& node) {
     if (!tree.plan) {
         tree.plan.emplace(test_.table(), test_.statistic_, tree.cells, target_levels_, kinds_);
     }
-    if (!counter_) {
-        counter_.emplace(*tree.plan);
-    }
-    counter_->use(*tree.plan);
-    return judge(walk, (*counter_)(walk.x), node.strata);
+    return judge(walk, (*tree.plan)(counter_, walk.x), node.strata);
 }
 
 // What x's sum in the subset at hand says; true if it is separated. The weakest association is remembered.

@@ -13,7 +13,7 @@
 
 #include "serape/contingency_test.hpp"
 #include "serape/critical_values.hpp"
-#include "serape/pair_counter.hpp"
+#include "serape/counting/pair_counter.hpp"
 #include "serape/subset_driver.hpp"
 
 namespace serape {
@@ -25,7 +25,7 @@ class CountEvaluator {
     struct Tree {
         explicit Tree(Cells made) : cells(std::move(made)) {}
         Cells cells;
-        std::optional<CountingPlan> plan;
+        std::optional<TestCells> plan;
         std::vector<std::unique_ptr<Tree>> children;  // by member
     };
     struct Node {
@@ -35,7 +35,7 @@ class CountEvaluator {
     };
     static constexpr bool resumable = true;
     static constexpr std::size_t poll_every = 32;
-    static constexpr std::uint64_t few_questions = 4096;
+    static constexpr std::uint64_t few_questions = default_costs.min_tests_for_threads;
 
     CountEvaluator(const ContingencyTest& test, SubsetState& state);
 
@@ -70,7 +70,7 @@ class CountEvaluator {
     std::unique_ptr<Tree> root_;
     double root_strata_;
     std::size_t bytes_ = 0;  // of trees kept
-    std::optional<CandidateCounter> counter_;
+    CandidateCounter counter_;
     bool by_pairs_ = false;  // whether sets of one member are gone through by pairs_
     std::optional<PairCounter> pairs_;
 };

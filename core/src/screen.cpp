@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "serape/contingency_test.hpp"
+#include "serape/counting/panel_counter.hpp"
 #include "serape/kernels.hpp"
-#include "serape/panel_counter.hpp"
 
 namespace serape {
 
@@ -49,33 +49,41 @@ class ContingencyTest::Screen {
         }
     }
 
-    void run(Way way, bool force_panels) {
-        if (!allowed_[2]) {  // then nobody is
+    void run(CountingStrategy strategy) {
+        if (!allowed_[2]) {  // then no candidate is
             for (std::size_t k = 0; k < candidates_.size(); ++k) {
                 skip(k);
             }
             return;
         }
         Cells cells(test_.table_, target_, given_);
-        // Panels serve candidates in the table's order, each once.
-        if (way == Way::automatic && kernels().ascending(candidates_.data(), candidates_.size()) &&
-            (force_panels || panels_pay(cells))) {
+        if (plan(cells, strategy).panels) {
             by_panels(cells);
             if (!rest_.empty()) {
-                one_by_one(cells, way);
+                one_by_one(cells, CountingStrategy::automatic);
             }
         } else {
-            count(cells, way);
+            count(cells, strategy);
         }
     }
 
+    // How the candidates are counted in these cells.
+    Plan plan(const Cells& cells, CountingStrategy strategy) const {
+        const Costs& costs = kernels().costs;
+        if (strategy == CountingStrategy::panels ||
+            (strategy == CountingStrategy::automatic && candidates_.size() >= costs.min_candidates_for_panels)) {
+            return choose(sampled_shape(table_, cells, candidates_, statistic_.functional_kind()), costs, strategy);
+        }
+        return {};
+    }
+
     // Counts the candidates one by one in cells that have been made already.
-    void count(Cells& cells, Way way = Way::automatic) {
+    void count(Cells& cells, CountingStrategy strategy = CountingStrategy::automatic) {
         for (std::size_t k = 0; k < candidates_.size(); ++k) {
             may(candidates_[k]) ? rest_.push_back(k) : skip(k);
         }
         if (!rest_.empty()) {
-            one_by_one(cells, way);
+            one_by_one(cells, strategy);
         }
     }
 
@@ -108,35 +116,6 @@ class ContingencyTest::Screen {
         out_.statistic[k] = nan;
         out_.dof[k] = full_dof(k);
         out_.reliable[k] = 0;
-    }
-
-    // Whether panels cost less than the best way for each of some candidates.
-    bool panels_pay(Cells& cells) const {
-        const std::size_t total = candidates_.size();
-        if (total < 128) {
-            return false;
-        }
-        const CountingPlan plan(table_, statistic_, cells, target_levels_,
-                                CandidateKinds(table_, candidates_.first(1)));
-        double one_by_one = 0.0;
-        std::size_t sampled = 0;
-        std::size_t bits = 0;
-        for (std::size_t k = 0; k < total; k += std::max<std::size_t>(total / 32, 1)) {
-            if (table_.has_planes(candidates_[k])) {
-                one_by_one += plan.choose(candidates_[k]).nanoseconds;
-                bits += table_.levels(candidates_[k]) - 1;
-                ++sampled;
-            }
-        }
-        if (sampled == 0) {
-            return false;
-        }
-        const auto of_sample = static_cast<double>(sampled);
-        const auto span = static_cast<double>(candidates_.back() - candidates_.front() + 1);
-        const double touched =
-            std::min(span * static_cast<double>(bits) / of_sample / line_bits + 1.0, static_cast<double>(total));
-        return PanelPlan::cost(table_, cells, static_cast<std::size_t>(touched)) <
-               one_by_one * static_cast<double>(total) / of_sample;
     }
 
     void by_panels(Cells& cells) {
@@ -218,36 +197,16 @@ class ContingencyTest::Screen {
         }
     }
 
-    void one_by_one(Cells& cells, Way way) {
+    void one_by_one(Cells& cells, CountingStrategy strategy) {
         std::vector<std::uint32_t> rest;
         for (const std::size_t k : rest_) {
             rest.push_back(candidates_[k]);
         }
-        const CandidateKinds kinds(table_, rest);
-        const CountingPlan plan(table_, statistic_, cells, target_levels_, kinds, way);
-        const bool together = plan.together(kinds);
-        std::vector<std::optional<CandidateCounter>> counters(threads_);
-        // Enough candidates a piece that handing them out costs nothing.
-        const double each = plan.choose(rest[rest.size() / 2]).nanoseconds;
-        const double wanted = together ? 8.0 : std::clamp(50'000.0 / (each + 20.0), 1.0, 4096.0);
-        const auto grain = static_cast<std::size_t>(wanted);
-        parallel_for(rest.size(), grain, threads_, token_, [&](std::size_t first, std::size_t last, std::size_t w) {
-            if (!counters[w]) {
-                counters[w].emplace(plan);
-            }
-            if (together) {
-                std::vector<Sum> sums(last - first);
-                (*counters[w])(std::span(rest).subspan(first, last - first), sums.data());
-                for (std::size_t k = first; k < last; ++k) {
-                    write(rest_[k], sums[k - first].value, sums[k - first].dof);
-                }
-                return;
-            }
-            for (std::size_t k = first; k < last; ++k) {
-                const Sum sum = (*counters[w])(rest[k]);
-                write(rest_[k], sum.value, sum.dof);
-            }
-        });
+        const TestCells counted(table_, statistic_, cells, target_levels_, CandidateKinds(table_, rest), strategy);
+        count_each(
+            counted.prepared, rest, threads_, token_,
+            [&](std::uint32_t) -> const StatisticFunctional& { return counted.functional; },
+            [&](std::size_t k, const Sum& sum) { write(rest_[k], sum.value, sum.dof); });
     }
 
     const ContingencyTest& test_;
@@ -268,8 +227,43 @@ class ContingencyTest::Screen {
 
 void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> candidates,
                              std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
-                             Answers out, Way way, bool force_panels) const {
-    Screen(*this, table_, target, candidates, given, threads, token, out).run(way, force_panels);
+                             Answers out, CountingStrategy strategy) const {
+    if (strategy == CountingStrategy::panels && !kernels().ascending(candidates.data(), candidates.size())) {
+        screen_in_order(target, candidates, given, threads, token, out);
+        return;
+    }
+    Screen(*this, table_, target, candidates, given, threads, token, out).run(strategy);
+}
+
+// By panels, which serve candidates in the table's order, each once.
+void ContingencyTest::screen_in_order(std::size_t target, std::span<const std::uint32_t> candidates,
+                                      std::span<const std::uint32_t> given, std::size_t threads,
+                                      CancellationToken& token, Answers out) const {
+    std::vector<std::uint32_t> ordered(candidates.begin(), candidates.end());
+    std::sort(ordered.begin(), ordered.end());
+    ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
+    std::vector<double> numbers(2 * ordered.size());
+    std::vector<std::uint8_t> reliable(ordered.size());
+    const Answers once{numbers.data(), numbers.data() + ordered.size(), reliable.data()};
+    Screen(*this, table_, target, ordered, given, threads, token, once).run(CountingStrategy::panels);
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+        const auto at = std::lower_bound(ordered.begin(), ordered.end(), candidates[k]) - ordered.begin();
+        out.statistic[k] = once.statistic[at];
+        out.dof[k] = once.dof[at];
+        out.reliable[k] = once.reliable[at];
+    }
+}
+
+Plan ContingencyTest::plan(std::size_t target, std::span<const std::uint32_t> candidates,
+                           std::span<const std::uint32_t> given, CountingStrategy strategy) const {
+    CancellationToken token;
+    const Cells cells(table_, target, given);
+    const Plan made = Screen(*this, table_, target, candidates, given, 1, token, {}).plan(cells, strategy);
+    if (made.panels) {
+        return made;
+    }
+    const CandidateKinds kinds(table_, candidates);
+    return choose(shape_of(table_, cells, kinds, statistic_.functional_kind()), kernels().costs, strategy);
 }
 
 void ContingencyTest::screen_among(std::size_t target, const Groups& groups, std::span<const std::uint32_t> candidates,
@@ -291,11 +285,11 @@ void ContingencyTest::screen_among(std::size_t target, const Groups& groups, std
             }
         }
     }
-    if (places.size() < candidates.size()) {  // there is no such table, or somebody is not in it
+    if (own == nullptr || places.size() < candidates.size()) {  // there is no such table, or not all are in it
         screen(target, candidates, given, threads, token, out);
         return;
     }
-    Screen(*this, *own, target, places, given, threads, token, out).run(Way::automatic, false);
+    Screen(*this, *own, target, places, given, threads, token, out).run(CountingStrategy::automatic);
 }
 
 Groups::Groups(const PackedTable& table, std::vector<Group> all) : table_(table), all_(std::move(all)) {
@@ -322,7 +316,7 @@ const PackedTable* Groups::own() const {
 
 Tally ContingencyTest::screens(std::size_t target, const Groups& groups, std::uint32_t also, std::size_t threads,
                                CancellationToken& token, Answers out, std::vector<std::uint32_t>& xs) const {
-    constexpr std::size_t many = 128;  // candidates that are worth a screen of their own
+    const std::size_t many = default_costs.min_candidates_for_own_screen;
     const PackedTable* const own = groups.own();
     const PackedTable& source = own != nullptr ? *own : table_;
     struct Asked {
@@ -351,7 +345,7 @@ Tally ContingencyTest::screens(std::size_t target, const Groups& groups, std::ui
     };
     for (const Asked& one : asked) {
         if (one.candidates.size() >= many) {
-            screen(one, threads).run(Way::automatic, false);
+            screen(one, threads).run(CountingStrategy::automatic);
         }
     }
     Cells root(table_, target, {&also, 1});

@@ -15,6 +15,7 @@ namespace serape {
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t line_words = 8;  // 64-bit words in a line
 inline constexpr std::size_t line_bits = 512;
+inline constexpr std::uint32_t plane_levels = 8;  // the most levels of a column that is kept as bitsets
 inline constexpr std::size_t huge_page = 2u << 20;
 
 template <class T>

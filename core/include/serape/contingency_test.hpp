@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "serape/candidate_counter.hpp"
+#include "serape/counting/candidate_counter.hpp"
 #include "serape/outcome.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/parallel.hpp"
@@ -40,7 +40,7 @@ struct Group {
 // panels hold nobody else.
 class Groups {
   public:
-    static constexpr std::size_t many = 2048;  // candidates for which a table of their own pays
+    static constexpr std::size_t many = default_costs.min_candidates_for_own_table;
 
     Groups(const PackedTable& table, std::vector<Group> all);
     const std::vector<Group>& all() const { return all_; }
@@ -69,11 +69,13 @@ class ContingencyTest {
     // One test, performed whether reliable or not.
     Outcome test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const;
 
-    // One conditioning set, many candidates. `way` forces a way of counting (for tests); panels are used by themselves
-    // where they are faster, unless a way is forced.
+    // One conditioning set, many candidates. `strategy` forces how counts are made, for tests.
     void screen(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
-                std::size_t threads, CancellationToken& token, Answers out, Way way = Way::automatic,
-                bool force_panels = false) const;
+                std::size_t threads, CancellationToken& token, Answers out,
+                CountingStrategy strategy = CountingStrategy::automatic) const;
+    // How such a screen would be counted.
+    Plan plan(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
+              CountingStrategy strategy = CountingStrategy::automatic) const;
     // As above, of some of the candidates of groups, all in the table's order, which is quicker if these have a table
     // of their own.
     void screen_among(std::size_t target, const Groups& groups, std::span<const std::uint32_t> candidates,
@@ -103,6 +105,9 @@ class ContingencyTest {
   private:
     friend class CountEvaluator;
     class Screen;
+    void screen_in_order(std::size_t target, std::span<const std::uint32_t> candidates,
+                         std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
+                         Answers out) const;
     double strata_product(std::span<const std::uint32_t> given) const;
     bool enough_rows(double x_levels, double y_levels, double strata) const;
     Outcome outcome(std::size_t x, std::size_t y, double strata, const Sum& sum) const;

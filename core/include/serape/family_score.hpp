@@ -21,62 +21,65 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <type_traits>
 #include <vector>
 
-#include "serape/candidate_counter.hpp"
+#include "serape/counting/count_table.hpp"
+#include "serape/counting/plan.hpp"
 #include "serape/gamma_table.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/parallel.hpp"
+#include "serape/score_functional.hpp"
 
 namespace serape {
 
 enum class ScoreKind { loglik, bic, aic, bdeu, k2 };
 
-// What is counted of a family: the sum of its terms and, for ln a, how many cells and strata occur.
-struct FamilySum {
-    std::int64_t value = 0;
-    std::int64_t cells = 0;
-    std::int64_t strata = 0;
-};
-
-class FamilyScore {
+// What makes a score of a family's sum: the same for any source of counts.
+class ScoreRule {
   public:
-    // `ess`, the equivalent sample size, is used by bdeu alone; positive and finite.
-    FamilyScore(const PackedTable& table, ScoreKind kind, double ess);
+    // `ess`, the equivalent sample size, is used by bdeu alone; positive and finite. `log` serves these rows.
+    ScoreRule(ScoreKind kind, double ess, std::size_t rows, const LogTable& log);
 
-    const PackedTable& table() const { return table_; }
-
-    // By candidate, the score of the child with the parents and that candidate. Cells are made once and counted against
-    // every candidate. `way` forces a way of counting (planes, scatter or sparse; for tests).
-    void additions(std::size_t child, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> parents,
-                   std::size_t threads, CancellationToken& token, double* out, Way way = Way::automatic) const;
-
-    // The scores of the child with each of several sets of parents.
-    void families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
-                  CancellationToken& token, double* out) const;
-
-  private:
     // What a score makes of numbers of levels alone.
-    struct Shape {
+    struct Constants {
         std::shared_ptr<const GammaTable> cell;  // of Dirichlet scores
         std::shared_ptr<const GammaTable> stratum;
         double log_a = 0.0;       // ln a_jk
         double log_levels = 0.0;  // ln a_j − ln a_jk
         double penalty = 0.0;
     };
-    bool dirichlet() const { return kind_ == ScoreKind::bdeu || kind_ == ScoreKind::k2; }
     // No cell has more rows than `most_cell`, no stratum more than `most_stratum`.
-    Shape shape(std::uint32_t child_levels, std::vector<std::uint32_t> parent_levels, std::size_t most_cell,
-                std::size_t most_stratum) const;
-    double score(const Shape& shape, const FamilySum& sum) const;
+    Constants constants(std::uint32_t child_levels, std::vector<std::uint32_t> parent_levels, std::size_t most_cell,
+                        std::size_t most_stratum) const;
+    double score(const Constants& constants, const FamilySum& sum) const;
+
+    FunctionalKind kind() const { return dirichlet() ? FunctionalKind::dirichlet : FunctionalKind::likelihood; }
+    template <class Functional>
+    Functional functional(const Constants& constants) const {
+        if constexpr (std::is_same_v<Functional, DirichletFunctional>) {
+            return Functional(DirichletTerms{*constants.cell, *constants.stratum});
+        } else {
+            return Functional(LogTerms<LogTable>{log_});
+        }
+    }
+    // Calls `with` with the functional that adds up the family's terms.
+    template <class With>
+    FamilySum add_up(const Constants& constants, const With& with) const {
+        return dirichlet() ? with(functional<DirichletFunctional>(constants))
+                           : with(functional<LikelihoodFunctional>(constants));
+    }
+
+  private:
+    bool dirichlet() const { return kind_ == ScoreKind::bdeu || kind_ == ScoreKind::k2; }
     std::shared_ptr<const GammaTable> gamma_table(double a, std::size_t most) const;
 
-    const PackedTable& table_;
     ScoreKind kind_;
     double ess_;
-    const LogTable* log_ = nullptr;  // of likelihoods
-    int shift_ = 0;                  // of Dirichlet scores
-    double unit_ = 0.0;              // what one of a sum is worth
+    std::size_t rows_;
+    const LogTable& log_;  // of likelihoods
+    int shift_ = 0;        // of Dirichlet scores
+    double unit_ = 0.0;    // what one of a sum is worth
 
     struct Known {
         std::mutex mutex;
@@ -85,5 +88,30 @@ class FamilyScore {
     };
     std::unique_ptr<Known> known_;
 };
+
+class FamilyScore {
+  public:
+    FamilyScore(const PackedTable& table, ScoreKind kind, double ess);
+
+    const PackedTable& table() const { return table_; }
+
+    // By candidate, the score of the child with the parents and that candidate. Cells are made once and counted against
+    // every candidate. `strategy` forces how counts are made, for tests; panels serve no scores.
+    void additions(std::size_t child, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> parents,
+                   std::size_t threads, CancellationToken& token, double* out,
+                   CountingStrategy strategy = CountingStrategy::automatic) const;
+
+    // The scores of the child with each of several sets of parents.
+    void families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,
+                  CancellationToken& token, double* out) const;
+
+  private:
+    const PackedTable& table_;
+    ScoreRule rule_;
+};
+
+// Scores of families whose counts were made elsewhere: the target is the child, the conditioning set its parents, and
+// each candidate one more parent (of one level if there is none). `out` is as long as there are candidates.
+void score_from_counts(const ScoreRule& rule, const CountTable& table, double* out);
 
 }  // namespace serape

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "serape/aligned.hpp"
+#include "serape/counting/costs.hpp"
 
 namespace serape {
 
@@ -55,10 +56,8 @@ struct Kernels {
     void (*subtract)(double* column, const double* const* others, const double* factors, std::size_t count,
                      std::size_t rows);
 
-    // Nanoseconds, roughly, for choosing between ways of counting.
-    double line_cost;   // and_popcounts, a line
-    double row_cost;    // count_bits, a row
-    double digit_cost;  // count_bits, a call
+    // For choosing how counts are made.
+    Costs costs;
 };
 
 // The best set of kernels this processor can run.

@@ -20,7 +20,6 @@
 
 namespace serape {
 
-inline constexpr std::uint32_t plane_levels = 8;
 inline constexpr std::uint32_t max_levels = 65'536;
 inline constexpr std::size_t max_rows = 2'147'483'000;
 

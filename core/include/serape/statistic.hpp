@@ -10,9 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
+#include <type_traits>
 #include <vector>
 
+#include "serape/counting/functional.hpp"
+#include "serape/counting/plan.hpp"
 #include "serape/log_table.hpp"
 
 namespace serape {
@@ -25,21 +27,33 @@ struct Sum {
     std::int64_t dof = 0;  // adjusted: Σ (non-empty rows − 1)(non-empty columns − 1)
 };
 
-// The counts of one candidate in one stratum: of level l >= 1 in t-cell c, counts[c * stride + l − 1]. Level 0 is what
-// they leave of the cells' sizes. All cells are non-empty.
-template <class Count>
-struct Stratum {
-    const Count* counts;
-    std::size_t stride;
-    const std::uint32_t* sizes;
-    std::size_t cells;
-    std::uint32_t rows;
+// Terms of G²: n ln n, from `log`, which is called or, if it covers all counts, indexed.
+template <class Log>
+struct LogTerms {
+    const Log& log;
+    std::int64_t cell(std::uint32_t n) const {
+        if constexpr (std::is_pointer_v<Log>) {
+            return log[n];
+        } else {
+            return log(n);
+        }
+    }
+    std::int64_t margin(std::uint32_t n) const { return cell(n); }
+    template <class Total>
+    static void note(Total& total, std::int64_t, std::int64_t met, std::size_t cells) {
+        if constexpr (std::is_same_v<Total, Sum>) {
+            total.dof += (met - 1) * static_cast<std::int64_t>(cells - 1);
+        }
+    }
 };
 
 class Statistic {
   public:
     Statistic(StatisticKind kind, std::size_t rows, const LogTable& log) : kind_(kind), rows_(rows), log_(log) {}
     StatisticKind kind() const { return kind_; }
+    FunctionalKind functional_kind() const {
+        return kind_ == StatisticKind::g2 ? FunctionalKind::g2 : FunctionalKind::x2;
+    }
     const LogTable& log() const { return log_; }
 
     // What a stratum of these cells adds to the sum of every candidate.
@@ -54,42 +68,10 @@ class Statistic {
         return value;
     }
 
-    // Adds all strata of two-dimensional counts, without their constants; as `add` for each.
-    template <class Count>
-    void add_all(Sum& sum, const Count* counts, std::size_t stride, const std::uint32_t* sizes,
-                 std::span<const std::uint32_t> begin, std::span<const std::uint32_t> rows, std::uint32_t levels,
-                 double scale) const {
-        const auto each = [&](const auto& one) {
-            for (std::size_t z = 0; z < rows.size(); ++z) {
-                const std::size_t cells = begin[z + 1] - begin[z];
-                if (cells > 1) {
-                    one(Stratum<Count>{counts + begin[z] * stride, stride, sizes + begin[z], cells, rows[z]});
-                }
-            }
-        };
-        // No count is larger than the number of rows: mostly all are in the table.
-        const auto of_levels = [&]<std::uint32_t Levels>() {
-            if (log_.covers(rows_)) {
-                each([&, log = log_.data()](const Stratum<Count>& stratum) {
-                    std::uint32_t margin[Levels] = {};
-                    add_g2(sum, stratum, Levels, margin, [log](std::uint32_t n) { return log[n]; });
-                });
-            } else {
-                each([&](const Stratum<Count>& stratum) { add_g2<Levels>(sum, stratum); });
-            }
-        };
-        if (kind_ == StatisticKind::g2 && levels == 2) {
-            of_levels.template operator()<2>();
-        } else if (kind_ == StatisticKind::g2 && levels == 3) {
-            of_levels.template operator()<3>();
-        } else if (kind_ == StatisticKind::g2 && levels == 4) {
-            of_levels.template operator()<4>();
-        } else {
-            each([&](const Stratum<Count>& stratum) { add(sum, stratum, levels, scale); });
-        }
-    }
-
-    // Adds a stratum without its constant. `levels` is the candidate's, `scale` from scale(levels, t_levels).
+    // Adds all strata of a candidate, without their constants. `scale` is from scale(levels, t_levels).
+    void add(Sum& sum, const DenseCounts& dense, const Cells& cells, double scale) const;
+    void add(Sum& sum, const SparseStratum& stratum, double scale) const;
+    // Adds a stratum without its constant.
     template <class Count>
     void add(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels, double scale) const {
         if (stratum.cells < 2) {
@@ -107,7 +89,11 @@ class Statistic {
             case 6: add_g2<6>(sum, stratum); break;
             case 7: add_g2<7>(sum, stratum); break;
             case 8: add_g2<8>(sum, stratum); break;
-            default: add_g2(sum, stratum, levels); break;
+            default: {
+                std::vector<std::uint32_t> margin(levels);
+                add_terms(sum, stratum, levels, margin.data(), LogTerms<LogTable>{log_});
+                break;
+            }
         }
     }
 
@@ -134,36 +120,7 @@ class Statistic {
     template <std::uint32_t Levels, class Count>
     void add_g2(Sum& sum, const Stratum<Count>& stratum) const {
         std::uint32_t margin[Levels] = {};
-        add_g2(sum, stratum, Levels, margin, log_);
-    }
-    template <class Count>
-    void add_g2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels) const {
-        std::vector<std::uint32_t> margin(levels);
-        add_g2(sum, stratum, levels, margin.data(), log_);
-    }
-    template <class Count, class Log>
-    [[gnu::always_inline]] static void add_g2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels,
-                                              std::uint32_t* margin, const Log& log) {
-        std::int64_t value = 0;
-        for (std::size_t c = 0; c < stratum.cells; ++c) {
-            const Count* of_level = stratum.counts + c * stratum.stride;
-            std::uint32_t rest = stratum.sizes[c];
-            for (std::uint32_t level = 1; level < levels; ++level) {
-                const std::uint32_t n = of_level[level - 1];
-                value += log(n);
-                margin[level] += n;
-                rest -= n;
-            }
-            value += log(rest);
-            margin[0] += rest;
-        }
-        std::int64_t occupied = 0;
-        for (std::uint32_t level = 0; level < levels; ++level) {
-            value -= log(margin[level]);
-            occupied += margin[level] != 0;
-        }
-        sum.value += value;
-        sum.dof += (occupied - 1) * static_cast<std::int64_t>(stratum.cells - 1);
+        add_terms(sum, stratum, Levels, margin, LogTerms<LogTable>{log_});
     }
     template <class Count>
     void add_x2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels, double scale) const {
@@ -200,6 +157,43 @@ class Statistic {
     StatisticKind kind_;
     std::size_t rows_;
     const LogTable& log_;
+};
+
+// The functional of a test: G² or X² of candidates in the cells of one question.
+class StatisticFunctional {
+  public:
+    using Total = Sum;
+    static constexpr std::size_t min_cells = 2;
+    StatisticFunctional(const Statistic& statistic, const Cells& cells, std::uint32_t target_levels);
+
+    FunctionalKind kind() const { return statistic_.functional_kind(); }
+    bool is_zero(const Cells& cells, std::uint32_t levels) const {
+        return cells.size() == cells.strata() ||
+               levels < 2;  // the target varies in no stratum, or the candidate nowhere
+    }
+    Sum start() const { return {constant_, 0}; }
+    void add(Sum& sum, const DenseCounts& dense, const Cells& cells) const {
+        statistic_.add(sum, dense, cells, statistic_.scale(dense.levels, target_levels_));
+    }
+    void add(Sum& sum, const SparseStratum& stratum, std::uint32_t levels) const {
+        statistic_.add(sum, stratum, statistic_.scale(levels, target_levels_));
+    }
+    // With a ones of a cell of n rows, f(a) + f(n−a) − f(n) is nought unless a > 0.
+    Sum start_of_ones() const { return {}; }
+    void add_ones_in_cell(Sum& sum, std::uint32_t a, std::uint32_t n) const { sum.value += divided(a, n); }
+    void add_ones_in_stratum(Sum& sum, std::uint32_t a, std::uint32_t n, std::size_t cells) const {
+        sum.value -= divided(a, n);
+        sum.dof += a < n ? static_cast<std::int64_t>(cells - 1) : 0;
+    }
+
+  private:
+    std::int64_t divided(std::uint32_t a, std::uint32_t n) const {
+        const LogTable& log = statistic_.log();
+        return log(a) + log(n - a) - log(n);
+    }
+    const Statistic& statistic_;
+    std::uint32_t target_levels_;
+    std::int64_t constant_ = 0;  // what all strata add to every candidate's sum
 };
 
 }  // namespace serape

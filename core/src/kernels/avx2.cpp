@@ -13,5 +13,5 @@ namespace {
 }  // namespace
 
 extern const Kernels set;
-const Kernels set = make("avx2", 2.5, 2.0, 200.0);
+const Kernels set = make("avx2", avx2_costs);
 }  // namespace serape::avx2

@@ -13,5 +13,5 @@ namespace {
 }  // namespace
 
 extern const Kernels set;
-const Kernels set = make("avx512", 0.5, 1.0, 60.0);
+const Kernels set = make("avx512", avx512_costs);
 }  // namespace serape::avx512

@@ -387,7 +387,7 @@ void subtract(double* column, const double* const* others, const double* factors
     }
 }
 
-constexpr Kernels make(std::string_view name, double line_cost, double row_cost, double digit_cost) {
-    return {name,          and_popcounts, split_mask, ascending, count_bits, judge_bits,
-            to_statistics, dots,          subtract,   line_cost, row_cost,   digit_cost};
+constexpr Kernels make(std::string_view name, const KernelCosts& costs) {
+    return {name,       and_popcounts, split_mask, ascending, count_bits,
+            judge_bits, to_statistics, dots,       subtract,  costs_of(costs)};
 }

@@ -13,5 +13,5 @@ namespace {
 }  // namespace
 
 extern const Kernels set;
-const Kernels set = make("plain", 6.0, 5.0, 500.0);
+const Kernels set = make("plain", plain_costs);
 }  // namespace serape::plain

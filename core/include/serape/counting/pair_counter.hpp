@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "serape/candidate_counter.hpp"
-#include "serape/cells.hpp"
+#include "serape/counting/candidate_counter.hpp"
+#include "serape/counting/cells.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/statistic.hpp"
 

@@ -1,4 +1,4 @@
-#include "serape/pair_counter.hpp"
+#include "serape/counting/pair_counter.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -7,22 +7,13 @@
 #include "serape/kernels.hpp"
 
 namespace serape {
-namespace {
-
-constexpr std::size_t most_rows = 65'528;                  // the kernel counts in 16 bits
-constexpr std::size_t most_lists = 64;                     // levels of x times cells
-constexpr std::size_t fewest = 64;                         // members of the pool, and x
-constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of a binary pool, for each thread
-
-}  // namespace
 
 bool PairCounter::pays(const PackedTable& table, const Cells& cells, std::span<const std::uint32_t> pool,
                        const CandidateKinds& xs) {
+    const PairShape shape{table.rows(),   cells.size(), cells.complete,      xs.count,
+                          xs.most_levels, pool.size(),  xs.all_have_planes()};
     const auto fits = [&](std::uint32_t column) { return table.has_planes(column) && table.levels(column) > 1; };
-    return pool.size() >= fewest && xs.count >= fewest && table.rows() <= most_rows && cells.complete &&
-           xs.all_have_planes && cells.size() * (xs.most_levels - 1) <= most_lists &&
-           pool.size() * (table.rows() / 8 + cells.size() * sizeof(std::uint32_t)) <= most_bytes &&
-           std::all_of(pool.begin(), pool.end(), fits);
+    return pairs_pay(shape, kernels().costs) && std::all_of(pool.begin(), pool.end(), fits);
 }
 
 PairCounter::PairCounter(const PackedTable& table, const Statistic& statistic, Cells& cells,

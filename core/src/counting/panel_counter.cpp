@@ -1,62 +1,62 @@
-#include "serape/panel_counter.hpp"
+#include "serape/counting/panel_counter.hpp"
 
 #include <algorithm>
 #include <ranges>
 
 #include "serape/bits.hpp"
+#include "serape/counting/candidate_counter.hpp"
 #include "serape/kernels.hpp"
 
 namespace serape {
 namespace {
 
-constexpr std::size_t most_rows_at_once = 65'528;  // the kernel counts in 16 bits
-constexpr std::size_t largest_pair_tables = 1u << 17;
-// Rows of a panel that fit the second-level cache beside the next ones. Longer panels are counted in blocks of them, so
-// that every line comes from memory once and in order.
-constexpr std::size_t block_rows = 4096;
-constexpr std::size_t most_rows_unblocked = 6000;
-constexpr std::size_t most_cells_blocked = 512;
-
-struct Reading {
-    std::size_t rows;
-    bool subtract_largest;
-};
-
-// Which rows are read: all but the largest cell's, or all but those of strata in which the target is constant (these
-// add nothing), whichever is fewer.
-Reading reading(const PackedTable& table, const Cells& cells) {
+// Rows of strata in which the target is constant: they add nothing.
+std::size_t idle_rows(const Cells& cells) {
     std::size_t idle = 0;
     for (std::size_t z = 0; z < cells.strata(); ++z) {
         if (cells.stratum_begin[z + 1] - cells.stratum_begin[z] < 2) {
             idle += cells.stratum_count[z];
         }
     }
-    const std::size_t largest = cells.count[cells.largest];
-    return {table.rows() - std::max(idle, largest), largest >= idle};
+    return idle;
 }
 
 }  // namespace
 
-double PanelPlan::cost(const PackedTable& table, const Cells& cells, std::size_t panels) {
-    const auto rows = static_cast<double>(reading(table, cells).rows);
-    const double panel_bytes = static_cast<double>(table.rows()) * line_bytes;
-    // Beyond the caches every line waits for memory.
-    const double wait = panel_bytes * static_cast<double>(panels) > 24e6 ? 1.5 : 0.0;
-    const double listing = 2.0 * static_cast<double>(table.rows());
-    return static_cast<double>(panels) *
-               (rows * (kernels().row_cost + wait) + static_cast<double>(cells.size()) * kernels().digit_cost) +
-           listing;
+Shape sampled_shape(const PackedTable& table, const Cells& cells, std::span<const std::uint32_t> candidates,
+                    FunctionalKind kind) {
+    ScratchVector<std::uint32_t> sample;
+    const std::size_t step = std::max<std::size_t>(candidates.size() / kernels().costs.sampled_candidates, 1);
+    for (std::size_t k = 0; k < candidates.size(); k += step) {
+        sample.push_back(candidates[k]);
+    }
+    Shape shape = shape_of(table, cells, CandidateKinds(table, sample), kind);
+    shape.candidates = candidates.size();
+    shape.ascending = kernels().ascending(candidates.data(), candidates.size());
+    if (shape.ascending && !candidates.empty()) {
+        shape.span = candidates.back() - candidates.front() + 1;
+        shape.largest = cells.count[cells.largest];
+        shape.idle = idle_rows(cells);
+        for (const std::uint32_t x : sample) {
+            if (table.has_planes(x)) {
+                ++shape.sample[table.levels(x)];
+            }
+        }
+    }
+    return shape;
 }
 
 PanelPlan::PanelPlan(const PackedTable& table, const Statistic& statistic, Cells& cells, std::uint32_t target_levels,
                      bool adjusted_dof)
     : table_(table), statistic_(statistic), cells_(cells), panels_(table.panels()), adjusted_(adjusted_dof) {
-    subtract_largest_ = reading(table, cells).subtract_largest;
-    const bool blocked = table.rows() > most_rows_unblocked && cells.size() <= most_cells_blocked;
-    block_rows_ = blocked ? block_rows : table.rows();
+    const Costs& costs = kernels().costs;
+    // All rows are read but the largest cell's, or those that add nothing, whichever are more.
+    subtract_largest_ = cells.count[cells.largest] >= idle_rows(cells);
+    const bool blocked = table.rows() > costs.max_rows_unblocked && cells.size() <= costs.max_cells_blocked;
+    block_rows_ = blocked ? costs.panel_block_rows : table.rows();
     list_rows(cells);
     const LogTable& log = statistic.log();
-    const bool pair_tables = statistic.kind() == StatisticKind::g2 && table.rows() <= largest_pair_tables;
+    const bool pair_tables = statistic.kind() == StatisticKind::g2 && table.rows() <= costs.max_rows_of_pair_tables;
 
     std::vector<std::uint32_t> order;
     for (std::uint32_t z = 0; z < cells.strata(); ++z) {
@@ -165,7 +165,7 @@ PanelCounter::PanelCounter(const PanelPlan& plan)
 
 void PanelCounter::operator()(std::size_t panel, std::span<const std::uint32_t> candidates, std::int64_t* value,
                               std::int64_t* dof) {
-    if (plan_.table_.rows() <= most_rows_at_once) {
+    if (plan_.table_.rows() <= max_rows_in_16_bits) {
         count<std::uint16_t>(panel, candidates, value, dof);
     } else {
         count<std::uint32_t>(panel, candidates, value, dof);
@@ -178,7 +178,7 @@ void PanelCounter::count_cell(std::size_t panel, std::size_t block, std::size_t 
     const Line* lines = plan_.panels_.panel(panel);
     // What comes next, the following block or panel, is fetched meanwhile.
     const Line* ahead = nullptr;
-    if (plan_.block_rows_ <= most_rows_unblocked) {
+    if (plan_.block_rows_ <= kernels().costs.max_rows_unblocked) {
         if (block + 1 < plan_.blocks_) {
             ahead = lines + plan_.block_rows_;
         } else if (panel + 1 < plan_.panels_.count) {
@@ -192,8 +192,8 @@ void PanelCounter::count_cell(std::size_t panel, std::size_t block, std::size_t 
         kernels().count_bits(lines, rows, listed, ahead, reinterpret_cast<std::uint16_t*>(out));
         return;
     }
-    for (std::size_t begin = 0; begin < listed; begin += most_rows_at_once) {
-        kernels().count_bits(lines, rows + begin, std::min(most_rows_at_once, listed - begin), ahead, block_.data());
+    for (std::size_t begin = 0; begin < listed; begin += max_rows_in_16_bits) {
+        kernels().count_bits(lines, rows + begin, std::min(max_rows_in_16_bits, listed - begin), ahead, block_.data());
         for (std::size_t b = 0; b < line_bits; ++b) {
             out[b] = static_cast<Count>(out[b] + block_[b]);
         }
@@ -310,9 +310,10 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
     binary_.clear();
     place_.clear();
     single_.clear();
-    // Where at least half of a stretch are wanted, all of it is counted.
+    // Where most of a stretch is wanted, all of it is counted.
     const std::size_t from_first_to_last = candidates.back() - candidates.front() + std::size_t{1};
-    const bool neighbours = g2 && panels.binary[panel] != 0 && from_first_to_last <= 2 * candidates.size();
+    const bool neighbours =
+        g2 && panels.binary[panel] != 0 && from_first_to_last <= kernels().costs.max_stretch * candidates.size();
     const std::size_t offset = neighbours ? panels.slot[candidates.front()] - first_bit : 0;
     for (std::size_t k = 0; k < candidates.size() && !neighbours; ++k) {
         const std::size_t bit = panels.slot[candidates[k]] - first_bit;

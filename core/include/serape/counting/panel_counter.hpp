@@ -9,20 +9,22 @@
 #include <span>
 #include <vector>
 
-#include "serape/cells.hpp"
+#include "serape/counting/cells.hpp"
+#include "serape/counting/plan.hpp"
 #include "serape/packed_table.hpp"
 #include "serape/statistic.hpp"
 
 namespace serape {
+
+// The shape of a question about many candidates, judged by a sample of them, with what panels depend on.
+Shape sampled_shape(const PackedTable& table, const Cells& cells, std::span<const std::uint32_t> candidates,
+                    FunctionalKind kind);
 
 // Prepared once per question; shared by threads.
 class PanelPlan {
   public:
     PanelPlan(const PackedTable& table, const Statistic& statistic, Cells& cells, std::uint32_t target_levels,
               bool adjusted_dof);
-
-    // Estimated nanoseconds for so many panels, before the plan is made.
-    static double cost(const PackedTable& table, const Cells& cells, std::size_t panels);
 
   private:
     friend class PanelCounter;

@@ -1,4 +1,4 @@
-#include "serape/cells.hpp"
+#include "serape/counting/cells.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -9,9 +9,15 @@
 namespace serape {
 namespace {
 
+// The largest table by key that is worth making for so many rows.
+std::uint64_t dense_bound(std::size_t rows) {
+    const Costs& costs = kernels().costs;
+    return std::max<std::uint64_t>(costs.dense_entries_per_row * rows, costs.dense_entries);
+}
+
 // Renumbers keys below `bound` densely, keeping their order; returns how many differ.
 std::size_t compact(std::vector<std::uint32_t>& keys, std::uint64_t bound) {
-    if (bound <= std::max<std::uint64_t>(4 * keys.size(), 65'536)) {
+    if (bound <= dense_bound(keys.size())) {
         std::vector<std::uint32_t> rank(bound, 0);
         for (const std::uint32_t key : keys) {
             rank[key] = 1;
@@ -54,7 +60,8 @@ Cells::Cells(Cells& parent, std::uint32_t more, bool thrifty)
         stratum_begin.push_back(0);
         return;
     }
-    if (parent.has_masks() && table_.has_planes(more) && parent.size() * table_.levels(more) <= most_masks) {
+    if (parent.has_masks() && table_.has_planes(more) &&
+        parent.size() * table_.levels(more) <= kernels().costs.max_masks) {
         split_masks(parent, more, thrifty);
     } else if (!parent.complete || !split_codes(parent, more)) {
         divide_by_codes(target_, given_);
@@ -90,7 +97,7 @@ bool Cells::divide_by_masks(std::size_t target, std::span<const std::uint32_t> g
     }
     for (const std::uint32_t z : given) {
         combinations *= table_.levels(z);
-        if (!table_.has_planes(z) || combinations > most_masks) {
+        if (!table_.has_planes(z) || combinations > kernels().costs.max_masks) {
             return false;
         }
     }
@@ -188,7 +195,7 @@ bool Cells::split_codes(Cells& parent, std::size_t column) {
     const std::uint64_t levels = table_.levels(column);
     const std::uint64_t t_levels = table_.levels(target_);
     const std::uint64_t bound = parent.strata() * levels * t_levels;
-    if (bound > std::max<std::uint64_t>(4 * rows, 65'536)) {
+    if (bound > dense_bound(rows)) {
         return false;
     }
     parent.need_cell_of_row();

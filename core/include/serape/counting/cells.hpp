@@ -61,7 +61,4 @@ class Cells {
     ScratchVector<std::uint32_t> mask_slot_;
 };
 
-// The most cells for which bitsets are kept.
-inline constexpr std::size_t most_masks = 512;
-
 }  // namespace serape

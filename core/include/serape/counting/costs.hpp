@@ -1,0 +1,124 @@
+// Every number that decides how counts are made, in one place, each with what it trades off and where it comes from.
+//
+// "Zen 4" is one core of a Zen 4 at 3.6 GHz with AVX-512; figures there are medians and repeat within 5–20 %.
+// `benchmarks/counting.py` prints the time of every strategy over shapes, and what the plan chooses there.
+#pragma once
+
+#include <cstddef>
+
+namespace serape {
+
+// Nanoseconds of the kernels, for one set of instructions. The three sets are measured by benchmarks/counting.py.
+struct KernelCosts {
+    double line;   // AND and popcount of a line of 512 bits
+    double row;    // positional popcount: one row of a panel
+    double digit;  // positional popcount: one call, to turn the digits into counts
+};
+
+inline constexpr KernelCosts plain_costs{6.0, 5.0, 500.0};
+inline constexpr KernelCosts avx2_costs{2.5, 2.0, 200.0};
+// Zen 4: a line costs 0.42 ns from the first-level cache, 0.55 and 0.66 from the next two; a row 1.0 ns from the
+// second-level cache, 1.4 from the third, 2.55 from memory.
+inline constexpr KernelCosts avx512_costs{0.5, 1.0, 60.0};
+
+struct Costs {
+    KernelCosts kernel = avx512_costs;
+
+    // --- one candidate at a time, nanoseconds ---
+    // A call of the kernel for one mask and plane, beside its lines. Zen 4: 1.1.
+    double mask = 1.1;
+    // Adding up one count of a statistic: a look-up in the table of n ln n. Zen 4: 0.24 to 4,096 entries, 0.5 to
+    // 20,000.
+    double statistic_term = 0.4;
+    // The same for scores, whose cells and strata have tables of their own.
+    double score_term = 0.8;
+    // One row in a scatter: unpacking its code and an increment. Zen 4: 0.375 for byte codes, 1.0 with the unpacking.
+    double scatter_row = 1.0;
+    // One entry of a scatter's table: clearing it and adding it up. Zen 4: 0.4 and 0.24 to 0.5, and the cache misses.
+    double scatter_term = 1.2;
+    // One row counted cell by cell, keeping only the levels met: two increments and a branch.
+    double sparse_row = 4.0;
+    // Making the number of every row's cell, or the lists of rows by cell, shared by all candidates. Zen 4: 2.4 a row.
+    double listing_row = 3.0;
+    // One of a candidate's ones, and what such a count costs at least. Zen 4: 3 a one, whatever the conditioning set.
+    double one = 3.0;
+    double ones_start = 10.0;
+
+    // --- limits, one candidate at a time ---
+    // Cells for which bitsets are kept: memory against time. 512 bitsets of 5,000 rows fill a second-level cache.
+    std::size_t max_masks = 512;
+    // Candidates for which bitsets of cells are made that were found row by row: one pass over the rows and 1/8 byte a
+    // row and cell, against about half a scatter saved for each candidate.
+    std::size_t min_candidates_for_masks = 8;
+    // A table of counts is dense up to so many entries a row, or so many in all: the memory of a test stays within a
+    // small multiple of the rows.
+    std::size_t dense_entries_per_row = 4;
+    std::size_t dense_entries = 65'536;
+    // Lists of ones pay for many candidates and cells only: they are made once for the whole table.
+    std::size_t min_candidates_for_ones = 64;
+    std::size_t min_cells_for_ones = 64;
+    // Long bitsets are counted several candidates together, in stretches of so many words: eight of them fit the
+    // first-level cache beside some masks. Masks are read in blocks that fit the second-level cache. 1,000,000 rows of
+    // Alarm, all blankets by iamb: a third less time than one by one.
+    std::size_t near_words = 512;
+    std::size_t block_words = 4096;
+
+    // --- panels ---
+    // Fewer candidates than this fill less than a quarter of a panel. 37 candidates are 6 times faster by planes, 441
+    // as fast, 10,000 are 3 times faster by panels (Zen 4, 5,000 rows, two binary variables given).
+    std::size_t min_candidates_for_panels = 128;
+    // Candidates looked at to estimate what all would cost one by one.
+    std::size_t sampled_candidates = 32;
+    // Beyond so many bytes of panels every line waits for memory. Zen 4: 1.4 − 2.55 ns a row, 32 MB of third-level
+    // cache shared with others.
+    double cached_bytes = 24e6;
+    double memory_row = 1.5;
+    // Listing the rows by cell, nanoseconds a row. Zen 4: 2.4 with what goes before it.
+    double panel_listing_row = 2.0;
+    // Rows of a panel that fit the second-level cache beside the next ones: longer panels are counted in blocks, so
+    // that every line comes from memory once and in order. The counts of all cells are kept meanwhile, so cells must be
+    // few.
+    std::size_t panel_block_rows = 4096;
+    std::size_t max_rows_unblocked = 6000;
+    std::size_t max_cells_blocked = 512;
+    // Tables of f(a) + f(n − a) halve the look-ups of binary candidates. Beyond so many rows they leave the cache.
+    std::size_t max_rows_of_pair_tables = std::size_t{1} << 17;
+    // A stretch of a binary panel is added up whole if it is at most so many times the candidates wanted: without an
+    // index a candidate costs about half.
+    std::size_t max_stretch = 2;
+    // Candidates that are asked about again and again get a table of their own, so that panels hold no other variable:
+    // making it costs about two screens of them.
+    std::size_t min_candidates_for_own_table = 2048;
+    // Of several groups, candidates of one group that are worth a screen of their own.
+    std::size_t min_candidates_for_own_screen = 128;
+
+    // --- one x with each member of a pool ---
+    // Members of the pool, and x: fewer leave a panel mostly empty, and the lists of rows are made for each x.
+    std::size_t min_pairs = 64;
+    // Levels of x times cells: each is a call of the kernel.
+    std::size_t max_pair_lists = 64;
+    // Panels of the pool and what it has in each cell, for each thread.
+    std::size_t max_pair_bytes = std::size_t{64} << 20;
+
+    // --- threads ---
+    // A piece of work for one thread, nanoseconds, and what a candidate costs beside its counts: handing a piece out
+    // costs less than a microsecond.
+    double piece = 50'000.0;
+    double candidate = 20.0;
+    std::size_t max_candidates_per_piece = 4096;
+    // Subset searches of fewer tests are done before another thread has started.
+    std::size_t min_tests_for_threads = 4096;
+};
+
+inline constexpr Costs default_costs{};
+
+constexpr Costs costs_of(const KernelCosts& kernel) {
+    Costs made;
+    made.kernel = kernel;
+    return made;
+}
+
+// The kernel of positional popcounts counts in 16 bits, eight rows at a time: a limit, not a cost.
+inline constexpr std::size_t max_rows_in_16_bits = 65'528;
+
+}  // namespace serape
