@@ -28,10 +28,9 @@ void Statistic::add(Sum& sum, const DenseCounts& dense, const Cells& cells, doub
         for_each_stratum(dense, cells, 2,
                          [&](const Stratum<std::uint32_t>& stratum) { add_x2(sum, stratum, dense.levels, scale); });
     } else if (log_.covers(rows_)) {  // no count is larger than the number of rows: mostly all are in the table
-        const std::int64_t* const log = log_.data();
-        add_terms(sum, dense, cells, 2, LogTerms<const std::int64_t*>{log});
+        add_terms(sum, dense, cells, 2, LogTerms<std::int64_t>{log_.data()});
     } else {
-        add_terms(sum, dense, cells, 2, LogTerms<LogTable>{log_});
+        add_terms(sum, dense, cells, 2, LogTerms<LogTable>{&log_});
     }
 }
 
@@ -41,7 +40,7 @@ void Statistic::add(Sum& sum, const SparseStratum& stratum, double scale) const 
         return;
     }
     if (kind_ == StatisticKind::g2) {
-        add_terms(sum, stratum, LogTerms<LogTable>{log_});
+        add_terms(sum, stratum, LogTerms<LogTable>{&log_});
         return;
     }
     if (stratum.met.size() < 2) {

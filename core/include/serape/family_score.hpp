@@ -58,9 +58,9 @@ class ScoreRule {
     template <class Functional>
     Functional functional(const Constants& constants) const {
         if constexpr (std::is_same_v<Functional, DirichletFunctional>) {
-            return Functional(DirichletTerms{*constants.cell, *constants.stratum});
+            return Functional(DirichletTerms{constants.cell->view(), constants.stratum->view()});
         } else {
-            return Functional(LogTerms<LogTable>{log_});
+            return Functional(LogTerms<LogTable>{&log_});
         }
     }
     // Calls `with` with the functional that adds up the family's terms.

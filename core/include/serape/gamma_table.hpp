@@ -13,7 +13,14 @@ class GammaTable {
   public:
     // Counts above `most` will not be asked for. `shift` is at most 50.
     GammaTable(double a, std::size_t most, int shift);
-    std::int64_t operator()(std::uint32_t n) const { return n < table_.size() ? table_[n] : slow(n); }
+    // The same as the table, for loops.
+    struct View {
+        const std::int64_t* data;
+        std::size_t size;
+        const GammaTable* table;
+        std::int64_t operator()(std::uint32_t n) const { return n < size ? data[n] : table->slow(n); }
+    };
+    View view() const { return {table_.data(), table_.size(), this}; }
     // Whether counts up to `most` can be asked for.
     bool serves(std::size_t most) const { return most < table_.size() || table_.size() == largest; }
     std::size_t bytes() const { return table_.size() * sizeof(std::int64_t); }

@@ -22,8 +22,7 @@ struct FamilySum {
 };
 
 struct DirichletTerms {
-    const GammaTable& of_cells;
-    const GammaTable& of_strata;
+    GammaTable::View of_cells, of_strata;
     std::int64_t cell(std::uint32_t n) const { return of_cells(n); }
     std::int64_t margin(std::uint32_t n) const { return of_strata(n); }
     static void note(FamilySum& total, std::int64_t cells, std::int64_t met, std::size_t) {
@@ -43,7 +42,7 @@ class ScoreFunctional {
     static bool is_zero(const Cells&, std::uint32_t) { return false; }
     static FamilySum start() { return {}; }
     void add(FamilySum& total, const DenseCounts& dense, const Cells& cells) const {
-        add_terms(total, dense, cells, min_cells, terms_);
+        add_terms(total, dense, cells, min_cells, Terms(terms_));  // a copy stays in registers
     }
     void add(FamilySum& total, const SparseStratum& stratum, std::uint32_t) const {
         if (stratum.sizes.size() >= min_cells) {

@@ -27,15 +27,15 @@ struct Sum {
     std::int64_t dof = 0;  // adjusted: Σ (non-empty rows − 1)(non-empty columns − 1)
 };
 
-// Terms of G²: n ln n, from `log`, which is called or, if it covers all counts, indexed.
+// Terms of G²: n ln n, from a LogTable or, if that covers all counts, from its numbers.
 template <class Log>
 struct LogTerms {
-    const Log& log;
+    const Log* log;
     std::int64_t cell(std::uint32_t n) const {
-        if constexpr (std::is_pointer_v<Log>) {
+        if constexpr (std::is_same_v<Log, std::int64_t>) {
             return log[n];
         } else {
-            return log(n);
+            return (*log)(n);
         }
     }
     std::int64_t margin(std::uint32_t n) const { return cell(n); }
@@ -91,7 +91,7 @@ class Statistic {
             case 8: add_g2<8>(sum, stratum); break;
             default: {
                 std::vector<std::uint32_t> margin(levels);
-                add_terms(sum, stratum, levels, margin.data(), LogTerms<LogTable>{log_});
+                add_terms(sum, stratum, levels, margin.data(), LogTerms<LogTable>{&log_});
                 break;
             }
         }
@@ -120,38 +120,47 @@ class Statistic {
     template <std::uint32_t Levels, class Count>
     void add_g2(Sum& sum, const Stratum<Count>& stratum) const {
         std::uint32_t margin[Levels] = {};
-        add_terms(sum, stratum, Levels, margin, LogTerms<LogTable>{log_});
+        add_terms(sum, stratum, Levels, margin, LogTerms<LogTable>{&log_});
     }
     template <class Count>
     void add_x2(Sum& sum, const Stratum<Count>& stratum, std::uint32_t levels, double scale) const {
+        std::uint32_t few[plane_levels];
+        std::vector<std::uint32_t> many(levels <= plane_levels ? 0 : levels);
+        std::uint32_t* const margin = levels <= plane_levels ? few : many.data();
         std::uint32_t occupied = 0;
+        margin[0] = stratum.rows;
+        for (std::uint32_t level = 1; level < levels; ++level) {
+            margin[level] = 0;
+            for (std::size_t c = 0; c < stratum.cells; ++c) {
+                margin[level] += stratum.counts[c * stratum.cell_stride + (level - 1) * stratum.level_stride];
+            }
+            margin[0] -= margin[level];
+            occupied += margin[level] != 0;
+        }
+        occupied += margin[0] != 0;
+        if (occupied < 2) {
+            return;
+        }
         std::uint64_t covered = 0;
         std::int64_t value = 0;
-        for (std::uint32_t level = 0; level < levels; ++level) {
-            const auto count = [&](std::size_t c) {
-                const Count* of_level = stratum.counts + c * stratum.stride;
-                std::uint32_t n = level == 0 ? stratum.sizes[c] : of_level[level - 1];
-                for (std::uint32_t other = 1; level == 0 && other < levels; ++other) {
-                    n -= of_level[other - 1];
+        for (std::size_t c = 0; c < stratum.cells; ++c) {
+            const Count* of_level = stratum.counts + c * stratum.cell_stride;
+            std::uint32_t rest = stratum.sizes[c];
+            const auto add_cell = [&](std::uint32_t n, std::uint32_t level) {
+                if (n != 0) {
+                    value += x2_cell(n, margin[level], stratum.sizes[c], stratum.rows, scale);
+                    covered += std::uint64_t{margin[level]} * stratum.sizes[c];
                 }
-                return n;
             };
-            std::uint32_t margin = 0;
-            for (std::size_t c = 0; c < stratum.cells; ++c) {
-                margin += count(c);
+            for (std::uint32_t level = 1; level < levels; ++level) {
+                const std::uint32_t n = of_level[(level - 1) * stratum.level_stride];
+                add_cell(n, level);
+                rest -= n;
             }
-            occupied += margin != 0;
-            for (std::size_t c = 0; c < stratum.cells; ++c) {
-                if (const std::uint32_t n = count(c); n != 0) {
-                    value += x2_cell(n, margin, stratum.sizes[c], stratum.rows, scale);
-                    covered += std::uint64_t{margin} * stratum.sizes[c];
-                }
-            }
+            add_cell(rest, 0);
         }
-        if (occupied >= 2) {
-            sum.value += value + x2_empty(covered, stratum.rows, scale);
-            sum.dof += static_cast<std::int64_t>(occupied - 1) * static_cast<std::int64_t>(stratum.cells - 1);
-        }
+        sum.value += value + x2_empty(covered, stratum.rows, scale);
+        sum.dof += static_cast<std::int64_t>(occupied - 1) * static_cast<std::int64_t>(stratum.cells - 1);
     }
 
     StatisticKind kind_;

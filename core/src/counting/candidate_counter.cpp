@@ -44,11 +44,10 @@ PreparedCells::PreparedCells(const PackedTable& table, Cells& cells, const Candi
         cells.need_masks();
         masks_.reserve(cells.size());
         mask_cell_.reserve(cells.size());
-        const bool all = plan_.by_rest || !skips_single_cells(kind);
         for (std::size_t z = 0; z < cells.strata(); ++z) {
             const std::size_t begin = cells.stratum_begin[z];
             const std::size_t end = cells.stratum_begin[z + 1];
-            for (std::size_t c = begin; c < end && (all || end - begin > 1); ++c) {
+            for (std::size_t c = begin; c < end && (!plan_.skips || end - begin > 1); ++c) {
                 if (!plan_.by_rest || c != cells.largest) {
                     masks_.push_back(cells.mask(c));
                     mask_cell_.push_back(static_cast<std::uint32_t>(c));
@@ -74,12 +73,9 @@ PreparedCells::PreparedCells(const PackedTable& table, Cells& cells, const Candi
 
 Plan::Choice PreparedCells::choice(std::size_t candidate) const {
     const std::uint32_t levels = table_.levels(candidate);
-    if (plan_.ones && levels == 2) {
-        const std::uint32_t ones = table_.total(candidate, 1);
-        if (ones < plan_.ones_below) {
-            const Costs& costs = kernels().costs;
-            return {CountingStrategy::ones, costs.one * ones + costs.ones_start};
-        }
+    if (by_ones(candidate, levels)) {
+        const Costs& costs = kernels().costs;
+        return {CountingStrategy::ones, costs.one * table_.total(candidate, 1) + costs.ones_start};
     }
     return plan_.of(levels);
 }
@@ -87,13 +83,16 @@ Plan::Choice PreparedCells::choice(std::size_t candidate) const {
 template <class Functional>
 typename Functional::Total CandidateCounter::operator()(const PreparedCells& cells, std::size_t candidate,
                                                         const Functional& functional) {
-    if (functional.is_zero(cells.cells_, cells.table_.levels(candidate))) {
+    const std::uint32_t levels = cells.table_.levels(candidate);
+    if (functional.is_zero(cells.cells_, levels)) {
         return {};
     }
-    switch (cells.choice(candidate).strategy) {
+    if (cells.by_ones(candidate, levels)) {
+        return by_ones(cells, candidate, functional);
+    }
+    switch (cells.plan_.of(levels).strategy) {
         case CountingStrategy::planes: return by_planes(cells, candidate, functional);
         case CountingStrategy::scatter: return by_scatter(cells, candidate, functional);
-        case CountingStrategy::ones: return by_ones(cells, candidate, functional);
         default: return by_sparse(cells, candidate, functional);
     }
 }
@@ -118,20 +117,31 @@ typename Functional::Total CandidateCounter::add_planes(const PreparedCells& cel
                                                         const Functional& f, const std::uint32_t* masked) {
     const PackedTable& table = cells.table_;
     const std::size_t masks = cells.masks_.size();
+    const std::size_t all = cells.cells_.size();
     const std::uint32_t planes = table.levels(candidate) - 1;
-    counts_.resize(std::max(counts_.size(), cells.cells_.size() * planes));
-    for (std::uint32_t level = 1; level <= planes; ++level, masked += masks) {
-        std::uint32_t rest = table.total(candidate, level);
-        for (std::size_t k = 0; k < masks; ++k) {
-            counts_[cells.mask_cell_[k] * planes + level - 1] = masked[k];
-            rest -= masked[k];
+    const std::uint32_t* counts = masked;
+    if (masks < all) {
+        counts_.resize(std::max(counts_.size(), all * planes));
+        std::uint32_t* to = counts_.data();
+        const std::size_t largest = cells.cells_.largest;
+        for (std::uint32_t level = 1; level <= planes; ++level, masked += masks, to += all) {
+            if (cells.plan_.by_rest) {  // then the largest cell alone has no mask
+                std::uint32_t rest = table.total(candidate, level);
+                for (std::size_t k = 0; k < masks; ++k) {
+                    to[k + (k >= largest)] = masked[k];
+                    rest -= masked[k];
+                }
+                to[largest] = rest;
+                continue;
+            }
+            for (std::size_t k = 0; k < masks; ++k) {
+                to[cells.mask_cell_[k]] = masked[k];
+            }
         }
-        if (cells.plan_.by_rest) {
-            counts_[cells.cells_.largest * planes + level - 1] = rest;
-        }
+        counts = counts_.data();
     }
     typename Functional::Total total = f.start();
-    f.add(total, DenseCounts{counts_.data(), planes, planes + 1}, cells.cells_);
+    f.add(total, DenseCounts{counts, planes + 1}, cells.cells_);
     return total;
 }
 
@@ -192,16 +202,16 @@ template <class Functional>
 typename Functional::Total CandidateCounter::by_scatter(const PreparedCells& cells, std::size_t candidate,
                                                         const Functional& f) {
     const std::uint32_t levels = cells.table_.levels(candidate);
-    const std::size_t entries = cells.cells_.size() * levels;
-    counts_.resize(std::max(counts_.size(), entries));
-    std::fill_n(counts_.data(), entries, 0u);
+    const std::size_t all = cells.cells_.size();
+    counts_.resize(std::max(counts_.size(), all * levels));
+    std::fill_n(counts_.data(), all * levels, 0u);
     unpack(cells, candidate);
     const std::uint32_t* const cell_of_row = cells.cells_.cell_of_row.data();
     for (std::size_t i = 0; i < codes_.size(); ++i) {
-        ++counts_[static_cast<std::size_t>(cell_of_row[i]) * levels + codes_[i]];
+        ++counts_[codes_[i] * all + cell_of_row[i]];
     }
     typename Functional::Total total = f.start();
-    f.add(total, DenseCounts{counts_.data() + 1, levels, levels}, cells.cells_);
+    f.add(total, DenseCounts{counts_.data() + all, levels}, cells.cells_);
     return total;
 }
 

@@ -23,13 +23,13 @@ bool before(const CountedCell& a, const CountedCell& b) {
 void RecordFunctional::add(Total& total, const DenseCounts& dense, const Cells& cells) const {
     for (std::size_t z = 0; z < cells.strata(); ++z) {
         for (std::size_t c = cells.stratum_begin[z]; c < cells.stratum_begin[z + 1]; ++c) {
-            const std::uint32_t* of_level = dense.counts + c * dense.stride;
+            const auto of_level = [&](std::uint32_t level) { return dense.counts[(level - 1) * cells.size() + c]; };
             std::int64_t rest = cells.count[c];
             for (std::uint32_t level = 1; level < dense.levels; ++level) {
-                rest -= of_level[level - 1];
+                rest -= of_level(level);
             }
             for (std::uint32_t level = 0; level < dense.levels; ++level) {
-                const std::int64_t n = level == 0 ? rest : of_level[level - 1];
+                const std::int64_t n = level == 0 ? rest : of_level(level);
                 if (n != 0) {
                     total.push_back({static_cast<std::int64_t>(z), target_of_cell_[c], level, n});
                 }

@@ -177,7 +177,7 @@ Sum PairCounter::any(std::size_t bit, const std::uint32_t* of_member, std::uint3
                 }
             }
             sum.value += statistic_.constant(sizes_.data(), sizes_.size(), n);
-            statistic_.add(sum, Stratum<std::uint32_t>{part_.data(), levels_ - 1, sizes_.data(), sizes_.size(), n},
+            statistic_.add(sum, Stratum<std::uint32_t>{part_.data(), levels_ - 1, 1, sizes_.data(), sizes_.size(), n},
                            levels_, scale);
         }
     }

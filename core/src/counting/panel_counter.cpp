@@ -260,8 +260,8 @@ void PanelCounter::add_singles(const PanelPlan::StratumWork& stratum, const Coun
     }
     for (const Single& one : candidates) {
         Sum sum{value[one.position], dof[one.position]};
-        const Stratum<Count> counted{counts + one.bit, line_bits, sizes, cells,
-                                     plan_.cells_.stratum_count[stratum.stratum]};
+        const Stratum<Count> counted{
+            counts + one.bit, line_bits, 1, sizes, cells, plan_.cells_.stratum_count[stratum.stratum]};
         plan_.statistic_.add(sum, counted, one.levels, plan_.scale_[one.levels]);
         value[one.position] = sum.value;
         dof[one.position] = sum.dof;

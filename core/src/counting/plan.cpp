@@ -28,22 +28,23 @@ Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
     const bool statistic = shape.functional == FunctionalKind::g2 || shape.functional == FunctionalKind::x2;
     const bool may_skip = skips_single_cells(shape.functional);
 
-    // Planes. The largest cell is what the others leave of a level's rows; or strata that add nothing are skipped.
+    // Planes. Strata that add nothing are skipped; or the largest cell is what the others leave of a level's rows.
     const bool planes =
         shape.cells <= costs.max_masks &&
         (shape.has_masks || shape.candidates >= costs.min_candidates_for_masks || wanted == Strategy::planes);
-    plan.by_rest = shape.complete && (!may_skip || shape.varying + 1 >= shape.cells);
-    const double read = plan.by_rest ? cells - 1.0 : static_cast<double>(may_skip ? shape.varying : shape.cells);
-    const double lines = std::ceil(rows / line_bits);
-    const double term = statistic ? costs.statistic_term : costs.score_term;
-    const auto planes_cost = [&](double levels) {
-        return (levels - 1.0) * read * (lines * costs.kernel.line + costs.mask) + term * cells * levels;
-    };
+    const double mask = std::ceil(rows / line_bits) * costs.kernel.line + costs.mask;
+    plan.skips = may_skip && shape.varying + 1 < shape.cells;
+    plan.by_rest = shape.complete && !plan.skips && costs.rest + costs.rest_cell * cells < mask;
+    const double read = plan.skips ? static_cast<double>(shape.varying) : cells - (plan.by_rest ? 1.0 : 0.0);
+    const double term = shape.functional == FunctionalKind::g2   ? costs.g2_term
+                        : shape.functional == FunctionalKind::x2 ? costs.x2_term
+                                                                 : costs.score_term;
+    const auto planes_cost = [&](double levels) { return (levels - 1.0) * read * mask + term * cells * levels; };
 
     // Row by row: a dense table, or what is met. The first needs the cell of each row, the second the rows of each
     // cell.
     plan.scatter_start = rows * (costs.scatter_row + (shape.has_cell_of_row ? 0.0 : costs.listing_row / candidates));
-    plan.scatter_level = costs.scatter_term * cells;
+    plan.scatter_level = (costs.scatter_term + term) * cells;
     plan.sparse = rows * (costs.sparse_row + (shape.has_rows ? 0.0 : costs.listing_row / candidates));
     if (wanted != Strategy::sparse) {
         const double entries = static_cast<double>(costs.dense_entries_per_row * shape.rows + costs.dense_entries);
@@ -110,7 +111,9 @@ Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
         const double touched =
             std::min(static_cast<double>(shape.span) * bits * per_candidate / line_bits + 1.0, candidates);
         plan.one_by_one = of_sample * candidates * per_candidate;
-        plan.by_panels = panels_cost(shape, costs, std::floor(touched));
+        // Counts of panels are added up as quickly as those of planes.
+        plan.by_panels = panels_cost(shape, costs, std::floor(touched)) +
+                         (term - costs.g2_term) * cells * (bits + sampled) * per_candidate * candidates;
         plan.panels = wanted == Strategy::panels ||
                       (wanted == Strategy::automatic && shape.candidates >= costs.min_candidates_for_panels &&
                        plan.by_panels < plan.one_by_one);

@@ -43,6 +43,9 @@ class PreparedCells {
 
   private:
     friend class CandidateCounter;
+    bool by_ones(std::size_t candidate, std::uint32_t levels) const {
+        return plan_.ones && levels == 2 && table_.total(candidate, 1) < plan_.ones_below;
+    }
     const PackedTable& table_;
     Cells& cells_;
     Plan plan_;

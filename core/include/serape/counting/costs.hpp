@@ -27,17 +27,22 @@ struct Costs {
     // --- one candidate at a time, nanoseconds ---
     // A call of the kernel for one mask and plane, beside its lines. Zen 4: 1.1.
     double mask = 1.1;
-    // Adding up one count of a statistic: a look-up in the table of n ln n. Zen 4: 0.24 to 4,096 entries, 0.5 to
-    // 20,000.
-    double statistic_term = 0.4;
-    // The same for scores, whose cells and strata have tables of their own.
+    // The largest cell is not counted but is what the others leave, if that is worth moving the others: so much at
+    // least, and for each cell.
+    double rest = 3.0;
+    double rest_cell = 0.7;
+    // Adding up one count. G²: a look-up in the table of n ln n. Zen 4: 0.24 to 4,096 entries, 0.5 to 20,000. Scores
+    // have tables of their own for cells and for strata. X² divides.
+    double g2_term = 0.4;
     double score_term = 0.8;
+    double x2_term = 5.0;
     // One row in a scatter: unpacking its code and an increment. Zen 4: 0.375 for byte codes, 1.0 with the unpacking.
     double scatter_row = 1.0;
-    // One entry of a scatter's table: clearing it and adding it up. Zen 4: 0.4 and 0.24 to 0.5, and the cache misses.
-    double scatter_term = 1.2;
-    // One row counted cell by cell, keeping only the levels met: two increments and a branch.
-    double sparse_row = 4.0;
+    // One entry of a scatter's table, beside adding it up: clearing it, and cache misses. Zen 4: 0.4 and more.
+    double scatter_term = 0.8;
+    // One row counted cell by cell, keeping only the levels met: whether a level is new is hard to foretell. Zen 4: 4.4
+    // where a cell has one row, 10 to 15 where it has a few of 12 or 20 levels.
+    double sparse_row = 12.0;
     // Making the number of every row's cell, or the lists of rows by cell, shared by all candidates. Zen 4: 2.4 a row.
     double listing_row = 3.0;
     // One of a candidate's ones, and what such a count costs at least. Zen 4: 3 a one, whatever the conditioning set.

@@ -25,19 +25,18 @@
 
 namespace serape {
 
-// The counts of one candidate in all cells: of level l >= 1 in cell c, counts[c * stride + l − 1]. Level 0 is what they
-// leave of the cells' sizes.
+// The counts of one candidate in all cells: of level l >= 1 in cell c, counts[(l − 1) * cells + c]. Level 0 is what
+// they leave of the cells' sizes.
 struct DenseCounts {
     const std::uint32_t* counts;
-    std::size_t stride;
     std::uint32_t levels;
 };
 
-// The same in one stratum; all its cells occur.
+// The same in one stratum, at counts[c * cell_stride + (l − 1) * level_stride]; all its cells occur.
 template <class Count>
 struct Stratum {
     const Count* counts;
-    std::size_t stride;
+    std::size_t cell_stride, level_stride;
     const std::uint32_t* sizes;
     std::size_t cells;
     std::uint32_t rows;
@@ -65,8 +64,8 @@ void for_each_stratum(const DenseCounts& dense, const Cells& cells, std::size_t 
         const std::size_t begin = cells.stratum_begin[z];
         const std::size_t size = cells.stratum_begin[z + 1] - begin;
         if (size >= min_cells) {
-            each(Stratum<std::uint32_t>{dense.counts + begin * dense.stride, dense.stride, cells.count.data() + begin,
-                                        size, cells.stratum_count[z]});
+            each(Stratum<std::uint32_t>{dense.counts + begin, 1, cells.size(), cells.count.data() + begin, size,
+                                        cells.stratum_count[z]});
         }
     }
 }
@@ -82,10 +81,10 @@ template <class Count, class Terms, class Total>
     std::int64_t value = 0;
     std::int64_t cells = 0;
     for (std::size_t c = 0; c < stratum.cells; ++c) {
-        const Count* of_level = stratum.counts + c * stratum.stride;
+        const Count* of_level = stratum.counts + c * stratum.cell_stride;
         std::uint32_t rest = stratum.sizes[c];
         for (std::uint32_t level = 1; level < levels; ++level) {
-            const std::uint32_t n = of_level[level - 1];
+            const std::uint32_t n = of_level[(level - 1) * stratum.level_stride];
             value += terms.cell(n);
             cells += n != 0;
             margin[level] += n;

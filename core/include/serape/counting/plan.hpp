@@ -72,6 +72,7 @@ struct Plan {
     bool cell_of_row = false;
     bool rows_by_cell = false;
     bool ones = false;      // lists of the table's ones
+    bool skips = false;     // planes: strata of one cell are not counted
     bool by_rest = false;   // planes: the largest cell is what the others leave
     bool together = false;  // planes: several candidates side by side
     double ones_below = 0;  // a binary candidate of fewer ones is counted by them
