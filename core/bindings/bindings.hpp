@@ -9,6 +9,7 @@ void bind_table(nanobind::module_& m);
 void bind_screen_answers(nanobind::module_& m);
 void bind_subsets(nanobind::module_& m);
 void bind_contingency_test(nanobind::module_& m);
+void bind_counts(nanobind::module_& m);
 void bind_gaussian(nanobind::module_& m);
 void bind_mixed(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);

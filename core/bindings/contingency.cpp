@@ -7,6 +7,7 @@
 #include "cancellation.hpp"
 #include "conversions.hpp"
 #include "counting_strategy.hpp"
+#include "rules.hpp"
 #include "serape/answers.hpp"
 #include "serape/contingency_test.hpp"
 
@@ -36,13 +37,7 @@ void bind_contingency_test(nb::module_& m) {
             "__init__",
             [](ContingencyTest* self, const PackedTable& table, const std::string& statistic, const std::string& dof,
                const std::string& reliability, double minimum) {
-                new (self) ContingencyTest(
-                    table, {parse<StatisticKind>(statistic, {{"g2", StatisticKind::g2}, {"x2", StatisticKind::x2}}),
-                            parse<DofRule>(dof, {{"full", DofRule::full}, {"adjusted", DofRule::adjusted}}),
-                            parse<Reliability>(reliability, {{"none", Reliability::none},
-                                                             {"dof", Reliability::dof},
-                                                             {"cells", Reliability::cells}}),
-                            minimum});
+                new (self) ContingencyTest(table, parse_rules(statistic, dof, reliability, minimum));
             },
             nb::arg("table"), nb::arg("statistic"), nb::arg("dof"), nb::arg("reliability"), nb::arg("minimum"),
             nb::keep_alive<1, 2>())
@@ -81,6 +76,22 @@ void bind_contingency_test(nb::module_& m) {
             nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
             "Statistic, dof and reliability of many candidates given one set.")
+        .def(
+            "strategies",
+            [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,
+               const std::vector<std::uint32_t>& given, const std::string& way) {
+                check(test.table(), target);
+                check(test.table(), candidates.all());
+                check(test.table(), given);
+                std::vector<std::string> names;
+                for (const CountingStrategy chosen :
+                     test.strategies(target, candidates.all(), given, parse_strategy(way))) {
+                    names.emplace_back(name_of(chosen));
+                }
+                return names;
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("way") = "automatic",
+            "How each candidate of such a screen is counted.")
         .def(
             "marginals",
             [](const ContingencyTest& test, const Columns& targets, std::size_t threads) {

@@ -15,5 +15,6 @@ NB_MODULE(_core, m) {
     serape::bind_mixed(m);
     serape::bind_pairs(m);
     serape::bind_score(m);
+    serape::bind_counts(m);
     serape::bind_numbers(m);
 }

@@ -5,6 +5,7 @@
 #include "cancellation.hpp"
 #include "conversions.hpp"
 #include "counting_strategy.hpp"
+#include "rules.hpp"
 #include "serape/family_score.hpp"
 
 namespace nb = nanobind;
@@ -29,15 +30,7 @@ void bind_score(nb::module_& m) {
         .def(
             "__init__",
             [](FamilyScore* self, const PackedTable& table, const std::string& kind, double ess) {
-                const auto parsed = parse<ScoreKind>(kind, {{"loglik", ScoreKind::loglik},
-                                                            {"bic", ScoreKind::bic},
-                                                            {"aic", ScoreKind::aic},
-                                                            {"bdeu", ScoreKind::bdeu},
-                                                            {"k2", ScoreKind::k2}});
-                if (!(ess > 0.0) || !std::isfinite(ess)) {
-                    throw nb::value_error("ess must be positive and finite");
-                }
-                new (self) FamilyScore(table, parsed, ess);
+                new (self) FamilyScore(table, parse_score(kind, ess), ess);
             },
             nb::arg("table"), nb::arg("kind"), nb::arg("ess") = 1.0, nb::keep_alive<1, 2>())
         .def(

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "serape/chi_square.hpp"
-
 namespace serape {
 namespace {
 
@@ -29,28 +27,11 @@ double ContingencyTest::full_dof(std::size_t x, std::size_t y, std::span<const s
 }
 
 bool ContingencyTest::enough_rows(double x_levels, double y_levels, double strata) const {
-    const auto rows = static_cast<double>(table_.rows());
-    const double dof = (x_levels - 1.0) * (y_levels - 1.0) * strata;
-    if (!(dof > 0.0)) {
-        return false;
-    }
-    switch (rules_.reliability) {
-        case Reliability::dof: return rows >= rules_.minimum * dof;
-        case Reliability::cells: return rows >= rules_.minimum * x_levels * y_levels * strata;
-        default: return true;
-    }
+    return serape::enough_rows(rules_, table_.rows(), x_levels, y_levels, strata);
 }
 
 Outcome ContingencyTest::outcome(std::size_t x, std::size_t y, double strata, const Sum& sum) const {
-    const std::uint32_t x_levels = table_.levels(x);
-    const std::uint32_t y_levels = table_.levels(y);
-    Outcome out{};
-    out.statistic = statistic_.value(sum.value, statistic_.scale(x_levels, y_levels));
-    out.dof =
-        rules_.dof == DofRule::adjusted ? static_cast<double>(sum.dof) : (x_levels - 1.0) * (y_levels - 1.0) * strata;
-    out.log_p = out.dof > 0.0 ? chi_square_log_sf(out.statistic, out.dof) : nan;
-    out.reliable = out.dof > 0.0 && enough_rows(x_levels, y_levels, strata);
-    return out;
+    return outcome_of(rules_, statistic_, table_.rows(), table_.levels(x), table_.levels(y), strata, sum);
 }
 
 Outcome ContingencyTest::test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const {

@@ -165,7 +165,11 @@ void FamilyScore::families(std::size_t child, std::span<const std::vector<std::u
     });
 }
 
-void score_from_counts(const ScoreRule& rule, const CountTable& table, double* out) {
+CountedScore::CountedScore(std::size_t rows, ScoreKind kind, double ess)
+    : rows_(rows), log_(rows), rule_(kind, ess, rows, log_) {}
+
+void CountedScore::scores(const CountTable& table, double* out) const {
+    check_rows(table, rows_);
     std::vector<std::uint32_t> parent_levels(table.given_levels);
     parent_levels.push_back(0);  // the candidate's
     for (std::size_t k = 0; k < table.candidate_levels.size(); ++k) {
@@ -173,8 +177,8 @@ void score_from_counts(const ScoreRule& rule, const CountTable& table, double* o
         const std::uint32_t levels = table.candidate_levels[k];
         parent_levels.back() = levels;
         const ScoreRule::Constants made =
-            rule.constants(table.target_levels, parent_levels, strata.largest_cell(), strata.largest_stratum());
-        out[k] = rule.score(made, rule.add_up(made, [&](const auto& functional) {
+            rule_.constants(table.target_levels, parent_levels, strata.largest_cell(), strata.largest_stratum());
+        out[k] = rule_.score(made, rule_.add_up(made, [&](const auto& functional) {
             FamilySum sum = functional.start();
             strata.for_each([&](const SparseStratum& stratum) { functional.add(sum, stratum, levels); });
             return sum;

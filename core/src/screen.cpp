@@ -254,16 +254,19 @@ void ContingencyTest::screen_in_order(std::size_t target, std::span<const std::u
     }
 }
 
-Plan ContingencyTest::plan(std::size_t target, std::span<const std::uint32_t> candidates,
-                           std::span<const std::uint32_t> given, CountingStrategy strategy) const {
+std::vector<CountingStrategy> ContingencyTest::strategies(std::size_t target, std::span<const std::uint32_t> candidates,
+                                                          std::span<const std::uint32_t> given,
+                                                          CountingStrategy strategy) const {
     CancellationToken token;
-    const Cells cells(table_, target, given);
-    const Plan made = Screen(*this, table_, target, candidates, given, 1, token, {}).plan(cells, strategy);
-    if (made.panels) {
-        return made;
-    }
+    Cells cells(table_, target, given);
+    const bool panels = Screen(*this, table_, target, candidates, given, 1, token, {}).plan(cells, strategy).panels;
     const CandidateKinds kinds(table_, candidates);
-    return choose(shape_of(table_, cells, kinds, statistic_.functional_kind()), kernels().costs, strategy);
+    const PreparedCells prepared(table_, cells, kinds, statistic_.functional_kind(), strategy);
+    std::vector<CountingStrategy> chosen;
+    for (const std::uint32_t x : candidates) {
+        chosen.push_back(panels && table_.has_planes(x) ? CountingStrategy::panels : prepared.choice(x).strategy);
+    }
+    return chosen;
 }
 
 void ContingencyTest::screen_among(std::size_t target, const Groups& groups, std::span<const std::uint32_t> candidates,

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "harness.hpp"
-#include "serape/cells.hpp"
+#include "serape/counting/cells.hpp"
 #include "serape/packed_table.hpp"
 
 namespace serape::testing {

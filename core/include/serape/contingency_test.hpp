@@ -17,18 +17,9 @@
 #include "serape/statistic.hpp"
 #include "serape/subset_query.hpp"
 #include "serape/tally.hpp"
+#include "serape/test_rules.hpp"
 
 namespace serape {
-
-enum class DofRule { full, adjusted };
-enum class Reliability { none, dof, cells };
-
-struct Rules {
-    StatisticKind statistic = StatisticKind::g2;
-    DofRule dof = DofRule::full;
-    Reliability reliability = Reliability::dof;
-    double minimum = 5.0;  // rows for each degree of freedom, or for each cell
-};
 
 // Candidates and the conditioning set they are tested with.
 struct Group {
@@ -73,9 +64,10 @@ class ContingencyTest {
     void screen(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                 std::size_t threads, CancellationToken& token, Answers out,
                 CountingStrategy strategy = CountingStrategy::automatic) const;
-    // How such a screen would be counted.
-    Plan plan(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
-              CountingStrategy strategy = CountingStrategy::automatic) const;
+    // How the candidates of such a screen are counted.
+    std::vector<CountingStrategy> strategies(std::size_t target, std::span<const std::uint32_t> candidates,
+                                             std::span<const std::uint32_t> given,
+                                             CountingStrategy strategy = CountingStrategy::automatic) const;
     // As above, of some of the candidates of groups, all in the table's order, which is quicker if these have a table
     // of their own.
     void screen_among(std::size_t target, const Groups& groups, std::span<const std::uint32_t> candidates,

@@ -111,7 +111,17 @@ class FamilyScore {
 };
 
 // Scores of families whose counts were made elsewhere: the target is the child, the conditioning set its parents, and
-// each candidate one more parent (of one level if there is none). `out` is as long as there are candidates.
-void score_from_counts(const ScoreRule& rule, const CountTable& table, double* out);
+// each candidate one more parent (of one level if there is none). Gives the same bits as FamilyScore.
+class CountedScore {
+  public:
+    CountedScore(std::size_t rows, ScoreKind kind, double ess);
+    // A score for each candidate.
+    void scores(const CountTable& table, double* out) const;
+
+  private:
+    std::size_t rows_;
+    LogTable log_;
+    ScoreRule rule_;
+};
 
 }  // namespace serape

@@ -47,6 +47,13 @@ void RecordFunctional::add(Total& total, const SparseStratum& stratum, std::uint
     }
 }
 
+void check_rows(const CountTable& table, std::size_t rows) {
+    if (table.rows != rows || rows == 0 || rows > max_rows) {
+        throw std::invalid_argument("counts of " + std::to_string(table.rows) + " rows where " + std::to_string(rows) +
+                                    " are expected");
+    }
+}
+
 CountTable counts(const PackedTable& table, std::size_t target, std::span<const std::uint32_t> candidates,
                   std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
                   CountingStrategy strategy) {

@@ -36,6 +36,9 @@ struct CountTable {
     }
 };
 
+// Throws std::invalid_argument unless the counts are of so many rows, which a table can have.
+void check_rows(const CountTable& table, std::size_t rows);
+
 // The counts of candidates with the target in the strata of a conditioning set, which are in ascending order of their
 // levels. Without candidates, the counts of the target alone, as of one candidate of one level.
 CountTable counts(const PackedTable& table, std::size_t target, std::span<const std::uint32_t> candidates,
