@@ -117,14 +117,14 @@ void bind_counts(nb::module_& m) {
                 const auto* numbers = reinterpret_cast<const std::int64_t*>(table.cells.data());
                 return matrix(std::vector(numbers, numbers + 4 * table.cells.size()), table.cells.size(), 4);
             },
-            "Stratum, level of the target, level of the candidate and rows, by cell.")
+            nb::rv_policy::move, "Stratum, level of the target, level of the candidate and rows, by cell.")
         .def_prop_ro(
             "strata",
             [](const CountTable& table) {
                 const std::size_t width = table.given_levels.size();
                 return matrix(std::vector(table.strata), width == 0 ? 1 : table.strata.size() / width, width);
             },
-            "By stratum, the levels of the conditioning set, where the core made the counts.");
+            nb::rv_policy::move, "By stratum, the levels of the conditioning set, where the core made the counts.");
     m.def(
         "counts",
         [](const PackedTable& table, std::uint32_t target, const Columns& candidates,

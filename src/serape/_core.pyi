@@ -160,6 +160,9 @@ class ContingencyTest:
     def screen(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> ScreenAnswers:
         """Statistic, dof and reliability of many candidates given one set."""
 
+    def strategies(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], way: str = 'automatic') -> list[str]:
+        """How each candidate of such a screen is counted."""
+
     def marginals(self, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32], threads: int = 1) -> list[ScreenAnswers]:
         """Each target against all columns given nothing."""
 
@@ -241,6 +244,75 @@ class FamilyScore:
 
     def families(self, child: int, parent_sets: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Scores of the child with each of several sets of parents."""
+
+class Counts:
+    """
+    Counts of candidates with a target in the strata of a conditioning set. Of each candidate, the cells that occur: stratum, level of the target, level of the candidate, rows.
+    """
+
+    def __init__(self, rows: int, target_levels: int, given_levels: Sequence[int], candidate_levels: Sequence[int], begin: Sequence[int], cells: Annotated[NDArray[numpy.int64], dict(shape=(None, 4), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def target_levels(self) -> int: ...
+
+    @property
+    def given_levels(self) -> list[int]: ...
+
+    @property
+    def candidate_levels(self) -> list[int]: ...
+
+    @property
+    def begin(self) -> list[int]:
+        """By candidate, its first cell; one more than candidates."""
+
+    @property
+    def cells(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """
+        Stratum, level of the target, level of the candidate and rows, by cell.
+        """
+
+    @property
+    def strata(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """
+        By stratum, the levels of the conditioning set, where the core made the counts.
+        """
+
+def counts(table: PackedTable, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, strategy: str = 'automatic') -> Counts:
+    """
+    Counts of the candidates with the target; without candidates, of the target alone.
+    """
+
+def explain_plan(rows: int, cells: int, varying: int, levels: Sequence[int], candidates: int, *, functional: str = 'g2', has_masks: bool = True, ones_are_few: bool = False, span: int = 0, largest: int = 0, idle: int = 0, strategy: str = 'automatic', instruction_set: str = 'avx512') -> dict:
+    """
+    How counts of such a shape are made: by number of levels, and by panels if `span` says how many columns lie from the first candidate to the last.
+    """
+
+def pairs_pay(rows: int, cells: int, xs: int, most_levels: int, pool: int) -> bool:
+    """Whether a subset search counts each x with each member of the pool."""
+
+class CountedTest:
+    """G² and X² tests on counts."""
+
+    def __init__(self, rows: int, statistic: str, dof: str, reliability: str, minimum: float) -> None: ...
+
+    def screen(self, counts: Counts) -> ScreenAnswers:
+        """As ContingencyTest.screen."""
+
+    def test(self, counts: Counts) -> tuple[float, float, float, bool]:
+        """As ContingencyTest.test."""
+
+class CountedScore:
+    """Scores of families on counts."""
+
+    def __init__(self, rows: int, kind: str, ess: float = 1.0) -> None: ...
+
+    def scores(self, counts: Counts) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        By candidate, the score of the target given the conditioning set and the candidate.
+        """
 
 @overload
 def chi_square_log_sf(statistic: float, dof: float) -> float:

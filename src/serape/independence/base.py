@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import overload
 
@@ -56,6 +56,13 @@ class IndependenceTest(ABC):
     def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given if that is reliable; a test may leave out the work if it is not."""
         return self.test(x, y, given)
+
+    def answers(
+        self, x: int, target: int, sets: Iterator[tuple[int, ...]]
+    ) -> Iterator[tuple[tuple[int, ...], Outcome]]:
+        """Do as `answer` does given each of several sets, in order; a test may ask for several at a time."""
+        for given in sets:
+            yield given, self.answer(x, target, given)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows in a cell of the table of variables; infinite where there are no data."""
@@ -222,11 +229,12 @@ class IndependenceTest(ABC):
                 exhausted = sum(live[z] < n_exhausted for z in others) if n_exhausted >= 0 else None
                 tally.add(len(fixed) + size, 0, n_subsets(len(others), exhausted, size))
                 continue
-            for subset in combinations(others, size):
-                if n_exhausted >= 0 and all(live[z] < n_exhausted for z in subset):
-                    continue
-                given = (*fixed, *subset)
-                outcome = self.answer(x, target, given)
+            sets = (
+                (*fixed, *subset)
+                for subset in combinations(others, size)
+                if n_exhausted < 0 or any(live[z] >= n_exhausted for z in subset)
+            )
+            for given, outcome in self.answers(x, target, sets):
                 if poll is not None:
                     poll()
                 if not outcome.reliable:

@@ -124,11 +124,11 @@ class ContingencyTest(IndependenceTest):
         return NativeScreenResult(positions[: len(answers)], tuple(given), answers)
 
     def marginals(
-        self, targets: Sequence[int], apart: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
+        self, targets: Sequence[int], separations: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
     ) -> dict[int, ScreenResult]:
-        """Test each target against all variables given nothing, each pair once; not those that are kept `apart`."""
-        if apart is not None:
-            return super().marginals(targets, apart, threads=threads)
+        """Test each target against all variables given nothing, each pair once; not `separations`."""
+        if separations is not None:
+            return super().marginals(targets, separations, threads=threads)
         all_variables = np.arange(len(self.variables), dtype=np.uint32)
         answers = self._native.marginals(targets, threads)
         return {

@@ -1,0 +1,7 @@
+"""Engines hold rows and answer with integers and sums; tests and scores are computed from these."""
+
+from serape.engines.base import Engine, Gram
+from serape.engines.native import NativeEngine
+from serape.engines.plain import PlainEngine
+
+__all__ = ["Engine", "Gram", "NativeEngine", "PlainEngine"]

@@ -1,0 +1,58 @@
+"""What an engine offers.
+
+An engine holds rows: in this process, in pieces on other machines, on a GPU. It answers with counts, which are
+integers, and with sums of numbers. Statistics, p-values and scores are computed from the counts by the core, so every
+engine gives the same bits. `docs/engines.md` says what an engine may assume.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape._core import Counts
+
+Columns = Sequence[int] | NDArray[np.uint32]
+
+
+class Gram(NamedTuple):
+    """Sums of numeric columns, and of their products."""
+
+    rows: int
+    sums: NDArray[np.float64]
+    """By column, its sum."""
+    other_sums: NDArray[np.float64]
+    """By other column, its sum."""
+    products: NDArray[np.float64]
+    """By column and other column, the sum of the products."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """A holder of rows. Columns are positions in `names` throughout."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+
+    def levels(self, column: int) -> int:
+        """Return how many levels a categorical column has, declared ones included; 0 if it is numeric."""
+
+    def counts(self, target: int, candidates: Columns, given: Sequence[int] = ()) -> Counts:
+        """Count each candidate with the target in the strata of the conditioning set.
+
+        Without candidates, count the target alone, as with one candidate of one level.
+        """
+
+    def counts_of_sets(self, target: int, candidates: Columns, sets: Sequence[Sequence[int]]) -> list[Counts]:
+        """Do as `counts` does for each of several conditioning sets; what a GPU or a cluster does in one go."""
+
+    def gram(self, columns: Columns, others: Columns) -> Gram:
+        """Return the sums of numeric columns, of others, and of the products of each with each."""
