@@ -89,7 +89,7 @@ const Case scores_agree("strategies and counts of scores", [] {
             counted.scores(counts(random.table, q.target, q.candidates, q.given, 1, token), found.data());
             check(bits(found) == bits(expected));
             double family = 0.0, of_counts = 0.0;
-            score.families(q.target, std::vector{q.given}, 1, token, &family);
+            score.families(q.target, {&q.given, 1}, 1, token, &family);
             counted.scores(counts(random.table, q.target, {}, q.given, 1, token), &of_counts);
             check_equal(of_counts, family);
         }

@@ -70,8 +70,8 @@ def test_panels_of_a_shape(rows: int, cells: int, candidates: int, span: int, pa
 
 def test_the_other_choices_of_a_shape() -> None:
     def plan(rows: int = 5000, cells: int = 8, varying: int | None = None, **facts: Any) -> dict[str, Any]:
-        facts = {"levels": [2], "candidates": 100} | facts
-        return _core.explain_plan(rows, cells, cells if varying is None else varying, **facts)
+        all_facts: dict[str, Any] = {"levels": [2], "candidates": 100} | facts
+        return _core.explain_plan(rows, cells, cells if varying is None else varying, **all_facts)
 
     # Several candidates side by side, where bitsets are long.
     assert not plan(rows=65_024)["together"]
