@@ -15,6 +15,7 @@ from serape import _core
 from serape.engines import Engine, NativeEngine, PlainEngine
 from serape.independence import G2, X2, IndependenceTest
 from serape.independence.counted import CountedTest
+from serape.independence.subset_query import SubsetQuery
 from serape.structure.counted_score import CountedScore
 from serape.structure.scores import make_score
 
@@ -169,7 +170,7 @@ def test_all_batch_questions_are_answered_alike() -> None:
     choices: list[dict[str, Any]] = [{}, {"stop_above": -3.0}, {"n_exhausted": 2}]
     for options in [*choices, {"stop_above": -3.0, "shrinking": True}]:
         (expected, tally), (found, other) = (
-            test.search_subsets(xs, 7, pool, range(4), **options) for test in (fused, counted)
+            test.search_subsets(SubsetQuery(xs, 7, pool, range(4), **options)) for test in (fused, counted)
         )
         assert [repr(found[k]) for k in range(4)] == [repr(expected[k]) for k in range(4)]
         assert tally == other
