@@ -2,11 +2,12 @@
 
 from benchmarks.common.command import Command, Part
 from benchmarks.common.data import add_thrombin
-from benchmarks.kernels import counting, searches
+from benchmarks.kernels import counting, searches, strategies
 
 COMMAND = Command(
     {
         "screens": Part(counting.screens, add_thrombin),
+        "strategies": Part(strategies.strategies),
         "subsets": Part(counting.subsets),
         "scores": Part(counting.scores),
         "pairs": Part(counting.pairs, counting.pairs_options),
