@@ -1,8 +1,10 @@
 // Every number that decides how counts are made, in one place, each with what it trades off and where it comes from.
 //
-// "Zen 4" is one core of a Zen 4 at 3.6 GHz with AVX-512; figures there are medians and repeat within 5–20 %.
-// `python -m benchmarks kernels strategies` prints the time of every strategy over shapes and marks the plan's choice:
-// 88 % of 64 choices are the fastest or within a tenth of it, and the worst takes 1.8 times as long (Zen 4).
+// "Zen 4" is one core of a Zen 4 at 3.6 GHz with AVX-512; figures there repeat within 5–20 %. "Off" figures compare
+// with the same build in which only that choice is never made. Where it says "not measured", a number is a guess that
+// has proved harmless. `python -m benchmarks kernels strategies` prints the time of every strategy over shapes and
+// marks the plan's choice: 88 % of 64 choices are the fastest or within a tenth of it, and the worst takes 1.8 times as
+// long (Zen 4).
 #pragma once
 
 #include <cstddef>
@@ -16,10 +18,12 @@ struct KernelCosts {
     double digit;  // positional popcount: one call, to turn the digits into counts
 };
 
+// Zen 4 without its newer instructions: a line 3.6 (avx2), 19 (plain; more than assumed here); a row with adding up 4.2
+// and 6.6; a call with adding up 512 candidates 640 and 3,300.
 inline constexpr KernelCosts plain_costs{6.0, 5.0, 500.0};
 inline constexpr KernelCosts avx2_costs{2.5, 2.0, 200.0};
 // Zen 4: a line costs 0.42 ns from the first-level cache, 0.55 and 0.66 from the next two; a row 1.0 ns from the
-// second-level cache, 1.4 from the third, 2.55 from memory.
+// second-level cache, 1.4 from the third, 2.55 from memory. A call with adding up 512 candidates takes 360.
 inline constexpr KernelCosts avx512_costs{0.5, 1.0, 60.0};
 
 struct Costs {
@@ -29,11 +33,13 @@ struct Costs {
     // A call of the kernel for one mask and plane, beside its lines. Zen 4: 1.1.
     double mask = 1.1;
     // The largest cell is not counted but is what the others leave, if that is worth moving the others: so much at
-    // least, and for each cell.
+    // least, and for each cell. Zen 4: 5,000 rows, 8 cells, 438 candidates: 4 % faster without it; long bitsets gain by
+    // a cell less.
     double rest = 3.0;
     double rest_cell = 0.7;
     // Adding up one count. G²: a look-up in the table of n ln n. Zen 4: 0.24 to 4,096 entries, 0.5 to 20,000. Scores
-    // have tables of their own for cells and for strata. X² divides.
+    // have tables of their own for cells and for strata. X² divides: 6 by
+    // a screen of 5,000 rows and 1,728 cells.
     double g2_term = 0.4;
     double score_term = 0.8;
     double x2_term = 5.0;
@@ -52,21 +58,24 @@ struct Costs {
     double ones_start = 10.0;
 
     // --- limits, one candidate at a time ---
-    // Cells for which bitsets are kept: memory against time. 512 bitsets of 5,000 rows fill a second-level cache.
+    // Cells for which bitsets are kept: 512 of 5,000 rows take a third of a megabyte, of 1,000,000 rows 64 megabytes.
+    // Beyond it scatter is cheaper for most columns anyway: 5,000 rows, 512 cells, binary: 5.3 and 9.9 µs (Zen 4).
     std::size_t max_masks = 512;
-    // Candidates for which bitsets of cells are made that were found row by row: one pass over the rows and 1/8 byte a
-    // row and cell, against about half a scatter saved for each candidate.
+    // Candidates for which bitsets of cells are made that were found row by row: one pass over the rows. Zen 4, 5,000
+    // rows, target and given of 12 levels, off: 8 candidates take 1.8 times as long, 37 3.5 times.
     std::size_t min_candidates_for_masks = 8;
-    // A table of counts is dense up to so many entries a row, or so many in all: the memory of a test stays within a
-    // small multiple of the rows.
+    // A table of counts is dense up to so many entries a row, or so many in all: a bound of memory, not of time:
+    // a test needs no more than a small multiple of the rows.
     std::size_t dense_entries_per_row = 4;
     std::size_t dense_entries = 65'536;
-    // Lists of ones pay for many candidates and cells only: they are made once for the whole table.
+    // Lists of ones are made once for the whole table, so they are for many candidates and cells. Zen 4, 2,000 rows, 1
+    // % ones, 64 candidates, off: 2.2 times as long in 128 cells, 6 times in 1,700.
     std::size_t min_candidates_for_ones = 64;
     std::size_t min_cells_for_ones = 64;
     // Long bitsets are counted several candidates together, in stretches of so many words: eight of them fit the
-    // first-level cache beside some masks. Masks are read in blocks that fit the second-level cache. 1,000,000 rows of
-    // Alarm, all blankets by iamb: a third less time than one by one.
+    // first-level cache beside some masks. Masks are read in blocks that fit the second-level cache. Zen 4, off:
+    // 300,000 rows × 37 take 1.3 times as long given nothing, 1.03 times given two. A million rows of three levels
+    // gained nothing on a busy machine.
     std::size_t near_words = 512;
     std::size_t block_words = 4096;
 
@@ -74,46 +83,49 @@ struct Costs {
     // Fewer candidates than this fill less than a quarter of a panel. 37 candidates are 6 times faster by planes, 441
     // as fast, 10,000 are 3 times faster by panels (Zen 4, 5,000 rows, two binary variables given).
     std::size_t min_candidates_for_panels = 128;
-    // Candidates looked at to estimate what all would cost one by one.
+    // Candidates looked at to estimate what all would cost one by one. Not measured.
     std::size_t sampled_candidates = 32;
     // Beyond so many bytes of panels every line waits for memory. Zen 4: 1.4 − 2.55 ns a row, 32 MB of third-level
-    // cache shared with others.
+    // cache, some of it for others.
     double cached_bytes = 24e6;
     double memory_row = 1.5;
     // Listing the rows by cell, nanoseconds a row. Zen 4: 2.4 with what goes before it.
     double panel_listing_row = 2.0;
     // Rows of a panel that fit the second-level cache beside the next ones: longer panels are counted in blocks, so
     // that every line comes from memory once and in order. The counts of all cells are kept meanwhile, so cells must be
-    // few.
+    // few. Off, 20,000 rows × 2,048 that fit the third-level cache take as long or a tenth less: it is for larger ones.
     std::size_t panel_block_rows = 4096;
     std::size_t max_rows_unblocked = 6000;
     std::size_t max_cells_blocked = 512;
-    // Tables of f(a) + f(n − a) halve the look-ups of binary candidates. Beyond so many rows they leave the cache.
+    // Tables of f(a) + f(n − a) halve the look-ups of binary candidates; beyond so many rows they leave the cache. Zen
+    // 4, 2,000 rows × 5,120, these and the next one off: 1.8 times as long given nothing, 2.4 times given two.
     std::size_t max_rows_of_pair_tables = std::size_t{1} << 17;
-    // A stretch of a binary panel is added up whole if it is at most so many times the candidates wanted: without an
-    // index a candidate costs about half.
+    // A stretch of a binary panel is added up whole if it is at most so many times the candidates wanted: it needs no
+    // index.
     std::size_t max_stretch = 2;
-    // Candidates that are asked about again and again get a table of their own, so that panels hold no other variable:
-    // making it costs about two screens of them.
+    // Candidates that are asked about again and again get a table of their own, so that panels hold no other variable.
+    // Zen 4, 2,500 of 60,000 columns, 2,000 rows, two given: 42 µs a screen, off 199, and making the table takes 600.
     std::size_t min_candidates_for_own_table = 2048;
-    // Of several groups, candidates of one group that are worth a screen of their own.
+    // Of several groups, candidates of one group that are worth a screen of their own: as for panels.
     std::size_t min_candidates_for_own_screen = 128;
 
     // --- one x with each member of a pool ---
-    // Members of the pool, and x: fewer leave a panel mostly empty, and the lists of rows are made for each x.
+    // Members of the pool, and x: fewer leave a panel mostly empty, and the lists of rows are made for each x. Zen 4,
+    // 1,000 rows, sets of one: 150 x with 149 members take 1.3 times as long off; 64 with 64 0.8 times, so the limit is
+    // low where no x is separated.
     std::size_t min_pairs = 64;
-    // Levels of x times cells: each is a call of the kernel.
+    // Levels of x times cells: each is a call of the kernel. Not measured.
     std::size_t max_pair_lists = 64;
     // Panels of the pool and what it has in each cell, for each thread.
     std::size_t max_pair_bytes = std::size_t{64} << 20;
 
     // --- threads ---
     // A piece of work for one thread, nanoseconds, and what a candidate costs beside its counts: handing a piece out
-    // costs less than a microsecond.
+    // should cost nothing beside it. Not measured.
     double piece = 50'000.0;
     double candidate = 20.0;
     std::size_t max_candidates_per_piece = 4096;
-    // Subset searches of fewer tests are done before another thread has started.
+    // Subset searches of fewer tests are done before another thread has started. Not measured.
     std::size_t min_tests_for_threads = 4096;
 };
 
