@@ -73,6 +73,9 @@ class Table:
     @classmethod
     def of(cls, data: Any, settings: DataSettings | None = None) -> Table:
         """Return data as a table, encoded by the settings unless they are a table already."""
+        if isinstance(data, Table):
+            refuse_encoding_again(settings or DataSettings())
+            return data
         if settings is None:
             return cls(data)
         return cls(data, settings.kinds, settings.missing, settings.ignore, settings.header, settings.na_values)

@@ -52,7 +52,6 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
         raise OptionError(f"strongest must be a whole number, 0 or more, not {strongest!r:.60}")
     source = make_source(data, asked)
     source.check(range(len(source.variables)))
-    strongest = min(int(strongest), len(source.variables))
     alpha, threads = float(asked.search.alpha), asked.run.threads
     if _takes_fast_way(source):
         return _binary(source, alpha, strongest, threads)
