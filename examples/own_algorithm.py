@@ -2,9 +2,9 @@
 
     python examples/own_algorithm.py
 
-`forward` adds dependent candidates given the current blanket, and stops: the first half of IAMB. `forward_backward` then
-removes members that are independent given the others. Both find the true blanket in the example data. Only one of them
-is right on every graph, and the checker shows which.
+`forward` adds dependent candidates given the current blanket, and stops: the first half of IAMB. `forward_backward`
+then removes members that are independent given the others. Both find the true blanket in the example data. Only one of
+them is right on every graph, and the checker shows which.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ INNER = StratifiedKFold(n_splits=3, shuffle=True, random_state=1)
 
 
 def compare(X: Any, y: Any, classifier: Any, choices: list[dict[str, Any]]) -> str:
-    """Return a row: accuracy with all columns and with blankets, their size, and the folds in which blankets won or lost."""
+    """Return a row: accuracy with all columns and with blankets, their size, folds in which they win and lose."""
     plain = Pipeline([("scale", StandardScaler()), ("classify", clone(classifier))])
     selecting = Pipeline([("select", serape.MarkovBlanketSelector()), *plain.steps])
     everything = cross_validate(plain, X, y, cv=OUTER)["test_score"]
