@@ -16,6 +16,7 @@ import pytest
 
 import pages
 import serape
+from benchmarks.__main__ import COMMANDS, parse
 from serape.names import ALIASES
 from serape.networks import bundled_networks
 from serape.settings import FIELDS
