@@ -1,9 +1,9 @@
-"""A blanket, and why each column is in it or not.
+"""Find a blanket, and explain why each column is in it or not.
 
     python examples/blanket_explained.py
 
-The patients are imaginary, and how they come about is known: `Anxiety` has nothing to do with the heart, but both cause
-chest pain. `Weight` does, through blood pressure, and through nothing else.
+The patients are generated, so the truth is known. `Anxiety` does not affect the heart, but both cause chest pain.
+`Weight` affects the heart only through blood pressure.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ def main() -> None:
     print("spouses:", found.spouses)
     for name in ("Anxiety", "Weight"):
         alone = serape.ci_test(patients, name, "HeartDisease")
-        print(f"\n{name} alone: p = {alone.p:.2g}")
+        print(f"\n{name} on its own: p = {alone.p:.2g}")
         print(found.explain(name))
-    near = serape.compare(found, clinic_graph())
-    print(f"\nprecision {near.precision:.2f}, recall {near.recall:.2f}; missed: {', '.join(near.missed) or 'nobody'}")
+    accuracy = serape.compare(found, clinic_graph())
+    print(f"\nprecision {accuracy.precision:.2f}, recall {accuracy.recall:.2f}")
+    print("missed:", ", ".join(accuracy.missed) or "none")
 
 
 if __name__ == "__main__":

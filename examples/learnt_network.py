@@ -1,4 +1,4 @@
-"""A network learnt from rows, compared with the one that they come from, and put to use.
+"""Learn a network from data, compare it with the true one, and use it.
 
 python examples/learnt_network.py
 """
@@ -9,7 +9,7 @@ import serape
 
 
 def main() -> None:
-    """Learn Alarm in three ways, and look at one of them."""
+    """Learn Alarm in three ways, and examine one of the networks."""
     truth = serape.load_network("alarm")
     rows = truth.sample(2000, seed=1)
     found = {algorithm: serape.network(rows, algorithm) for algorithm in ("pc-stable", "ges", "mmhc")}
@@ -17,7 +17,7 @@ def main() -> None:
         print(f"{algorithm}: {network.compare(truth)}")
 
     learnt = found["mmhc"]
-    print("\nwhat speaks for an arc:", learnt.evidence[0])
+    print("\nevidence for an arc:", learnt.evidence[0])
     serape.write_bif(learnt.fit(), "alarm-learnt.bif")  # with probabilities estimated from the rows
     again = serape.read_bif("alarm-learnt.bif")
     print("\nblanket of HR in the learnt network:", ", ".join(sorted(again.markov_blanket("HR"))))

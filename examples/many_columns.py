@@ -1,9 +1,9 @@
-"""20,000 columns in a second: one blanket, and then those of a hundred columns.
+"""Search 20,000 columns in a second: one blanket, then the blankets of a hundred columns.
 
     python examples/many_columns.py
 
-The data are 540 copies of the Alarm network, joined to one another by a few arcs: 1,000 rows of 19,980 columns. All
-columns are candidates; nothing is screened out beforehand.
+The data come from 540 copies of the Alarm network, joined by a few arcs: 1,000 rows of 19,980 columns. All columns are
+candidates; none is removed beforehand.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def main() -> None:
     print(f"true: {', '.join(network.markov_blanket(found.target))}")
 
     begin = time.perf_counter()
-    near = serape.compare(serape.blankets(table, targets, alpha=0.0001), network.graph)
+    accuracy = serape.compare(serape.blankets(table, targets, alpha=0.0001), network.graph)
     print(f"{len(targets)} blankets in {time.perf_counter() - begin:.2f} s")
-    print(f"precision {near.precision:.2f}, recall {near.recall:.2f}")
+    print(f"precision {accuracy.precision:.2f}, recall {accuracy.recall:.2f}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""An independence test of one's own: are two columns still correlated once all that z tells has been taken away?
+"""Write your own independence test: are x and y still correlated after removing what z explains?
 
-What z tells is found by nearest neighbours, so it may be curved; the rest is compared as Shah and Peters do (*The
-hardness of conditional independence testing and the generalised covariance measure*, Annals of Statistics 2020).
+A nearest-neighbour regression removes what z explains, so the relation may be curved. The residuals are compared as in
+Shah and Peters, *The hardness of conditional independence testing and the generalised covariance measure* (Annals of
+Statistics 2020).
 
     python examples/own_test.py
 """
@@ -18,25 +19,25 @@ import serape
 Column = NDArray[np.float64]
 
 
-def left_over(column: Column, z: tuple[Column, ...], neighbours: int = 15) -> Column:
-    """Return what is left of a column after the mean of the rows that are nearest in z."""
+def residuals(column: Column, z: tuple[Column, ...], neighbours: int = 15) -> Column:
+    """Return a column minus its mean over the rows that are nearest in z."""
     if not z:
         return column - np.mean(column)
-    indices = np.stack([values / values.std() for values in z])
-    distance = ((indices[:, :, None] - indices[:, None, :]) ** 2).sum(axis=0)
+    scaled = np.stack([values / values.std() for values in z])
+    distance = ((scaled[:, :, None] - scaled[:, None, :]) ** 2).sum(axis=0)
     nearest = np.argpartition(distance, neighbours, axis=1)[:, :neighbours]
     rest: Column = column - column[nearest].mean(axis=1)
     return rest
 
 
 def no_covariance(x: Column, y: Column, z: tuple[Column, ...]) -> float:
-    """Return p of x ⊥ y | z."""
-    products = left_over(x, z) * left_over(y, z)
+    """Return the p-value of x ⊥ y | z."""
+    products = residuals(x, z) * residuals(y, z)
     return math.erfc(abs(products.mean()) / products.std() * math.sqrt(len(products) / 2))
 
 
 def beach(days: int, seed: int = 0) -> dict[str, Column]:
-    """Draw days at the sea: warm ones bring swimmers and sell ice, swimmers and currents call for rescues."""
+    """Generate days at a beach: warmth raises ice sales and swimmers; swimmers and currents raise rescues."""
     random = np.random.default_rng(seed)
     warmth, currents, wages = random.uniform(0, 3, days), random.normal(size=days), random.normal(size=days)
     ice = warmth**2 + random.normal(size=days)

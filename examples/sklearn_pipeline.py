@@ -1,10 +1,10 @@
-"""Fewer measurements, as good a diagnosis: blankets in a scikit-learn pipeline, under nested cross-validation.
+"""Select columns in a scikit-learn pipeline, under nested cross-validation.
 
     python examples/sklearn_pipeline.py
 
-The data are those of scikit-learn's breast cancer set: 569 tumours, 30 measurements each. Three classifiers get all of
-them, or what a `MarkovBlanketSelector` leaves. How the selector looks for the blanket is chosen on the training part of
-each fold, by a cross-validation inside it, so that no test row has a say in what is selected.
+The data are scikit-learn's breast cancer set: 569 tumours with 30 measurements each. Three classifiers use all columns,
+or those that a `MarkovBlanketSelector` selects. A cross-validation inside the training part of each fold chooses the
+settings of the selector, so the test rows do not affect the selection.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ INNER = StratifiedKFold(n_splits=3, shuffle=True, random_state=1)
 
 
 def compare(X: Any, y: Any, classifier: Any, choices: list[dict[str, Any]]) -> str:
-    """Return a row: accuracy with all columns and with blankets, the size of these, and on how many folds which won."""
+    """Return a row: accuracy with all columns and with blankets, their size, folds in which they win and lose."""
     plain = Pipeline([("scale", StandardScaler()), ("classify", clone(classifier))])
     selecting = Pipeline([("select", serape.MarkovBlanketSelector()), *plain.steps])
     everything = cross_validate(plain, X, y, cv=OUTER)["test_score"]

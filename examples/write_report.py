@@ -1,4 +1,4 @@
-"""A report to send to somebody: one HTML file that opens offline, with how to get the same answer again.
+"""Write a report: one HTML file that opens offline and shows how to reproduce the result.
 
 python examples/write_report.py
 """
@@ -18,7 +18,7 @@ def main() -> None:
     text = Path("heart.html").read_text(encoding="utf-8")
     print("opens offline:", "http://" not in text.replace("http://www.w3.org", "") and "<script src" not in text)
     print("smaller than 100 kB:", len(text) < 100_000)
-    print("tells which data:", serape.Table(clinic(5000)).provenance.fingerprint in text)
+    print("contains the fingerprint of the data:", serape.Table(clinic(5000)).provenance.fingerprint in text)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import runpy
 import shlex
@@ -16,7 +17,9 @@ import pytest
 import pages
 import serape
 from benchmarks.__main__ import COMMANDS, parse
+from serape.names import ALIASES
 from serape.networks import bundled_networks
+from serape.settings import FIELDS
 
 RUN = [page for page in pages.pages() if any(map(pages.is_run, pages.blocks(page)))]
 EXAMPLES = sorted((pages.ROOT / "examples").glob("*.py"))
@@ -138,6 +141,30 @@ def test_every_algorithm_is_in_the_table() -> None:
         assert re.search(rf"^\| `{row['name']}`.*\| {promise} \|", text, re.MULTILINE), row["name"]
 
 
+def test_the_settings_page_has_every_setting_and_its_default() -> None:
+    text = (pages.DOCS / "settings.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| `([^`]*)` \| `--", text, re.MULTILINE)
+    assert rows == [(name, repr(f.default).replace("'", '"')) for name, f in FIELDS.items()]
+
+
+def test_the_settings_page_says_which_question_takes_which_setting() -> None:
+    text = (pages.DOCS / "settings.md").read_text().partition("| question | settings |")[2].partition("\n\n")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (all.*|`[^|]*`) \|$", text, re.MULTILINE))
+    questions = [name for name in serape.__all__ if hasattr(getattr(serape, name), "refused_settings")]
+    assert set(rows) == {*questions, "MarkovBlanketSelector"}
+    for name, told in rows.items():
+        named = re.findall(r"`(\w+)`", told)
+        shown = [setting for setting in FIELDS if setting not in named] if told.startswith("all") else named
+        parameters = inspect.signature(getattr(serape, name)).parameters
+        assert shown == [setting for setting in FIELDS if setting in parameters]
+
+
+def test_the_settings_page_has_every_alias() -> None:
+    text = (pages.DOCS / "settings.md").read_text().partition("| alias | name |")[2].partition("```")[0]
+    rows = re.findall(r"^\| (.*) \| `([\w-]+)` \|$", text, re.MULTILINE)
+    assert {alias: name for group, name in rows for alias in re.findall(r"`(\w+)`", group)} == ALIASES
+
+
 def test_every_page_is_in_the_index() -> None:
     listed = re.findall(r"^([\w/-]+)$", (pages.DOCS / "index.md").read_text(), re.MULTILINE)
     listed += re.findall(r"^([\w/-]+)$", (pages.DOCS / "studies.md").read_text(), re.MULTILINE)
@@ -163,7 +190,7 @@ def test_changelog_and_version_agree() -> None:
 
 def test_counts_that_pages_tell() -> None:
     text = (pages.ROOT / "README.md").read_text()
-    told: Any = re.search(r"(\d+) benchmark networks", text)
+    told: Any = re.search(r"(\d+)\s+benchmark\s+networks", text)
     assert int(told[1]) == len(bundled_networks())
 
 
