@@ -57,7 +57,7 @@ nb::dict explained(const Plan& plan, const Shape& shape) {
     return made;
 }
 
-nb::dict explain_plan(std::size_t rows, std::size_t cells, std::size_t varying,
+nb::typed<nb::dict, nb::str, nb::any> explain_plan(std::size_t rows, std::size_t cells, std::size_t varying,
                       const std::vector<std::uint32_t>& levels, std::size_t candidates, const std::string& functional,
                       bool has_masks, bool ones_are_few, std::size_t span, std::size_t largest, std::size_t idle,
                       const std::string& strategy, const std::string& instruction_set) {

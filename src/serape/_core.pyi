@@ -1,7 +1,7 @@
 """The native core: packed columns, counting, statistics."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final, overload
+from typing import Annotated, Any, Final, overload
 
 import numpy
 import numpy.typing
@@ -285,7 +285,7 @@ def counts(table: PackedTable, target: int, candidates: Sequence[int] | numpy.ty
     Counts of the candidates with the target; without candidates, of the target alone.
     """
 
-def explain_plan(rows: int, cells: int, varying: int, levels: Sequence[int], candidates: int, *, functional: str = 'g2', has_masks: bool = True, ones_are_few: bool = False, span: int = 0, largest: int = 0, idle: int = 0, strategy: str = 'automatic', instruction_set: str = 'avx512') -> dict:
+def explain_plan(rows: int, cells: int, varying: int, levels: Sequence[int], candidates: int, *, functional: str = 'g2', has_masks: bool = True, ones_are_few: bool = False, span: int = 0, largest: int = 0, idle: int = 0, strategy: str = 'automatic', instruction_set: str = 'avx512') -> dict[str, Any]:
     """
     How counts of such a shape are made: by number of levels, and by panels if `span` says how many columns lie from the first candidate to the last.
     """
