@@ -28,7 +28,7 @@ struct Group {
 };
 
 // Groups that are asked about again and again. Many candidates are kept together in a table of their own, so that
-// panels hold nobody else.
+// panels hold no other columns.
 class Groups {
   public:
     static constexpr std::size_t many = default_costs.min_candidates_for_own_table;
@@ -75,7 +75,7 @@ class ContingencyTest {
                       Answers out) const;
 
     // The candidates of several groups, each given its group's set and `also`; groups with `also` in their set are left
-    // out. Answers are written one after another; `xs` gets who they are of, and the tally how many there are.
+    // out. Answers are written one after another; `xs` gets the candidates, the tally their number.
     Tally screens(std::size_t target, const Groups& groups, std::uint32_t also, std::size_t threads,
                   CancellationToken& token, Answers out, std::vector<std::uint32_t>& xs) const;
 

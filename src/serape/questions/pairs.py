@@ -18,11 +18,12 @@ from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.ci import make_source
 from serape.results.pairs import Pairs
-from serape.settings import MAX_SIZE, Settings, check_options, question, refuse
+from serape.settings import Settings, check_options, question, refuse
 
 _MOST_ROWS = 65_528  # of the fast way
 _FEWEST_ROWS = 5  # for each degree of freedom
 _FAST_RULES = ("full", "dof", _FEWEST_ROWS)
+_MOST_PARTNERS = 1000  # that may be asked for however few variables there are
 _NONE = 2**32 - 1
 _NO_SEARCH = "every pair is tested given nothing, by no search"
 
@@ -48,9 +49,11 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
     refuse(all_pairs, settings)
     asked = Settings.of(**settings)
     check_options("all_pairs", asked.options, ["strongest"])
-    if not is_integer(strongest) or not 0 <= strongest < MAX_SIZE:
+    if not is_integer(strongest) or strongest < 0:
         raise OptionError(f"strongest must be a whole number, 0 or more, not {strongest!r:.60}")
     source = make_source(data, asked)
+    if strongest > max(_MOST_PARTNERS, len(source.variables)):
+        raise OptionError(f"strongest={strongest!r:.60} is more than there are variables; take a smaller number")
     source.check(range(len(source.variables)))
     alpha, threads = float(asked.search.alpha), asked.run.threads
     if _takes_fast_way(source):

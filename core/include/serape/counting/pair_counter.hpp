@@ -28,7 +28,7 @@ class PairCounter {  // one per thread
                      const CandidateKinds& xs);
 
     std::uint32_t levels(std::size_t member) const { return levels_of_[member]; }
-    void take(std::uint32_t x);  // who is counted from now on
+    void take(std::uint32_t x);  // the column that is counted from now on
     // Who will be taken soon, and later: what is known of them is all over the memory, and fetched ahead.
     void expect(std::uint32_t soon, std::uint32_t later) const {
         if (ones_ != nullptr) {
