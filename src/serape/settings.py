@@ -173,6 +173,8 @@ class DataSettings:
 
     def given(self) -> list[str]:
         """Return the names of the settings that are not at their default."""
+        if self is _NO_DATA_SETTINGS:
+            return []
         return [f.name for f in fields(self) if not _same(getattr(self, f.name), f.default)]
 
 
@@ -204,6 +206,8 @@ GROUPS: tuple[type[SearchSettings] | type[DataSettings] | type[RunSettings], ...
 )
 FIELDS = {f.name: f for group in GROUPS for f in fields(group)}
 """All settings by name, in the order in which signatures have them."""
+_NAMES = [tuple(f.name for f in fields(group)) for group in GROUPS]
+_NO_DATA_SETTINGS, _NO_RUN_SETTINGS = DataSettings(), RunSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +223,13 @@ class Settings:
     @classmethod
     def of(cls, **keywords: Any) -> Settings:
         """Sort the keywords of a call into settings and options of the algorithm, and check the settings."""
-        own = [{f.name: keywords.pop(f.name) for f in fields(group) if f.name in keywords} for group in GROUPS]
-        return cls(SearchSettings(**own[0]), DataSettings(**own[1]), RunSettings(**own[2]), keywords)
+        search, data, run = ({name: keywords.pop(name) for name in names if name in keywords} for names in _NAMES)
+        return cls(
+            SearchSettings(**search),
+            DataSettings(**data) if data else _NO_DATA_SETTINGS,
+            RunSettings(**run) if run else _NO_RUN_SETTINGS,
+            keywords,
+        )
 
 
 def question(*, without: Mapping[str, str] | None = None) -> Callable[[Question], Question]:

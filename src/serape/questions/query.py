@@ -468,6 +468,8 @@ class _Reader:
 
 def check_algorithm_options(algorithm: Algorithm, finds: Finds, options: Mapping[str, Any]) -> None:
     """Refuse options that an algorithm does not have."""
+    if not options:
+        return
     try:
         signature = inspect.signature(algorithm.asked_for(finds))
     except (TypeError, ValueError):  # some callables do not tell
