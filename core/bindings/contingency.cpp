@@ -31,7 +31,9 @@ void bind_contingency_test(nb::module_& m) {
                 }
                 new (self) Groups(table, std::move(made));
             },
-            nb::arg("table"), nb::arg("groups"), nb::keep_alive<1, 2>());
+            nb::arg("table"), nb::arg("groups"), nb::keep_alive<1, 2>())
+        .def_prop_ro("has_own_table", &Groups::has_own_table,
+                     "Whether the candidates are kept in a table of their own.");
     nb::class_<ContingencyTest>(m, "ContingencyTest", "G² and X² tests on a packed table.")
         .def(
             "__init__",

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "serape/contingency_test.hpp"
-#include "serape/critical_values.hpp"
 #include "serape/counting/pair_counter.hpp"
+#include "serape/critical_values.hpp"
 #include "serape/subset_driver.hpp"
 
 namespace serape {

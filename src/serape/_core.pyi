@@ -150,6 +150,10 @@ class Groups:
     many: Final[int] = ...
     """From so many candidates on they get a table of their own."""
 
+    @property
+    def has_own_table(self) -> bool:
+        """Whether the candidates are kept in a table of their own."""
+
 class ContingencyTest:
     """G² and X² tests on a packed table."""
 

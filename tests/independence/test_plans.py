@@ -128,6 +128,13 @@ def test_questions_are_counted_as_planned() -> None:
         _core.use_instruction_set(before)
 
 
+def test_many_candidates_of_groups_get_a_table_of_their_own() -> None:
+    table = random_table(np.random.default_rng(1), 50, [2] * 2100).packed
+    for size, own in ((2047, False), (2048, True)):
+        groups = _core.Groups(table, [(list(range(1, 11)), [0]), (list(range(11, 1 + size)), [])])
+        assert groups.has_own_table == own
+
+
 def test_a_screen_of_no_candidates() -> None:
     """Also of a group that has a table of its own, and of one that has not."""
     table = random_table(np.random.default_rng(1), 100, [2] * 2100)

@@ -23,7 +23,7 @@ from serape import _core
 from serape.errors import DataError, OptionError
 from serape.structure.scores import AIC, BIC, K2, SCORES, BDeu, LogLikelihood, Score, make_score
 
-WAYS = ("automatic", "planes", "scatter", "sparse")
+WAYS = ("automatic", "planes", "scatter", "sparse", "ones")
 Columns = Sequence[NDArray[np.int64]]
 
 

@@ -37,6 +37,7 @@ class Groups {
     const std::vector<Group>& all() const { return all_; }
     std::size_t size() const { return places_.size(); }  // candidates
     const PackedTable& table() const { return table_; }
+    bool has_own_table() const { return own() != nullptr; }
 
   private:
     friend class ContingencyTest;

@@ -88,7 +88,8 @@ class ContingencyTest(IndependenceTest):
     ) -> ScreenResult:
         """Test every candidate against the target given one set, in one native call.
 
-        `way` forces a way of counting ("panels", "planes", "scatter", "sparse", "ones"); all give the same bits.
+        `way` forces a counting strategy ("panels", "planes", "scatter", "sparse", "ones") for the candidates that it
+        can serve; the others are counted as by "automatic". All give the same bits.
         """
         positions = as_positions(candidates)
         return NativeScreenResult(

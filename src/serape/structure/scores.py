@@ -171,7 +171,7 @@ class _TableScore(Score):
     ) -> Floats:
         """Return, by candidate, the score of the child with the parents and that candidate, in one native call.
 
-        `way` forces a way of counting ("planes", "scatter", "sparse"); all give the same bits.
+        `way` forces a counting strategy ("planes", "scatter", "sparse", "ones"); all give the same bits.
         """
         return self._native.additions(child, as_positions(candidates), list(parents), threads, poll, way)
 
