@@ -17,7 +17,7 @@ class Keywords(TypedDict, total=False):
 
     test: str
     alpha: float
-    max_conditioning: int | Literal['auto'] | None
+    max_conditioning: int | Literal["auto"] | None
     dof: DofRule
     reliability: Reliability
     random_state: int | np.random.Generator | None
@@ -33,7 +33,7 @@ class Keywords(TypedDict, total=False):
     progress: bool | ProgressCallback | None
     k: float | int
     max_parents: None | int
-    order: Literal['strength', 'table']
+    order: Literal["strength", "table"]
     patience: int
     published: bool
     semi_interleaved: bool

@@ -15,7 +15,9 @@ from serape import _core
 from serape.engines import Engine, NativeEngine, PlainEngine
 from serape.independence import G2, X2, IndependenceTest
 from serape.independence.counted import CountedTest
+from serape.independence.partial_correlation import PartialCorrelation
 from serape.independence.subset_query import SubsetQuery
+from serape.independence.summed import SummedTest
 from serape.structure.counted_score import CountedScore
 from serape.structure.scores import make_score
 
@@ -201,3 +203,24 @@ def test_engines_are_engines(make_engine: type[NativeEngine]) -> None:
     assert engine.levels(9) == table.levels(9) > 9
     test = pickle.loads(pickle.dumps(CountedTest(engine, "x2")))
     assert repr(test.test(0, 1)) == repr(X2(table).test(0, 1))
+
+
+@pytest.mark.parametrize("make", [NativeEngine, PlainEngine])
+def test_partial_correlations_from_sums_are_those_of_the_core(make: type[NativeEngine]) -> None:
+    random = np.random.default_rng(5)
+    values = random.normal(size=(120, 6)) @ random.normal(size=(6, 6)) + 3.0
+    values[:, 5] = values[:, 0] + values[:, 1]  # collinear
+    table = serape.Table({f"c{k}": values[:, k] for k in range(6)})
+    core, summed = PartialCorrelation(table), SummedTest(make(table))
+    for given in ((), (2,), (2, 3), (0, 1), (1, 0, 3)):
+        candidates = [x for x in range(5, 0, -1) if x not in given and x != 4]
+        expected, found = core.screen(4, candidates, given), summed.screen(4, candidates, given)
+        assert found.reliable.tolist() == expected.reliable.tolist()
+        np.testing.assert_allclose(found.statistic, expected.statistic, rtol=1e-6)
+        np.testing.assert_allclose(found.log_p, expected.log_p, rtol=1e-6)
+        assert summed.test(candidates[-1], 4, given).dof == core.test(candidates[-1], 4, given).dof
+    apart = serape.Table({f"c{k}": values[:, k] for k in range(5)})  # without exact ties
+    blankets = [serape.markov_blanket(t, "c4", "iamb").blanket for t in (SummedTest(make(apart)), apart)]
+    assert blankets[0] == blankets[1]
+    with pytest.raises(serape.DataError, match="needs continuous columns"):
+        SummedTest(make(serape.Table({"a": [0, 1, 0], "b": [0.5, 1.5, 2.5]})))

@@ -1,0 +1,95 @@
+"""Partial correlation from the sums of products that an engine returns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.engines import Engine
+from serape.errors import DataError
+from serape.independence.base import IndependenceTest
+from serape.independence.outcomes import Candidates, Outcome, Poll, as_positions
+from serape.independence.screens import ScreenResult, as_screen_result
+
+MIN_VARIANCE = 1e-10
+"""The share of a column's variance below which nothing is left of it: it is collinear with the conditioning set."""
+
+
+class SummedTest(IndependenceTest):
+    """The test `partial-correlation` on the Gram matrices of any engine: the same answers to rounding as on a Table.
+
+    A screen is one request for the products of the target and the conditioning set with all candidates.
+    """
+
+    name = "partial-correlation"
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.table = getattr(engine, "table", None)
+        self.variables = engine.names
+        self.rows = engine.rows
+        stuck = [name for k, name in enumerate(engine.names) if engine.levels(k)]
+        if stuck:
+            raise DataError(
+                f"test {self.name!r} needs continuous columns, but {stuck[0]!r} is categorical; leave it out"
+            )
+
+    def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
+        """Test X ⊥ Y | given."""
+        return self._outcomes(y, [x], given)[0]
+
+    def screen(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> ScreenResult:
+        """Test every candidate against the target given one set: one request to the engine."""
+        del threads, poll
+        return as_screen_result(candidates, given, self._outcomes(target, as_positions(candidates).tolist(), given))
+
+    def _outcomes(self, target: int, candidates: Sequence[int], given: Sequence[int]) -> list[Outcome]:
+        rows, fixed = self.engine.rows, [*given, target]
+        sums = self.engine.gram(fixed, [*fixed, *candidates])
+        squares = [self.engine.gram([x], [x]).products[0, 0] for x in candidates]
+        means = sums.other_sums / rows
+        covariance = sums.products / rows - np.outer(sums.sums / rows, means)
+        variance = np.concatenate([np.diag(covariance), np.array(squares) / rows - means[len(fixed) :] ** 2])
+        dof = rows - len(given) - 2
+        return [
+            _outcome(_partial_correlation(covariance, variance, len(fixed), len(fixed) + k), dof, rows)
+            for k in range(len(candidates))
+        ]
+
+
+def _partial_correlation(covariance: NDArray[np.float64], variance: NDArray[np.float64], n: int, x: int) -> float:
+    """Return the correlation of column x with column n − 1 given the columns before; NaN if nothing is left of one."""
+    columns = [*range(n), x]
+    if min(variance[columns]) <= 0:
+        return math.nan
+    scale = np.sqrt(variance[columns])
+    matrix = np.eye(n + 1)
+    matrix[:n] = covariance[:, columns] / np.outer(scale[:n], scale)
+    matrix[n, :n] = matrix[:n, n]
+    for z in range(n - 1):  # sweep out the conditioning set
+        if matrix[z, z] > MIN_VARIANCE:
+            matrix -= np.outer(matrix[:, z], matrix[z]) / matrix[z, z]
+    left = matrix[n - 1, n - 1], matrix[n, n]
+    if min(left) <= MIN_VARIANCE:
+        return math.nan
+    return float(np.clip(matrix[n - 1, n] / math.sqrt(left[0] * left[1]), -1.0, 1.0))
+
+
+def _outcome(correlation: float, dof: int, rows: int) -> Outcome:
+    if math.isnan(correlation) or dof < 1:
+        return Outcome(math.nan, float(dof), math.nan, reliable=False, rows=rows)
+    rest = 1.0 - correlation * correlation
+    statistic = abs(correlation) * math.sqrt(dof / rest) if rest > 0 else math.inf
+    return Outcome(statistic, float(dof), _core.student_t_log_p(statistic, dof), reliable=True, rows=rows)
