@@ -15,6 +15,10 @@ from serape import Outcome, Table
 from serape.independence.base import IndependenceTest
 from serape.networks import Network
 
+# Peña, Björkegren and Tegnér 2005, Table 2.
+PENA_2005_A = nx.DiGraph([("T", "Q"), ("P", "Q"), ("P", "R"), ("R", "S"), ("Q", "S")])
+PENA_2005_B = nx.DiGraph([("P", "Q"), ("Q", "T"), ("T", "S"), ("P", "R"), ("R", "S")])
+
 
 class PlainContingency(IndependenceTest):
     """G² and X² by the formula, stratum by stratum, in floating point."""

@@ -1,0 +1,48 @@
+"""check_algorithm: wrong algorithms are caught, and the graph is made small."""
+
+import pytest
+
+import serape
+from serape.search import Members
+
+
+class TestCheckAlgorithm:
+    @pytest.mark.parametrize("algorithm", ["gs", "iamb", "inter-iamb", "fast-iamb", "inter-iapc"])
+    def test_sound_algorithms_pass(self, algorithm: str) -> None:
+        assert serape.check_algorithm(algorithm, cases=40) is None
+
+    def test_a_wrong_one_is_caught_and_shrunk(self) -> None:
+        def no_spouses(search: serape.Search, target: int) -> list[int]:
+            """Grows by single tests given nothing: spouses never enter, grandparents do."""
+            return [int(x) for x in search.candidates(target) if search.dependent(int(x), target)]
+
+        wrong = serape.check_algorithm(no_spouses)
+        assert wrong is not None
+        assert wrong.graph.number_of_nodes() == 3  # a chain, a fork or a collider
+        assert wrong.graph.number_of_edges() == 2
+        assert "no_spouses errs on" in str(wrong)
+        assert "does not belong there" in str(wrong) or "is missing: it is a spouse" in str(wrong)
+
+    def test_forgetting_to_shrink_is_caught(self) -> None:
+        from serape.local.iamb import grow
+
+        def grow_only(search: serape.Search, target: int) -> Members:
+            blanket = search.members(target)
+            grow(search, target, blanket)
+            return blanket
+
+        wrong = serape.check_algorithm(grow_only)
+        assert wrong is not None
+        assert set(wrong.found) > set(wrong.truth)
+        assert " ⊥ " in str(wrong)
+
+    def test_inter_iamb_npc_has_a_counterexample(self) -> None:
+        wrong = serape.check_algorithm("inter-iamb-npc", cases=500)
+        assert wrong is not None
+        assert wrong.graph.number_of_nodes() == 5
+
+    def test_nonsense(self) -> None:
+        with pytest.raises(serape.OptionError):
+            serape.check_algorithm("magic")
+        with pytest.raises(serape.OptionError):
+            serape.check_algorithm("iamb", max_nodes=3)
