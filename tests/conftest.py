@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from serape import _core
+
 
 @pytest.fixture
 def listening() -> Iterator[None]:
@@ -14,3 +16,11 @@ def listening() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(params=_core.instruction_sets())
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = _core.instruction_set()
+    assert _core.use_instruction_set(request.param)
+    yield request.param
+    _core.use_instruction_set(before)

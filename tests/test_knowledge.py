@@ -10,10 +10,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from test_graphs import Contradictory, in_common, is_acyclic, made, members, with_the_oracle
 
 import serape
 from plain import random_dag
+from plain_graphs import Contradictory, in_common, is_acyclic, made, members, with_the_oracle
 from serape.knowledge import BoundKnowledge, Knowledge
 from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.orientation import Oriented, orient

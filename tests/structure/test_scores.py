@@ -1,11 +1,8 @@
-"""Scores of families: against SciPy, against each other to the bit, and what theory says of them."""
+"""Scores: the formulas, mpmath, published values, theory, bad use."""
 
 import math
-import signal
-import threading
-from collections.abc import Collection, Iterator, Sequence
-from functools import cache
-from itertools import combinations, permutations
+from collections.abc import Collection, Sequence
+from itertools import permutations
 
 import mpmath
 import networkx as nx
@@ -15,49 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 import serape
 from plain import random_dag, random_table
+from plain_scores import WAYS, PlainScore, mixed_table, plain_score
 from serape import _core
 from serape.errors import DataError, OptionError
 from serape.structure.scores import AIC, BIC, K2, SCORES, BDeu, LogLikelihood, Score, make_score
-
-WAYS = ("automatic", "planes", "scatter", "sparse", "ones")
-Columns = Sequence[NDArray[np.int64]]
-
-
-def plain_score(
-    kind: str, codes: Columns, levels: Sequence[int], child: int, parents: Sequence[int], ess: float = 10.0
-) -> float:
-    """Score a family by the formula."""
-    rows = len(codes[child])
-    strata = np.zeros(rows, np.int64)
-    for p in parents:
-        strata = np.unique(strata * levels[p] + codes[p], return_inverse=True)[1].ravel()
-    n_j = np.unique(strata, return_counts=True)[1].astype(float)
-    n_jk = np.unique(strata * levels[child] + codes[child], return_counts=True)[1].astype(float)
-    r, q = levels[child], float(math.prod(levels[p] for p in parents))
-    if kind in ("bdeu", "k2"):
-        a_jk, a_j = (1.0, float(r)) if kind == "k2" else (ess / (r * q), ess / q)
-        return float((gammaln(n_jk + a_jk) - gammaln(a_jk)).sum() - (gammaln(n_j + a_j) - gammaln(a_j)).sum())
-    likelihood = float((n_jk * np.log(n_jk)).sum() - (n_j * np.log(n_j)).sum())
-    return likelihood - {"loglik": 0.0, "bic": 0.5 * math.log(rows), "aic": 1.0}[kind] * (r - 1) * q
-
-
-class PlainScore(Score):
-    """A user's own score, of which only `local` is written."""
-
-    def __init__(self, table: serape.Table, kind: str) -> None:
-        self.variables = table.names
-        self.kind = kind
-        self.codes = [table.packed.codes(k).astype(np.int64) for k in range(len(table.names))]
-        self.levels = [table.levels(k) for k in range(len(table.names))]
-        self.asked = 0
-
-    def local(self, child: int, parents: Sequence[int]) -> float:
-        self.asked += 1
-        return plain_score(self.kind, self.codes, self.levels, child, parents)
 
 
 def declared_table(random: np.random.Generator, rows: int, levels: Sequence[int]) -> serape.Table:
@@ -152,65 +113,6 @@ def test_counts_too_large_for_a_table() -> None:
                 mpmath.loggamma(n + a / 2) - mpmath.loggamma(a / 2) - mpmath.loggamma(n + a) + mpmath.loggamma(a)
             )
         assert _core.FamilyScore(packed, "bdeu", ess).families(2, [[]])[0] == pytest.approx(expected, rel=1e-9)
-
-
-# --- the same bits -------------------------------------------------------------------------------------------------
-
-
-@cache
-def mixed_table(rows: int) -> serape.Table:
-    levels = [2] * 20 + [3] * 10 + [4, 5, 6, 7, 8, 9, 12, 20, 300, 1] + [2] * 10
-    return random_table(np.random.default_rng(rows), rows, levels, 0.4)
-
-
-@pytest.fixture(params=_core.instruction_sets())
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = _core.instruction_set()
-    assert _core.use_instruction_set(request.param)
-    yield request.param
-    _core.use_instruction_set(before)
-
-
-@pytest.mark.parametrize("kind", SCORES)
-@pytest.mark.parametrize("rows", [65, 1909, 20_000])
-def test_every_way_gives_the_same_bits(kind: str, rows: int, instruction_set: str) -> None:
-    del instruction_set
-    table = mixed_table(rows)
-    score = SCORES[kind](table)
-    for child, parents in ((0, ()), (20, (3,)), (36, (1, 25)), (7, (40, 2, 35, 3, 22)), (38, (1,)), (1, (38, 37))):
-        candidates = np.setdiff1d(np.arange(len(table.names)), [child, *parents]).astype(np.uint32)
-        one_by_one = [score.local(child, (*parents, int(x))) for x in candidates]
-        turned = [score.local(child, (int(x), *reversed(parents))) for x in candidates]
-        assert turned == one_by_one
-        assert score.families(child, [(*parents, int(x)) for x in candidates], threads=3).tolist() == one_by_one
-        for way in WAYS:
-            for threads in (1, 3):
-                found = score.additions(child, candidates, parents, threads=threads, way=way)
-                assert found.tolist() == one_by_one, (way, threads)
-        assert score.additions(child, candidates[:3], parents[::-1]).tolist() == one_by_one[:3]
-
-
-@pytest.mark.parametrize("kind", SCORES)
-def test_instruction_sets_agree(kind: str) -> None:
-    table = mixed_table(1909)
-    candidates = list(range(2, 45))
-    found = set()
-    before = _core.instruction_set()
-    for name in _core.instruction_sets():
-        assert _core.use_instruction_set(name)
-        found.add(SCORES[kind](table).additions(0, candidates, (1, 45)).tobytes())
-    _core.use_instruction_set(before)
-    assert len(found) == 1
-
-
-def test_what_was_asked_before_does_not_matter() -> None:
-    """Tables of logarithms grow as they are needed."""
-    table = mixed_table(20_000)
-    questions: list[tuple[int, tuple[int, ...]]] = [(0, ()), (0, tuple(range(1, 12))), (2, (5,)), (3, (1, 2))]
-    fresh = [BDeu(table).local(*question) for question in questions]
-    for order in permutations(range(len(questions))):
-        score = BDeu(table)
-        assert {k: score.local(*questions[k]) for k in order} == dict(enumerate(fresh))
 
 
 # --- many parents --------------------------------------------------------------------------------------------------
@@ -415,45 +317,3 @@ def test_nonsense_is_refused() -> None:
     assert score.additions(0, [], [1]).shape == (0,)
     assert score.families(0, []).shape == (0,)
     assert score.additions(0, [3, 3, 2], [1]).tolist() == [score.local(0, (1, x)) for x in (3, 3, 2)]
-
-
-@pytest.mark.usefixtures("listening")
-@pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_stops_a_native_count(threads: int) -> None:
-    score = BDeu(mixed_table(20_000))
-    candidates = np.tile(np.arange(3, 38, dtype=np.uint32), 100_000)
-    main = threading.main_thread().ident
-    assert main is not None
-    timer = threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        score.additions(0, candidates, (1, 2), threads=threads)
-    timer.join()
-
-
-def test_poll_stops_a_native_count() -> None:
-    def stop() -> None:
-        raise RuntimeError("enough")
-
-    score = BDeu(mixed_table(20_000))
-    with pytest.raises(RuntimeError, match="enough"):
-        score.additions(0, np.tile(np.arange(3, 38, dtype=np.uint32), 100_000), (1, 2), threads=2, poll=stop)
-
-
-def test_threads_share_a_score() -> None:
-    """Tables of logarithms are made by whoever comes first."""
-    table = mixed_table(1909)
-    sets = [list(c) for size in (0, 1, 2, 3) for c in combinations(range(30, 39), size)]
-    expected = [BDeu(table).local(0, s) for s in sets]
-    score = BDeu(table)
-    found: list[list[float]] = []
-
-    def ask() -> None:
-        found.append(score.families(0, sets, threads=2).tolist())
-
-    askers = [threading.Thread(target=ask) for _ in range(4)]
-    for asker in askers:
-        asker.start()
-    for asker in askers:
-        asker.join()
-    assert found == [expected] * 4

@@ -1,0 +1,124 @@
+"""Networks found by a score: order of columns, threads, bounds, interruption, scores of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import serape
+from serape.structure.scores import Score, make_score
+
+
+@pytest.mark.parametrize("algorithm", ["ges", "tabu", "sca", "mmhc", "h2pc"])
+def test_order_of_columns_does_not_matter(algorithm: str) -> None:
+    table = serape.load_network("alarm").sample(500, 3)
+    random = np.random.default_rng(1)
+    found = set()
+    for _ in range(5):
+        order = random.permutation(len(table.names))
+        again = serape.Table({table.names[k]: table.column(int(k)) for k in order}, kinds="categorical")
+        found.add(frozenset(serape.network(again, algorithm).graph.edges))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("algorithm", ["tabu", "ges"])
+def test_a_score_that_is_no_number_is_refused(algorithm: str) -> None:
+    class Odd(Score):
+        name = "odd"
+        variables = ("a", "b", "c")
+
+        def local(self, child: int, parents: Sequence[int]) -> float:
+            del child
+            return float("nan") if parents else 0.0
+
+    with pytest.raises(serape.DataError, match=r"score 'odd' of '.' with '.' is nan"):
+        serape.network(Odd(), algorithm)
+
+
+def test_notes_of_the_table_are_reported() -> None:
+    data = {"a": ["x", "y", None] * 40, "b": ["x", "y", "x"] * 40, "same": ["k"] * 120}
+    for algorithm in ("tabu", "ges", "mmhc"):
+        notes = " ".join(serape.network(serape.Table(data, missing="drop"), algorithm).notes)
+        assert "40 of 120 rows" in notes
+        assert "constant" in notes
+
+
+@pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "mmhc", "h2pc"])
+class TestNetwork:
+    def test_max_parents(self, algorithm: str) -> None:
+        found = serape.network(serape.load_network("insurance").sample(500, 1), algorithm, max_parents=1)
+        assert max(degree for _, degree in found.dag.in_degree()) == 1
+
+    def test_threads_do_not_matter(self, algorithm: str) -> None:
+        table = serape.load_network("child").sample(500, 1)
+        one, two = (serape.network(table, algorithm, n_jobs=n) for n in (1, 2))
+        assert list(one.graph.edges(data=True)) == list(two.graph.edges(data=True))
+        assert one.total == two.total
+
+    def test_total_is_the_score_of_the_graph(self, algorithm: str) -> None:
+        table = serape.load_network("child").sample(500, 2)
+        found = serape.network(table, algorithm, score="bic")
+        score = make_score(table, "bic")
+        index = {name: k for k, name in enumerate(table.names)}
+        parents = [{index[x] for x in found.dag.predecessors(name)} for name in table.names]
+        assert found.total == pytest.approx(score.total(parents), rel=1e-12)
+        assert found.directed == (algorithm != "ges")
+
+    def test_ctrl_c_keeps_the_best_so_far(self, algorithm: str) -> None:
+        table = serape.load_network("alarm").sample(500, 1)
+        whole = serape.network(table, algorithm)
+        count = 0
+
+        def stop(now: serape.Progress) -> None:
+            nonlocal count
+            count += "score" in now.doing
+            if count == 20:
+                raise KeyboardInterrupt
+
+        with pytest.raises(serape.Interrupted) as stopped:
+            serape.network(table, algorithm, progress=stop)
+        found = stopped.value.found
+        assert not found.complete
+        assert 10 <= found.graph.number_of_edges() < whole.graph.number_of_edges() + 20
+        assert found.total < whole.total
+
+    def test_recovers_most_of_a_network(self, algorithm: str) -> None:
+        network = serape.load_network("child")
+        found = serape.network(network.sample(20_000, 1), algorithm, equivalent_sample_size=1.0)
+        comparison = found.compare(network)
+        assert comparison.skeleton_recall >= 0.9
+        assert comparison.skeleton_precision >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "learner", "options"), [("mmhc", "mmpc", {"symmetry": False}), ("h2pc", "hpc", {})]
+)
+def test_hybrids_stay_within_their_skeleton(algorithm: str, learner: str, options: dict[str, Any]) -> None:
+    table = serape.load_network("insurance").sample(1000, 1)
+    bones = serape.skeleton(table, learner, rule="or", **options).graph
+    found = serape.network(table, algorithm)
+    assert all(bones.has_edge(a, b) for a, b in found.graph.edges)
+    narrow = serape.network(table, algorithm, rule="and")
+    thin = serape.skeleton(table, learner, rule="and", **options).graph
+    assert all(thin.has_edge(a, b) for a, b in narrow.graph.edges)
+
+
+def test_own_score() -> None:
+    """A score that likes one arc only."""
+
+    class Fond(Score):
+        name = "fond"
+        variables = ("a", "b", "c")
+
+        def local(self, child: int, parents: Sequence[int]) -> float:
+            return 1.0 if (child, list(parents)) == (2, [0]) else -len(parents)
+
+    found = serape.network(Fond(), "tabu")
+    assert set(found.graph.edges) == {("a", "c")}
+    assert found.score == "fond"
+    assert found.total == 1.0
+    with pytest.raises(serape.InputTypeError, match="answers no independence questions"):
+        serape.network(Fond(), "pc-stable")

@@ -1,0 +1,85 @@
+"""GES: exact with a perfect score, and the cliques it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import networkx as nx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import serape
+from plain import random_dag
+from serape.structure.ges import cliques, ges
+from serape.structure.graphs import PartlyDirected, cpdag, extension
+from serape.structure.scores import BDeu, Score, make_score
+
+
+class Population(Score):
+    """The BIC of endless rows: a linear Gaussian network whose covariance is known exactly. A perfect score."""
+
+    name = "population"
+
+    def __init__(self, graph: nx.DiGraph[str], order: Sequence[str], random: np.random.Generator) -> None:
+        self.variables = tuple(order)
+        index = {name: k for k, name in enumerate(order)}
+        weights = np.zeros((len(order), len(order)))
+        for a, b in graph.edges:
+            weights[index[b], index[a]] = random.uniform(0.4, 1.2) * random.choice([-1, 1])
+        inverse = np.linalg.inv(np.eye(len(order)) - weights)
+        self.covariance: NDArray[np.float64] = inverse @ inverse.T
+        self.rows = 1e13  # a partial correlation of 2e-6 is seen
+
+    def local(self, child: int, parents: Sequence[int]) -> float:
+        above = list(parents)
+        variance = self.covariance[child, child]
+        if above:
+            part = self.covariance[np.ix_(above, above)]
+            cross = self.covariance[above, child]
+            variance = variance - cross @ np.linalg.solve(part, cross)
+        return float(-0.5 * self.rows * np.log(variance) - 0.5 * np.log(self.rows) * len(above))
+
+
+@pytest.mark.parametrize(("density", "most"), [(0.15, 11), (0.3, 9), (0.5, 7)])
+def test_ges_is_exact_with_a_perfect_score(density: float, most: int) -> None:
+    random = np.random.default_rng(int(100 * density))
+    for _ in range(40):
+        graph = random_dag(random, int(random.integers(2, most + 1)), density)
+        order = [str(node) for node in random.permutation(list(graph))]
+        found = serape.network(Population(graph, order, random), "ges")
+        truth = cpdag(PartlyDirected.of_networkx(graph, order).parents).to_networkx(order)
+        assert set(found.graph.edges) == set(truth.edges), list(graph.edges)
+
+
+def test_ges_finds_small_networks_in_large_samples() -> None:
+    for name in ("cancer", "earthquake", "survey"):
+        network = serape.load_network(name)
+        found = serape.network(network.sample(1_000_000, 1), "ges", score="bic")
+        assert found.compare(network).shd == 0, name
+
+
+def test_ges_keeps_count_of_its_score() -> None:
+    """What the operators are said to gain is what the score of the graphs rises by."""
+    table = serape.load_network("insurance").sample(500, 1)
+    for score in (make_score(table, "bic"), BDeu(table, 5.0)):
+        totals: list[float] = []
+        graph = ges(score, watch=lambda arcs, total, totals=totals: totals.append(total))  # type: ignore[misc]
+        parents = extension(graph)
+        assert parents is not None
+        assert totals == sorted(totals)
+        assert totals[-1] == pytest.approx(score.total(parents), rel=1e-12)
+        assert cpdag(parents) == graph
+
+
+def test_cliques() -> None:
+    random = np.random.default_rng(2)
+    for _ in range(20):
+        graph = cpdag(PartlyDirected.of_networkx(random_dag(random, 8, 0.5), [f"n{k}" for k in range(8)]).parents)
+        near = graph.adjacent(0)
+        plain: nx.Graph[int] = nx.Graph([(x, y) for x in near for y in near if x < y and graph.joined(x, y)])
+        plain.add_nodes_from(near)
+        wanted = {frozenset[int](), *map(frozenset, nx.enumerate_all_cliques(plain))}
+        found = list(cliques(graph, near))
+        assert len(found) == len(set(found))
+        assert set(found) == wanted
