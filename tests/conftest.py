@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -24,3 +25,8 @@ def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
     assert _core.use_instruction_set(request.param)
     yield request.param
     _core.use_instruction_set(before)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bif")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+import serape
 from serape import Outcome, Table
 from serape.independence.base import IndependenceTest
 from serape.networks import Network
@@ -135,3 +136,19 @@ def joint_distribution(network: Network) -> NDArray[np.float64]:
                 row = row * sizes[index[parent]] + cell[index[parent]]
             joint[cell] *= network.cpt(name)[row, cell[index[name]]]
     return joint
+
+
+def rain() -> Network:
+    return Network(
+        {"rain": ["no", "yes"], "sprinkler": ["off", "on"], "grass": ["dry", "damp", "wet"]},
+        {"sprinkler": ["rain"], "grass": ["rain", "sprinkler"]},
+        {
+            "rain": [0.8, 0.2],
+            "sprinkler": [[0.6, 0.4], [0.99, 0.01]],
+            "grass": np.array([[1, 0, 0], [0.1, 0.4, 0.5], [0.2, 0.3, 0.5], [0, 0.1, 0.9]]),
+        },
+    )
+
+
+def codes_of(table: serape.Table, network: Network, name: str) -> NDArray[np.int64]:
+    return table.packed.codes(network.variables.index(name)).astype(np.int64)
