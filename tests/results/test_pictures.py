@@ -1,11 +1,11 @@
-"""Pictures of graphs: names that can be read, boxes apart, arrows where there are arcs and around all other boxes."""
+"""Pictures of graphs: names, boxes and arrows where they belong, the same each time."""
 
 from __future__ import annotations
 
 import math
 import sys
 from io import BytesIO
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
-from matplotlib.path import Path as MatplotlibPath
-from matplotlib.transforms import Bbox
+from matplotlib.patches import FancyBboxPatch
 
+from drawn import arrows, boxes, extents, has_head, in_data, overlapping, points_along
 from plain import random_dag
 from serape import InputTypeError, OptionError, load_network
 from serape.results import pictures
@@ -38,63 +37,6 @@ def graph_of(*words: str, nodes: str = "") -> Any:
 
 def texts(figure: Figure) -> list[str]:
     return [text.get_text() for ax in figure.axes for text in ax.texts]
-
-
-def boxes(figure: Figure) -> dict[str, FancyBboxPatch]:
-    found = {}
-    for ax in figure.axes:
-        for patch in ax.patches:
-            if isinstance(patch, FancyBboxPatch):
-                found[str(patch.get_gid()).removeprefix("node ")] = patch
-    return found
-
-
-def arrows(figure: Figure) -> dict[tuple[str, str], FancyArrowPatch]:
-    found = {}
-    for ax in figure.axes:
-        for patch in ax.patches:
-            if isinstance(patch, FancyArrowPatch):
-                _, tail, head = str(patch.get_gid()).split(" ")
-                found[tail, head] = patch
-    return found
-
-
-def drawn_parts(arrow: FancyArrowPatch) -> list[Any]:
-    """Return the outlines an arrow is drawn as, in the data's coordinates: its line, then its head if there is one."""
-    path = arrow.get_path()
-    codes, vertices = np.asarray(path.codes), np.asarray(path.vertices)
-    begins = [*np.flatnonzero(codes == MatplotlibPath.MOVETO), len(codes)]
-    return [vertices[a:b] for a, b in pairwise(begins)]
-
-
-def has_head(arrow: FancyArrowPatch) -> bool:
-    """Return whether a head is drawn that is large enough to be seen."""
-    parts = drawn_parts(arrow)
-    return len(parts) > 1 and all(np.ptp(part[:3], axis=0).min() > 0.03 for part in parts[1:])
-
-
-def extents(figure: Figure) -> dict[str, Bbox]:
-    return {name: box.get_window_extent() for name, box in boxes(figure).items()}
-
-
-def overlapping(figure: Figure) -> list[tuple[str, str]]:
-    placed = extents(figure)
-    return [(a, b) for a, b in combinations(placed, 2) if placed[a].overlaps(placed[b])]
-
-
-def points_along(arrow: FancyArrowPatch) -> Any:
-    """Return points of an arrow's line."""
-    v = drawn_parts(arrow)[0]
-    t = np.linspace(0, 1, 40)[:, None]
-    curves = [
-        (1 - t) ** 3 * v[k] + 3 * t * (1 - t) ** 2 * v[k + 1] + 3 * t**2 * (1 - t) * v[k + 2] + t**3 * v[k + 3]
-        for k in range(0, len(v) - 1, 3)
-    ]
-    return np.concatenate(curves)
-
-
-def in_data(box: FancyBboxPatch) -> Bbox:
-    return Bbox.from_bounds(box.get_x(), box.get_y(), box.get_width(), box.get_height())
 
 
 NETWORKS = ["asia", "child", "insurance", "alarm", "hailfinder", "win95pts"]

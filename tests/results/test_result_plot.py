@@ -15,9 +15,9 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from test_pictures import arrows, boxes, extents, has_head, in_data, overlapping, points_along
 
 import serape
+from drawn import arrows, boxes, extents, has_head, in_data, overlapping, points_along
 from serape import OptionError, Result
 from serape.data.example import clinic
 from serape.results.explanation import Evidence
