@@ -6,8 +6,9 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.path import Path as MatplotlibPath
 from matplotlib.transforms import Bbox
 
@@ -67,3 +68,20 @@ def points_along(arrow: FancyArrowPatch) -> Any:
 
 def in_data(box: FancyBboxPatch) -> Bbox:
     return Bbox.from_bounds(box.get_x(), box.get_y(), box.get_width(), box.get_height())
+
+
+def names_of(ax: Axes) -> list[str]:
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def rows_of(ax: Axes) -> dict[str, list[tuple[float, float]]]:
+    """Return by name where its bars begin and end."""
+    names = names_of(ax)
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    for bar in bars_of(ax):
+        found[names[round(bar.get_y() + bar.get_height() / 2)]].append((bar.get_x(), bar.get_x() + bar.get_width()))
+    return found
+
+
+def bars_of(ax: Axes) -> list[Rectangle]:
+    return [bar for container in ax.containers for bar in container.patches]  # type: ignore[attr-defined]

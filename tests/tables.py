@@ -1,10 +1,17 @@
 """Tables that several test files share."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from serape import Table
+from serape.data.example import clinic
 
 Frame = pd.DataFrame
 
@@ -24,3 +31,28 @@ def gappy(
         column = pd.Categorical.from_codes(own.tolist(), categories=pd.Index([f"l{v}" for v in range(count)]))
         frame[f"c{k}"] = pd.Series(column).where(masks[k % len(masks)] >= share)
     return pd.DataFrame(frame)
+
+
+PATIENTS = Table(clinic(rows=1500))
+
+
+def assorted(missing: Any = "error", rows: int = 400) -> Table:
+    """Return a table with columns of every kind: two, three, ten and 300 levels, numbers, a constant, a copy, gaps."""
+    random = np.random.default_rng(3)
+    two = random.integers(0, 2, rows)
+    number = random.normal(size=rows) + two
+    text = [None if random.random() < 0.1 else "abc"[k] for k in random.integers(0, 3, rows)]
+    data: dict[str, Any] = {
+        "two": two,
+        "three": (two + random.integers(0, 2, rows)).tolist(),
+        "ten": random.integers(0, 10, rows),
+        "many": [f"v{k}" for k in random.integers(0, 300, rows)],
+        "number": number,
+        "constant": np.zeros(rows, int),
+        "copy": 1 - two,
+        "other": number + random.normal(size=rows),
+        "text": text,
+    }
+    if missing == "pairwise":
+        data["other"] = np.where(random.random(rows) < 0.2, math.nan, data["other"])
+    return Table(data, missing=missing)

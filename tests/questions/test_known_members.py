@@ -7,9 +7,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from test_structures import Spy
 
 import serape
+from oracles import Spy
 from plain import random_dag, true_blanket
 from serape.data.example import clinic
 from serape.local.registry import ALGORITHMS

@@ -1,10 +1,7 @@
-"""Regions, skeletons and networks: exact with the oracle, the same for any order of columns, resumable."""
+"""network: exact with the oracle, the same for any order of columns, faithful to what is known."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -12,54 +9,14 @@ import numpy as np
 import pytest
 
 import serape
-from plain import random_dag, random_table
-from serape.independence.outcomes import Candidates, Outcome, Poll
-from serape.independence.screens import ScreenResult
+from oracles import Spy, completed, shuffled, undirected_pairs
+from plain import random_dag
 from serape.local.registry import ALGORITHMS
-from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.scores import make_score
 
 ODD: Any = "odd"
 ODDS: Any = ["bic"]
 LEARNERS = [name for name, a in ALGORITHMS.items() if a.sound and a.answers("parents-children")]
-
-
-def completed(graph: nx.DiGraph[str]) -> nx.DiGraph[str]:
-    """Return the completed graph of a DAG."""
-    names = list(graph)
-    return cpdag(PartlyDirected.of_networkx(graph, names).parents).to_networkx(names)
-
-
-def shuffled(graph: nx.DiGraph[str], random: np.random.Generator) -> serape.DSeparation:
-    return serape.DSeparation(graph, [str(node) for node in random.permutation(list(graph))])
-
-
-def undirected_pairs(graph: nx.Graph[str]) -> set[frozenset[str]]:
-    return {frozenset(edge) for edge in graph.edges}
-
-
-class Spy(serape.DSeparation):
-    """An oracle that remembers which pairs it was asked about."""
-
-    def __init__(self, graph: nx.DiGraph[Any], order: Sequence[Any] | None = None) -> None:
-        super().__init__(graph, order)
-        self.asked: set[frozenset[str]] = set()
-
-    def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-        self.asked.add(frozenset((self.variables[x], self.variables[y])))
-        return super().test(x, y, given)
-
-    def screen(
-        self,
-        target: int,
-        candidates: Candidates,
-        given: Sequence[int] = (),
-        *,
-        threads: int = 1,
-        poll: Poll | None = None,
-    ) -> ScreenResult:
-        self.asked.update(frozenset((self.variables[target], self.variables[int(x)])) for x in candidates)
-        return super().screen(target, candidates, given, threads=threads, poll=poll)
 
 
 class TestOracle:
@@ -83,45 +40,6 @@ class TestOracle:
                     x, y = pair
                     assert nx.is_d_separator(graph, {x}, {y}, set(given))
 
-    def test_every_pair_at_distance_two_has_a_separating_set(self) -> None:
-        random = np.random.default_rng(3)
-        graph = random_dag(random, 12, 0.25)
-        for algorithm in ("pc-stable", "hiton-pc"):
-            found = serape.skeleton(shuffled(graph, random), algorithm)
-            joined = undirected_pairs(graph)
-            wanted = {
-                frozenset((x, y))
-                for z in graph
-                for x in nx.all_neighbors(graph, z)
-                for y in nx.all_neighbors(graph, z)
-                if x != y and frozenset((x, y)) not in joined
-            }
-            assert wanted <= set(found.separating_sets)
-
-    @pytest.mark.parametrize("algorithm", ["hiton-pc", "inter-iapc", "hpc"])
-    @pytest.mark.parametrize("depth", [1, 2, 3])
-    def test_region_is_what_lies_around_the_target(self, algorithm: str, depth: int) -> None:
-        random = np.random.default_rng(depth)
-        for _ in range(15):
-            graph = random_dag(random, 12, 0.15)
-            target = str(random.choice(list(graph)))
-            found = serape.region(shuffled(graph, random), target, depth, algorithm=algorithm)
-            distance = nx.single_source_shortest_path_length(graph.to_undirected(), target, cutoff=depth)
-            assert {name: found.nodes[name]["distance"] for name in found} == distance
-            wanted = {
-                frozenset(arc) for arc in graph.edges if min(distance.get(arc[0], 99), distance.get(arc[1], 99)) < depth
-            }
-            assert undirected_pairs(found) == wanted
-
-    def test_region_asks_only_what_it_needs(self) -> None:
-        """A long chain: the far end is screened given nothing, and nobody asks for its neighbours."""
-        graph = nx.DiGraph([(f"v{k}", f"v{k + 1}") for k in range(40)])
-        spy = Spy(graph)
-        found = serape.region(spy, "v0", 2, algorithm="hiton-pc")
-        assert set(found) == {"v0", "v1", "v2"}
-        assert frozenset(("v30", "v31")) not in spy.asked
-        assert found.graph["tests"] < serape.skeleton(graph_oracle(graph), "hiton-pc").tests / 5
-
     def test_own_learner(self) -> None:
         def lazy(search: serape.Search, target: int) -> list[int]:
             return [
@@ -134,10 +52,6 @@ class TestOracle:
         found = serape.network(serape.DSeparation(graph), lazy)
         assert found.algorithm == "lazy"
         assert set(found.graph.edges) == set(completed(graph).edges)
-
-
-def graph_oracle(graph: nx.DiGraph[str]) -> serape.DSeparation:
-    return serape.DSeparation(graph)
 
 
 class TestOnData:
@@ -161,17 +75,6 @@ class TestOnData:
         one, two = (serape.network(table, algorithm, n_jobs=n) for n in (1, 2))
         assert list(one.graph.edges(data=True)) == list(two.graph.edges(data=True))
 
-    def test_skeleton_is_made_of_the_neighbourhoods(self) -> None:
-        table = serape.load_network("child").sample(400, 2)
-        near = {
-            name: set(serape.parents_children(table, name, "inter-iapc").parents_children or ()) for name in table.names
-        }
-        for rule in ("and", "or"):
-            found = serape.skeleton(table, "inter-iapc", rule=rule)
-            both = all if rule == "and" else any
-            wanted = {frozenset((a, b)) for a in near for b in near if a < b and both((b in near[a], a in near[b]))}
-            assert undirected_pairs(found.graph) == wanted
-
     def test_edges_carry_their_evidence(self) -> None:
         table = serape.load_network("asia").sample(2000, 1)
         found = serape.network(table, "pc-stable", alpha=0.01)
@@ -187,84 +90,6 @@ class TestOnData:
             found = serape.network(data, algorithm)
             assert found.graph.degree("same") == 0
             assert found.graph.has_edge("a", "b") or found.graph.has_edge("b", "a")
-
-    def test_pairs_that_cannot_be_tested_are_not_joined(self) -> None:
-        table = random_table(np.random.default_rng(4), 9, [2, 3] * 5)
-        found = serape.skeleton(table, "pc-stable")
-        assert found.skipped > 0
-        assert found.graph.number_of_edges() < 10
-
-
-class TestCheckpoint:
-    def test_goes_on_where_it_was_stopped(self, tmp_path: Path) -> None:
-        table = serape.load_network("child").sample(500, 1)
-        whole = serape.skeleton(table, "hiton-pc")
-        path = tmp_path / "kept.jsonl"
-        seen: list[str] = []
-
-        def stop(now: serape.Progress) -> None:
-            seen.append(now.target)
-            if len(seen) == 7:
-                raise KeyboardInterrupt
-
-        with pytest.raises(serape.Interrupted) as stopped:
-            serape.skeleton(table, "hiton-pc", checkpoint=path, progress=stop)
-        assert not stopped.value.found.complete
-        lines = path.read_text().splitlines()
-        assert len(lines) == 1 + 7
-        path.write_text("\n".join(lines) + '\n{"target": "BirthA')  # cut off in the middle of a line
-        seen.clear()
-        found = serape.skeleton(table, "hiton-pc", checkpoint=path, progress=lambda now: seen.append(now.target))
-        assert len(seen) == len(table.names) - 7
-        assert undirected_pairs(found.graph) == undirected_pairs(whole.graph)
-        assert any("7 neighbourhoods were taken" in note for note in found.notes)
-        again = serape.skeleton(table, "hiton-pc", checkpoint=path)
-        assert undirected_pairs(again.graph) == undirected_pairs(whole.graph)
-
-    def test_refuses_another_run(self, tmp_path: Path) -> None:
-        path = tmp_path / "kept.jsonl"
-        network = serape.load_network("asia")
-        serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
-        with pytest.raises(serape.OptionError, match="other data"):
-            serape.skeleton(network.sample(300, 2), "mmpc", checkpoint=path)
-        with pytest.raises(serape.OptionError, match=r"alpha 0.05, not 0.01"):
-            serape.skeleton(network.sample(300, 1), "mmpc", alpha=0.01, checkpoint=path)
-        first, *others = path.read_text().splitlines()
-        path.write_text("\n".join([first, "{", *others]))
-        with pytest.raises(serape.DataError, match="line 2"):
-            serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
-        path.write_text("hello\nworld\n")
-        with pytest.raises(serape.OptionError, match="not a checkpoint"):
-            serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
-        path.write_text("[]\n")
-        with pytest.raises(serape.OptionError, match="not a checkpoint"):
-            serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
-        with pytest.raises(serape.OptionError, match="cannot be written"):
-            serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=tmp_path / "no" / "such" / "folder")
-
-    def test_of_own_learners_and_tests(self, tmp_path: Path) -> None:
-        table = serape.load_network("asia").sample(300, 1)
-        path = tmp_path / "kept.jsonl"
-
-        def make(size: int) -> Any:
-            if size == 0:
-
-                def mine(search: serape.Search, target: int) -> list[int]:
-                    del search, target
-                    return []
-            else:
-
-                def mine(search: serape.Search, target: int) -> list[int]:
-                    return search.dependents(target, search.candidates(target))
-
-            return mine
-
-        serape.skeleton(table, make(1), checkpoint=path)
-        assert serape.skeleton(table, make(1), checkpoint=path).graph.number_of_edges() > 0
-        with pytest.raises(serape.OptionError, match="is of a run with algorithm"):
-            serape.skeleton(table, make(0), checkpoint=path)
-        with pytest.raises(serape.OptionError, match="needs data"):
-            serape.skeleton(serape.DSeparation(nx.DiGraph([("a", "b")])), "mmpc", checkpoint=tmp_path / "other")
 
 
 class TestKnowledge:
@@ -403,65 +228,6 @@ class TestRefusals:
             call(table)
 
 
-class TestResult:
-    def test_saved_as_json(self, tmp_path: Path) -> None:
-        table = serape.load_network("asia").sample(2000, 1)
-        for algorithm in ("pc-stable", "mmhc", "ges"):
-            found = serape.network(table, algorithm)
-            found.save(tmp_path / "found.json")
-            kept = json.loads((tmp_path / "found.json").read_text())
-            assert kept["format"] == "serape-structure-1"
-            assert len(kept["edges"]) == len(found.edges)
-            assert kept["variables"] == list(table.names)
-            assert "Network of 8 variables" in str(found)
-            again = serape.load_structure(tmp_path / "found.json")
-            assert list(again.graph) == list(found.graph)
-            assert {frozenset(e) for e in again.graph.edges} == {frozenset(e) for e in found.graph.edges}
-            assert set(again.graph.edges) == set(found.graph.edges)
-            for a, b in found.graph.edges:
-                one, other = again.graph.edges[a, b], found.graph.edges[a, b]
-                assert one.keys() == other.keys()
-                assert one.get("given") == other.get("given")
-                for number in set(one) - {"given"}:
-                    assert one[number] == pytest.approx(other[number], rel=1e-12, nan_ok=True)
-            assert again.separating_sets == found.separating_sets
-            assert again.edges == found.edges
-            assert str(again) == str(found)
-        skeleton = serape.skeleton(table)
-        skeleton.save(tmp_path / "bones.json")
-        assert undirected_pairs(serape.load_structure(tmp_path / "bones.json").graph) == undirected_pairs(
-            skeleton.graph
-        )
-        with pytest.raises(serape.DataError, match="not a result"):
-            serape.load_result(tmp_path / "bones.json")
-        (tmp_path / "bones.json").write_text('{"format": "serape-structure-1", "finds": "network"}')
-        with pytest.raises(serape.DataError, match="damaged"):
-            serape.load_structure(tmp_path / "bones.json")
-
-    def test_fitted_network_goes_to_bif_and_back(self, tmp_path: Path) -> None:
-        truth = serape.load_network("asia")
-        table = truth.sample(20_000, 1)
-        for algorithm in ("hiton-pc", "mmhc", "ges"):
-            found = serape.network(table, algorithm)
-            fitted = found.fit()
-            serape.write_bif(fitted, tmp_path / "net.bif")
-            again = serape.read_bif(tmp_path / "net.bif")
-            assert set(again.graph.edges) == set(found.dag.edges)
-            assert nx.is_directed_acyclic_graph(found.dag)
-            smokers = np.mean(np.asarray(again.sample(20_000, 2).column("smoke")) == "yes")
-            assert abs(smokers - np.mean(np.asarray(table.column("smoke")) == "yes")) < 0.02
-
-    def test_no_graph_agrees(self) -> None:
-        """Open edges in a cycle of four have no direction without a new v-structure; some DAG is given all the same."""
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        for a, b in ("ab", "bc", "cd", "da"):
-            graph.add_edges_from([(a, b), (b, a)])
-        found = serape.network(serape.load_network("asia").sample(100, 1), "pc-stable")
-        from dataclasses import replace
-
-        assert nx.is_directed_acyclic_graph(replace(found, graph=graph).dag)
-
-
 class TestCtrlC:
     def test_pc_keeps_the_neighbours_of_its_round(self) -> None:
         table = serape.load_network("pigs").sample(2000, 1)
@@ -491,18 +257,3 @@ class TestCtrlC:
         found = stopped.value.found
         assert found.graph.number_of_edges() > 20
         assert not found.directed
-
-    def test_region_keeps_what_has_grown(self) -> None:
-        table = serape.load_network("pigs").sample(5000, 1)
-        ticks = 0
-
-        def stop(now: serape.Progress) -> None:
-            nonlocal ticks
-            del now
-            ticks += 1
-            raise KeyboardInterrupt
-
-        with pytest.raises(serape.Interrupted) as stopped:
-            serape.region(table, "p630400490", 6, progress=stop)
-        assert ticks == 1
-        assert "p630400490" in stopped.value.found

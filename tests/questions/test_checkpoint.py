@@ -1,0 +1,84 @@
+"""Checkpoints: a run goes on where it was stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+import serape
+from oracles import undirected_pairs
+
+
+class TestCheckpoint:
+    def test_goes_on_where_it_was_stopped(self, tmp_path: Path) -> None:
+        table = serape.load_network("child").sample(500, 1)
+        whole = serape.skeleton(table, "hiton-pc")
+        path = tmp_path / "kept.jsonl"
+        seen: list[str] = []
+
+        def stop(now: serape.Progress) -> None:
+            seen.append(now.target)
+            if len(seen) == 7:
+                raise KeyboardInterrupt
+
+        with pytest.raises(serape.Interrupted) as stopped:
+            serape.skeleton(table, "hiton-pc", checkpoint=path, progress=stop)
+        assert not stopped.value.found.complete
+        lines = path.read_text().splitlines()
+        assert len(lines) == 1 + 7
+        path.write_text("\n".join(lines) + '\n{"target": "BirthA')  # cut off in the middle of a line
+        seen.clear()
+        found = serape.skeleton(table, "hiton-pc", checkpoint=path, progress=lambda now: seen.append(now.target))
+        assert len(seen) == len(table.names) - 7
+        assert undirected_pairs(found.graph) == undirected_pairs(whole.graph)
+        assert any("7 neighbourhoods were taken" in note for note in found.notes)
+        again = serape.skeleton(table, "hiton-pc", checkpoint=path)
+        assert undirected_pairs(again.graph) == undirected_pairs(whole.graph)
+
+    def test_refuses_another_run(self, tmp_path: Path) -> None:
+        path = tmp_path / "kept.jsonl"
+        network = serape.load_network("asia")
+        serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
+        with pytest.raises(serape.OptionError, match="other data"):
+            serape.skeleton(network.sample(300, 2), "mmpc", checkpoint=path)
+        with pytest.raises(serape.OptionError, match=r"alpha 0.05, not 0.01"):
+            serape.skeleton(network.sample(300, 1), "mmpc", alpha=0.01, checkpoint=path)
+        first, *others = path.read_text().splitlines()
+        path.write_text("\n".join([first, "{", *others]))
+        with pytest.raises(serape.DataError, match="line 2"):
+            serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
+        path.write_text("hello\nworld\n")
+        with pytest.raises(serape.OptionError, match="not a checkpoint"):
+            serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
+        path.write_text("[]\n")
+        with pytest.raises(serape.OptionError, match="not a checkpoint"):
+            serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
+        with pytest.raises(serape.OptionError, match="cannot be written"):
+            serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=tmp_path / "no" / "such" / "folder")
+
+    def test_of_own_learners_and_tests(self, tmp_path: Path) -> None:
+        table = serape.load_network("asia").sample(300, 1)
+        path = tmp_path / "kept.jsonl"
+
+        def make(size: int) -> Any:
+            if size == 0:
+
+                def mine(search: serape.Search, target: int) -> list[int]:
+                    del search, target
+                    return []
+            else:
+
+                def mine(search: serape.Search, target: int) -> list[int]:
+                    return search.dependents(target, search.candidates(target))
+
+            return mine
+
+        serape.skeleton(table, make(1), checkpoint=path)
+        assert serape.skeleton(table, make(1), checkpoint=path).graph.number_of_edges() > 0
+        with pytest.raises(serape.OptionError, match="is of a run with algorithm"):
+            serape.skeleton(table, make(0), checkpoint=path)
+        with pytest.raises(serape.OptionError, match="needs data"):
+            serape.skeleton(serape.DSeparation(nx.DiGraph([("a", "b")])), "mmpc", checkpoint=tmp_path / "other")

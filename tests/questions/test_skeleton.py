@@ -1,0 +1,45 @@
+"""skeleton: separating sets, and the neighbourhoods it is made of."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+
+import serape
+from oracles import shuffled, undirected_pairs
+from plain import random_dag, random_table
+
+
+def test_every_pair_at_distance_two_has_a_separating_set() -> None:
+    random = np.random.default_rng(3)
+    graph = random_dag(random, 12, 0.25)
+    for algorithm in ("pc-stable", "hiton-pc"):
+        found = serape.skeleton(shuffled(graph, random), algorithm)
+        joined = undirected_pairs(graph)
+        wanted = {
+            frozenset((x, y))
+            for z in graph
+            for x in nx.all_neighbors(graph, z)
+            for y in nx.all_neighbors(graph, z)
+            if x != y and frozenset((x, y)) not in joined
+        }
+        assert wanted <= set(found.separating_sets)
+
+
+def test_skeleton_is_made_of_the_neighbourhoods() -> None:
+    table = serape.load_network("child").sample(400, 2)
+    near = {
+        name: set(serape.parents_children(table, name, "inter-iapc").parents_children or ()) for name in table.names
+    }
+    for rule in ("and", "or"):
+        found = serape.skeleton(table, "inter-iapc", rule=rule)
+        both = all if rule == "and" else any
+        wanted = {frozenset((a, b)) for a in near for b in near if a < b and both((b in near[a], a in near[b]))}
+        assert undirected_pairs(found.graph) == wanted
+
+
+def test_pairs_that_cannot_be_tested_are_not_joined() -> None:
+    table = random_table(np.random.default_rng(4), 9, [2, 3] * 5)
+    found = serape.skeleton(table, "pc-stable")
+    assert found.skipped > 0
+    assert found.graph.number_of_edges() < 10
