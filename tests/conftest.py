@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from serape import _core
+from serape.data.example import clinic
 
 
 @pytest.fixture
@@ -30,3 +32,14 @@ def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("bif")
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("data") / "patients.csv"
+    data = clinic(5000)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(data)
+        writer.writerows(zip(*data.values(), strict=True))
+    return str(path)

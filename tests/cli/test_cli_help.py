@@ -1,0 +1,86 @@
+"""Help and completion."""
+
+import re
+import shlex
+from collections.abc import Callable
+
+import pytest
+
+from command import run
+from serape.cli.app import app
+from serape.data.example import clinic
+
+
+class TestHelp:
+    @staticmethod
+    def commands() -> list[str]:
+        return [info.name or "" for info in app.registered_commands]
+
+    def test_every_command_has_help_and_examples_that_parse(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert len(self.commands()) == 11
+        for info in app.registered_commands:
+            code, out, _ = run(capsys, info.name or "", "--help")
+            assert code == 0
+            assert "Example" in out
+            examples = [line for line in (info.epilog or "").split("\n\n") if "serape " in line]
+            assert examples
+            for example in examples:
+                for part in example.partition("Example: ")[2:] if "Example: " in example else [example]:
+                    words = shlex.split(re.sub(r" > \S+", "", part.split(" | ")[-1]))
+                    assert words[:1] == ["serape"]
+                    assert words[1] in self.commands()
+                    known = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", run(capsys, words[1], "--help")[1]))
+                    assert {word for word in words[2:] if word.startswith("-") and len(word) > 1} <= {*known, "-1"}
+
+    def test_every_option_is_explained(self) -> None:
+        import typer
+
+        group = typer.main.get_command(app)
+        for name, command in group.commands.items():  # type: ignore[attr-defined]
+            for parameter in command.params:
+                assert getattr(parameter, "help", None), (name, parameter.name)
+
+    def test_the_same_options_everywhere(self, capsys: pytest.CaptureFixture[str]) -> None:
+        shared = ["--missing", "--kind", "--ignore", "--header", "--na", "--test", "--alpha", "--reliability", "--dof",
+                  "--knowledge", "--seed", "--jobs", "--algorithm", "--output", "--json", "--quiet"]  # fmt: skip
+        for command in ("blanket", "neighbours", "path", "stability", "region", "skeleton", "network"):
+            out = run(capsys, command, "--help")[1]
+            assert [option for option in shared if option not in out] == []
+
+    def test_without_arguments(self, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, err = run(capsys)
+        assert code == 2
+        assert "Usage: serape" in out + err
+
+
+class TestCompletion:
+    @pytest.fixture
+    def complete(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> Callable[[str], list[str]]:
+        def completed(line: str) -> list[str]:
+            monkeypatch.setenv("_SERAPE_COMPLETE", "complete_bash")
+            monkeypatch.setenv("COMP_WORDS", line)
+            monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
+            return run(capsys)[1].split()
+
+        return completed
+
+    def test_names(self, complete: Callable[[str], list[str]], patients: str) -> None:
+        assert complete("serape bl") == ["blanket"]
+        assert complete("serape blanket --algorithm hiton") == ["hiton-mb"]
+        assert complete("serape stability --algorithm hiton") == ["hiton-mb"]
+        assert complete("serape path --finds parents-children --algorithm hiton") == ["hiton-pc"]
+        assert complete("serape network --algorithm hiton") == ["hiton-pc"]
+        assert complete("serape network --algorithm mm") == ["mmpc", "mmhc"]
+        assert complete("serape network --test part") == ["partial-correlation"]
+        assert complete(f"serape blanket {patients} --target Bl") == ["BloodPressure"]
+        assert complete(f"serape blanket {patients} --ignore ") == list(clinic(2))
+        assert complete("serape blanket none.csv --target Bl") == []
+        assert complete("serape sample as") == ["asia"]
+        assert complete("serape study pena2005-table4") == ["pena2005-table4"]
+
+    def test_it_can_be_installed(self, capsys: pytest.CaptureFixture[str]) -> None:
+        _, out, _ = run(capsys, "--help")
+        assert "--install-completion" in out
+        assert "--show-completion" in out

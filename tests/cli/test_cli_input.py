@@ -1,0 +1,80 @@
+"""Data from standard input."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import serape
+from command import run
+
+
+class Input(io.BytesIO):
+    """Bytes that call themselves standard input."""
+
+    name = "<stdin>"
+
+
+class TestStandardInput:
+    @pytest.fixture
+    def give(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+        return lambda content: monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Input(content)))
+
+    def test_it_is_read_like_a_file(
+        self, capsys: pytest.CaptureFixture[str], patients: str, give: Callable[[bytes], None]
+    ) -> None:
+        expected = json.loads(run(capsys, "blanket", patients, "-t", "HeartDisease", "--json")[1])
+        give(b"\xef\xbb\xbf" + Path(patients).read_bytes())  # with the mark that some programs begin with
+        code, out, err = run(capsys, "blanket", "-", "-t", "HeartDisease", "--json")
+        assert (code, err) == (0, "")
+        found = json.loads(out)
+        assert found["blanket"] == expected["blanket"]
+        assert found["data"]["fingerprint"] == expected["data"]["fingerprint"]
+
+    def test_options_for_text(self, capsys: pytest.CaptureFixture[str], give: Callable[[bytes], None]) -> None:
+        give(b"0;0;y\n" + b"".join(b"%d;%d;%s\n" % (k % 2, k % 2, b"-" if k < 3 else b"y") for k in range(100)))
+        code, out, _ = run(
+            capsys, "blanket", "-", "-t", "x0", "--no-header", "--na", "-", "--missing", "drop", "--json"
+        )
+        assert code == 0
+        assert json.loads(out)["blanket"] == ["x1"]
+
+    @pytest.mark.parametrize(
+        ("content", "sentence"),
+        [
+            (b"", "standard input is empty"),
+            (b"a,b\n1,2\n1\n", "standard input, line 3: 1 fields where the first line has 2"),
+            (b"a,b\n\xff\xfe,1\n", "standard input is not UTF-8 text"),
+            (gzip.compress(b"a,b\n1,2\n", mtime=0), "standard input is not UTF-8 text"),
+        ],
+        ids=["empty", "ragged", "bytes", "zipped"],
+    )
+    def test_bad_text(
+        self, capsys: pytest.CaptureFixture[str], give: Callable[[bytes], None], content: bytes, sentence: str
+    ) -> None:
+        give(content)
+        code, out, err = run(capsys, "blanket", "-", "-t", "a")
+        assert (code, out) == (1, "")
+        assert err.startswith(f"serape: {sentence}")
+        assert err.count("\n") == 1
+
+    def test_a_real_pipe(self, patients: str) -> None:
+        done = subprocess.run(
+            [sys.executable, "-m", "serape", "blanket", "-", "-t", "HeartDisease", "--json"],
+            input=Path(patients).read_bytes(),
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert json.loads(done.stdout)["target"] == "HeartDisease"
+
+    def test_an_open_file_in_python(self, patients: str) -> None:
+        with open(patients) as file:  # noqa: PTH123
+            table = serape.Table(file)
+        assert table.provenance.fingerprint == serape.Table(patients).provenance.fingerprint
+        assert serape.Table(io.StringIO("a,b\n1,2\n2,1\n")).names == ("a", "b")

@@ -1,0 +1,144 @@
+"""serape blanket and neighbours: results on stdout, everything else on stderr, exit codes that mean something."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import serape
+from command import run
+
+
+def test_blanket(capsys: pytest.CaptureFixture[str], patients: str) -> None:
+    code, out, err = run(
+        capsys, "blanket", patients, "--target", "HeartDisease", "--alpha", "0.01", "--explain", "Weight"
+    )
+    assert code == 0
+    assert err == ""
+    assert "Markov blanket of HeartDisease: 6 variables" in out
+    assert "Smoking" in out
+    assert "Weight is not in the Markov blanket" in " ".join(out.split())
+    assert "\x1b" not in out  # no colours into a pipe
+
+
+def test_neighbours(capsys: pytest.CaptureFixture[str], patients: str) -> None:
+    code, out, err = run(capsys, "neighbours", patients, "-t", "HeartDisease", "--alpha", "0.01", "--json")
+    assert (code, err) == (0, "")
+    expected = serape.parents_children(patients, "HeartDisease", alpha=0.01)
+    assert json.loads(out)["parents_children"] == list(expected.members)
+    code, out, _ = run(capsys, "neighbours", patients, "-t", "HeartDisease", "--alpha", "0.01")
+    assert f"Parents and children of HeartDisease: {len(expected.members)} variables" in out
+
+
+def test_json(capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+    saved = tmp_path / "found.json"
+    code, out, err = run(
+        capsys, "blanket", patients, "-t", "HeartDisease", "--alpha", "0.01", "--algorithm", "gs", "--test", "x2",
+        "--dof", "adjusted", "--reliability", "cells", "--jobs", "2", "--seed", "1", "--json", "-o", str(saved),
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    printed = json.loads(out)
+    expected = serape.markov_blanket(
+        patients,
+        "HeartDisease",
+        algorithm="gs",
+        test="x2",
+        alpha=0.01,
+        dof="adjusted",
+        reliability="cells",
+        random_state=1,
+    )
+    assert printed["blanket"] == list(expected.blanket)
+    assert printed["tests"] == expected.tests
+    assert serape.load_result(saved).blanket == expected.blanket
+
+
+def test_kinds_and_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("t,x,y\n" + "".join(f"{k % 2},{k % 2 + 0.5},{'' if k == 3 else k % 3}\n" for k in range(200)))
+    code, _, err = run(capsys, "blanket", str(path), "-t", "t")
+    assert code == 1
+    assert "missing in 'y'" in err
+    code, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--missing", "drop", "--test", "mixed")
+    assert code == 0
+    code, _, err = run(capsys, "blanket", str(path), "-t", "t", "--missing", "drop", "--test", "g2")
+    assert code == 1
+    assert "'x' is continuous" in err
+    code, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--missing", "pairwise")
+    assert code == 0
+    assert "'mixed' was chosen because 1 of 3 columns" in " ".join(out.split())
+    code, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--missing", "drop", "--kind", "x=categorical")
+    assert code == 0
+    assert "1 variable\n" in out
+    assert "1 of 200 rows left out" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["blanket", "none.csv", "-t", "x"], 1, "there is no file none.csv"),
+        (["blanket", "PATIENTS", "-t", "Heart"], 2, "no column 'Heart'"),
+        (["blanket", "PATIENTS", "-t", "Age", "--algorithm", "magic"], 2, "'magic' is not known"),
+        (["blanket", "PATIENTS", "-t", "Age", "--alpha", "2"], 2, "alpha must lie between 0 and 1"),
+        (["blanket", "PATIENTS", "-t", "Age", "--kind", "Age"], 2, "NAME=categorical"),
+        (["blanket", "PATIENTS", "-t", "Age", "--explain", "Agee"], 2, "no variable 'Agee'"),
+        (["blanket", "PATIENTS", "-t", "Age", "-o", "/none/found.json"], 1, "cannot be written"),
+        (["blanket", "PATIENTS"], 2, "--target"),
+        (["blanket", "PATIENTS", "-t", "Age", "--dof", "some"], 2, "dof"),
+        (["nonsense"], 2, "nonsense"),
+        (["blanket", "PATIENTS", "-t", "Age", "--seed", "-1"], 2, "random_state"),
+        (["blanket", "PATIENTS", "-t", "Age", "-o", "/"], 1, "cannot be written"),
+        (["blanket", "PATIENTS", "-t", "Age", "--ignore", "Agee"], 2, "no column 'Agee' to leave out"),
+    ],
+)
+def test_errors(
+    capsys: pytest.CaptureFixture[str], patients: str, arguments: list[str], code: int, sentence: str
+) -> None:
+    found, _, err = run(capsys, *(patients if a == "PATIENTS" else a for a in arguments))
+    assert found == code
+    assert sentence in err
+    assert "Traceback" not in err
+
+
+def test_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A column called [red] is a name, not a colour."""
+    path = tmp_path / "d.csv"
+    path.write_text("t,[red]x[/red]\n" + "".join(f"{k % 2},{k % 2}\n" for k in range(100)))
+    _, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--explain", "[red]x[/red]")
+    assert out.count("[red]x[/red]") >= 2
+
+
+def test_control_c_prints_what_was_found(tmp_path: Path) -> None:
+    """A real process, a real signal: exit code 130 and a result on stdout."""
+    script = tmp_path / "slow.py"
+    script.write_text(
+        "import signal, sys, serape\n"
+        "from serape.local import registry\n"
+        "def slow(search, target):\n"
+        "    search.members(target).add(1)\n"
+        "    print('ready', file=sys.stderr, flush=True)\n"
+        "    search.weakest([1], target, list(range(2, 60)))\n"
+        "registry.ALGORITHMS['iamb'] = registry.Algorithm('iamb', slow, 'blanket', '', True, '')\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # the background ignores it\n"
+        "from serape.cli import main\n"
+        "main(['blanket', sys.argv[1], '-t', 'x0', '--algorithm', 'iamb', '--reliability', 'none'])\n"
+    )
+    data = tmp_path / "d.csv"
+    values = np.random.default_rng(0).integers(2, size=(2000, 60))
+    np.savetxt(data, values, fmt="%d", delimiter=",", header=",".join(f"x{k}" for k in range(60)), comments="")
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(data)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == "ready\n"
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Markov blanket of x0: 1 variable" in out
+    assert "interrupted" in out
+    assert "Traceback" not in err

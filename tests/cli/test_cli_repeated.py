@@ -1,0 +1,85 @@
+"""serape path and stability."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import serape
+from command import run
+from serape.data.writing import write_table
+
+
+class TestRepeated:
+    def test_path(self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+        picture, kept = tmp_path / "path.svg", tmp_path / "path.json"
+        asked = ("path", patients, "-t", "HeartDisease", "--alpha", "0.05", "--alpha", "1e-9")
+        code, out, err = run(capsys, *asked, "--picture", str(picture), "--output", str(kept))
+        assert (code, err) == (0, "")
+        assert "Markov blanket of HeartDisease as alpha grows from 1e-09 to 0.05" in out
+        assert re.search(r"Smoking .* 1e-09 .* 100% ", out)
+        assert "by hpc with g2" in out
+        assert "Smoking" in picture.read_text()
+        expected = serape.alpha_path(patients, "HeartDisease", [1e-9, 0.05])
+        for text in (run(capsys, *asked, "--json")[1], kept.read_text()):
+            content = json.loads(text)
+            assert content["alphas"] == [1e-9, 0.05]
+            assert content["members"] == [list(members) for members in expected.members]
+            assert content["enters"] == {row["variable"]: row["enters"] for row in expected.records}
+
+    def test_stability(self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+        picture, kept = tmp_path / "stability.svg", tmp_path / "stability.json"
+        asked = ("stability", patients, "-t", "HeartDisease", "--alpha", "0.01", "--draws", "9", "--seed", "3",
+                 "--finds", "parents-children", "--algorithm", "hiton-pc", "--threshold", "0.9")  # fmt: skip
+        code, out, err = run(capsys, *asked, "--picture", str(picture), "-o", str(kept))
+        assert (code, err) == (0, "")
+        assert "Parents and children of HeartDisease in 9 halves of 2,500 rows" in out
+        assert re.search(r"Smoking +│ +9 +│ +100% +│ +yes", out)
+        assert "threshold 90 %" in picture.read_text()
+        again = serape.stability(
+            patients,
+            "HeartDisease",
+            draws=9,
+            random_state=3,
+            alpha=0.01,
+            algorithm="hiton-pc",
+            finds="parents-children",
+        )
+        for text in (run(capsys, *asked, "--json")[1], kept.read_text()):
+            content = json.loads(text)
+            assert content["frequencies"] == dict(again.frequencies)
+            assert content["stable"] == list(again.stable(0.9))
+
+    def test_nothing_found(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        path = tmp_path / "noise.csv"
+        path.write_text("a,b\n" + "0,0\n0,1\n1,0\n1,1\n" * 50)
+        assert "nothing was found at any of them" in run(capsys, "path", str(path), "-t", "a", "--alpha", "0.01")[1]
+        out = run(capsys, "stability", str(path), "-t", "a", "--draws", "4", "--alpha", "0.0001")[1]
+        assert "in half of them or more: nothing" in out
+
+    def test_many_columns_are_summed_up(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        codes = np.random.default_rng(0).integers(0, 2, (60, 80))
+        path = tmp_path / "wide.csv"
+        write_table(serape.Table(codes), path)
+        out = run(capsys, "stability", str(path), "-t", "x0", "--draws", "20", "--alpha", "0.2")[1]
+        assert re.search(r"and \d+ others, each in \d+% of the draws at most", out)
+
+    @pytest.mark.parametrize("options", [["--threshold", "0"], ["--draws", "0"], ["--threshold", "1.5"]])
+    def test_bad_use(self, capsys: pytest.CaptureFixture[str], patients: str, options: list[str]) -> None:
+        code, out, err = run(capsys, "stability", patients, "-t", "HeartDisease", *options)
+        assert (code, out) == (2, "")
+        assert options[0].strip("-") in err
+
+    def test_what_was_done_when_interrupted(
+        self, capsys: pytest.CaptureFixture[str], patients: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole = serape.alpha_path(patients, "HeartDisease", [0.01, 0.05])
+        part = replace(whole, alphas=whole.alphas[:1], members=whole.members[:1], complete=False)
+        monkeypatch.setattr(serape, "alpha_path", lambda *_, **__: part)
+        code, out, _ = run(capsys, "path", patients, "-t", "HeartDisease")
+        assert code == 130
+        assert "Smoking" in out
+        assert "interrupted: this is what had been found by then" in out

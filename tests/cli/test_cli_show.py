@@ -1,0 +1,128 @@
+"""What commands show: pictures, reports, widths, colours, progress."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import serape
+from command import run
+from serape.data.writing import write_table
+
+
+class TestPictures:
+    @pytest.mark.parametrize("command", ["blanket", "neighbours"])
+    def test_of_one_column(
+        self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path, command: str
+    ) -> None:
+        path = tmp_path / "found.svg"
+        code, out, err = run(capsys, command, patients, "-t", "HeartDisease", "--picture", str(path))
+        assert (code, err) == (0, "")
+        assert "Smoking" in out
+        assert "Smoking" in path.read_text()  # names are text, not outlines
+
+    @pytest.mark.parametrize("command", ["blanket", "neighbours", "path", "stability"])
+    def test_refused_before_the_search(self, capsys: pytest.CaptureFixture[str], patients: str, command: str) -> None:
+        code, out, err = run(capsys, command, patients, "-t", "HeartDisease", "--picture", "found.gif")
+        assert (code, out) == (2, "")
+        assert ".png, .svg or .pdf" in err
+
+
+class TestReport:
+    def test_blanket_and_neighbours(self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+        for command in ("blanket", "neighbours"):
+            path = tmp_path / f"{command}.html"
+            code, out, err = run(capsys, command, patients, "-t", "HeartDisease", "--report", str(path))
+            assert (code, err) == (0, "")
+            assert "HeartDisease" in out
+            text = path.read_text()
+            assert text.startswith("<!doctype html>")
+            assert f"serape {command} " in text  # how to reproduce it
+
+    def test_structures(self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+        for command in ("skeleton", "network"):
+            path = tmp_path / f"{command}.html"
+            code, _, _ = run(capsys, command, patients, "--report", str(path), "--json")
+            assert code == 0
+            assert "14 variables" in path.read_text()
+
+    def test_demo(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        code, out, _ = run(capsys, "demo", "--report", str(tmp_path / "demo.html"))
+        assert code == 0
+        assert "open it in a browser" in out
+        assert (tmp_path / "demo.html").exists()
+
+    @pytest.mark.parametrize("command", ["blanket", "network", "skeleton", "neighbours"])
+    def test_a_folder_that_is_not_there(self, capsys: pytest.CaptureFixture[str], patients: str, command: str) -> None:
+        target = [] if command in ("network", "skeleton") else ["-t", "Age"]
+        code, out, err = run(capsys, command, patients, *target, "--report", "/none/report.html")
+        assert (code, out) == (1, "")  # before the search
+        assert err == "serape: /none/report.html cannot be written: there is no folder /none\n"
+
+
+class TestWidth:
+    NAME = "a_column_with_a_name_that_is_longer_than_a_narrow_terminal"
+
+    def test_names_are_not_cut(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "d.csv"
+        path.write_text(f"t,{self.NAME}\n" + "".join(f"{k % 2},{k % 2}\n" for k in range(100)))
+        for columns in ("30", "80", "200"):
+            monkeypatch.setenv("COLUMNS", columns)
+            for command in (["blanket", str(path), "-t", "t"], ["skeleton", str(path)]):
+                _, out, _ = run(capsys, *command)
+                assert self.NAME in out.replace("\n", "")
+                assert "…" not in out
+
+    def test_pipes_get_whole_lines(self, capsys: pytest.CaptureFixture[str], patients: str) -> None:
+        _, out, _ = run(capsys, "blanket", patients, "-t", "HeartDisease", "--explain", "Weight")
+        assert str(serape.markov_blanket(patients, "HeartDisease").explain("Weight")) in out.splitlines()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+class TestTerminal:
+    @staticmethod
+    def on_a_terminal(*arguments: str, **environment: str) -> str:
+        """Run a command with standard output and error on a pseudo-terminal, and return what it wrote there."""
+        import pty
+
+        outer, inner = pty.openpty()
+        plain = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS")}
+        with subprocess.Popen(
+            arguments, stdout=inner, stderr=inner, stdin=inner, env={**plain, "TERM": "xterm-256color", **environment}
+        ) as process:
+            os.close(inner)
+            seen = b""
+            try:
+                while block := os.read(outer, 65536):
+                    seen += block
+            except OSError:  # the other end is closed
+                pass
+            assert process.wait() == 0
+        os.close(outer)
+        return seen.decode()
+
+    def test_colours_can_be_turned_off(self) -> None:
+        colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
+        command = (sys.executable, "-m", "serape", "--help")
+        assert colour.search(self.on_a_terminal(*command))
+        assert not colour.search(self.on_a_terminal(*command, NO_COLOR="1"))
+
+    def test_the_time_left_is_shown(self, tmp_path: Path) -> None:
+        script = tmp_path / "slow.py"
+        script.write_text(
+            "import sys\n"
+            "import serape.parallel.map\n"
+            "serape.parallel.map.PATIENCE = 0.0  # no waiting\n"
+            "from serape.cli import main\n"
+            "main(['skeleton', sys.argv[1]])\n"
+        )
+        path = tmp_path / "asia.csv"
+        write_table(serape.load_network("asia").sample(200, 1), path)
+        shown = self.on_a_terminal(sys.executable, str(script), str(path))
+        assert "8/8" in shown
+        assert re.search(r"\d:\d\d:\d\d", shown)

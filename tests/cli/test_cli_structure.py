@@ -1,0 +1,65 @@
+"""serape network, skeleton and region."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import serape
+from command import run
+from serape.data.writing import write_table
+
+
+class TestStructure:
+    @pytest.fixture
+    def asia(self, tmp_path: Path) -> str:
+        path = tmp_path / "asia.csv"
+        write_table(serape.load_network("asia").sample(2000, 1), path)
+        return str(path)
+
+    def test_network(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
+        picture, bif, kept = (str(tmp_path / name) for name in ("net.svg", "net.bif", "net.json"))
+        code, out, _ = run(capsys, "network", asia, "--truth", "asia", "--picture", picture, "--bif", bif, "-o", kept)
+        assert code == 0
+        assert "Network of 8 variables" in out
+        assert "structural Hamming distance" in out
+        assert "bdeu score" in out
+        assert "<svg" in Path(picture).read_text()
+        assert set(serape.read_bif(bif).variables) == set(serape.load_network("asia").variables)
+        assert json.loads(Path(kept).read_text())["algorithm"] == "mmhc"
+
+    def test_skeleton_and_region(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
+        kept = str(tmp_path / "kept.jsonl")
+        code, out, _ = run(capsys, "skeleton", asia, "--checkpoint", kept, "--json")
+        assert code == 0
+        assert json.loads(out)["finds"] == "skeleton"
+        code, out, _ = run(capsys, "skeleton", asia, "--checkpoint", kept)
+        assert "8 neighbourhoods were taken from the checkpoint" in out
+        code, out, _ = run(capsys, "region", asia, "-t", "either", "--depth", "1", "--json")
+        assert {node["distance"] for node in json.loads(out)["nodes"]} == {0, 1}
+        code, out, _ = run(capsys, "region", asia, "-t", "either", "--depth", "1")
+        assert "Within 1 edge of either" in out
+
+    def test_knowledge(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
+        path = tmp_path / "known.json"
+        path.write_text('{"required": [["xray", "asia"]]}')
+        code, out, _ = run(capsys, "network", asia, "--algorithm", "pc-stable", "--knowledge", str(path), "--json")
+        assert code == 0
+        assert ("xray", "asia", True) in {(e["from"], e["to"], e["directed"]) for e in json.loads(out)["edges"]}
+        path.write_text('{"required": [["xray", "asia"], ["asia", "xray"]]}')
+        code, _, err = run(capsys, "network", asia, "--knowledge", str(path))
+        assert (code, "both required" in err) == (2, True)
+
+    def test_refuses_before_it_searches(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
+        code, out, err = run(capsys, "network", asia, "--picture", str(tmp_path / "net.gif"))
+        assert (code, out) == (2, "")
+        assert ".png, .svg or .pdf" in err
+        code, out, err = run(capsys, "network", asia, "--knowledge", str(tmp_path / "none.json"))
+        assert (code, out) == (2, "")
+
+
+def test_region(capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+    kept = tmp_path / "region.json"
+    code, out, _ = run(capsys, "region", patients, "-t", "ECG", "--depth", "1", "--json", "-o", str(kept))
+    assert code == 0
+    assert json.loads(out) == json.loads(kept.read_text())
