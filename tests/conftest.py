@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from serape import _core
@@ -35,11 +36,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def patients(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("data") / "patients.csv"
+def clinic_frame(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("data") / "clinic_frame.csv"
     data = clinic(5000)
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(data)
         writer.writerows(zip(*data.values(), strict=True))
     return str(path)
+
+
+@pytest.fixture
+def random() -> np.random.Generator:
+    return np.random.default_rng(0)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+import serape
 from serape import Table
 from serape.data.example import clinic
 
@@ -56,3 +57,32 @@ def assorted(missing: Any = "error", rows: int = 400) -> Table:
     if missing == "pairwise":
         data["other"] = np.where(random.random(rows) < 0.2, math.nan, data["other"])
     return Table(data, missing=missing)
+
+
+# --- the answers -----------------------------------------------------------------------------------------------------
+
+
+def clinic_frame(rows: int = 1500) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    data = serape.Table(clinic(rows)).to_pandas()
+    return data.drop(columns="HeartDisease"), data["HeartDisease"]
+
+
+# --- frames in, frames out -------------------------------------------------------------------------------------------
+
+
+def mixed_frame() -> tuple[pd.DataFrame, Any]:
+    random = np.random.default_rng(0)
+    rows = 400
+    label = random.integers(0, 2, rows)
+    return (
+        pd.DataFrame(
+            {
+                "noise": random.normal(size=rows),
+                "number": label + random.normal(size=rows) / 3,
+                "text": np.where(label ^ (random.random(rows) < 0.2), "up", "down"),
+                "truth": random.random(rows) < 0.5,
+            },
+            index=np.arange(rows)[::-1] + 7,
+        ),
+        label,
+    )
