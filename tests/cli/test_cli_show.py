@@ -116,8 +116,8 @@ class TestTerminal:
         script = tmp_path / "slow.py"
         script.write_text(
             "import sys\n"
-            "import serape.parallel.map\n"
-            "serape.parallel.map.PATIENCE = 0.0  # no waiting\n"
+            "import serape.parallel.progress_bar\n"
+            "serape.parallel.progress_bar.PATIENCE = 0.0  # no waiting\n"
             "from serape.cli import main\n"
             "main(['skeleton', sys.argv[1]])\n"
         )

@@ -205,7 +205,7 @@ class TestBadQuestions:
             serape.ci_test(self.table, "c0", "c1", ["c0"])
 
     def test_unknown_test(self) -> None:
-        with pytest.raises(serape.OptionError, match=r"test='g3' is not known\. Tests are 'auto', 'g2', 'x2'"):
+        with pytest.raises(serape.OptionError, match=r"test 'g3' is not known\. Known are 'auto', 'g2', 'x2'"):
             serape.ci_test(self.table, 0, 1, test="g3")
 
     @pytest.mark.parametrize("option", [{"dof": "many"}, {"reliability": "hope"}, {"minimum": 0}])
@@ -215,7 +215,7 @@ class TestBadQuestions:
 
     def test_continuous_column(self) -> None:
         with pytest.raises(serape.DataError, match=r"'b' is continuous \(real numbers\)"):
-            serape.ci_test({"a": [0, 1, 0], "b": [0.5, 1.5, 2.5]}, "a", "b")
+            serape.ci_test({"a": [0, 1, 0], "b": [0.5, 1.5, 2.5]}, "a", "b", test="g2")
 
     def test_position_out_of_range(self) -> None:
         with pytest.raises(serape.OptionError, match="positions go from 0 to 2"):

@@ -64,9 +64,8 @@ class TestWithEveryAlgorithm:
 
     def test_blankets_skeletons_networks(self) -> None:
         for n_jobs in (1, 2):
-            own, native = (
-                serape.blankets(d, algorithm="iamb", dof="adjusted", n_jobs=n_jobs) for d in (self.own, self.table)
-            )
+            own = serape.blankets(self.own, algorithm="iamb", n_jobs=n_jobs)
+            native = serape.blankets(self.table, algorithm="iamb", dof="adjusted", n_jobs=n_jobs)
             assert {t: r.blanket for t, r in own.items()} == {t: r.blanket for t, r in native.items()}
         for ask, algorithm in (
             (serape.skeleton, "auto"),

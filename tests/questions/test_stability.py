@@ -171,7 +171,7 @@ def test_data_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"sampling": "third"}, OptionError, "sampling='third' is not known; use one of 'half', 'bootstrap'"),
         ({"draws": 0}, OptionError, "draws must be a whole number from 1 on, not 0"),
-        ({"random_state": None}, OptionError, "random_state must be"),
+        ({"random_state": -1}, OptionError, "random_state must be"),
         ({"alpha": 2}, OptionError, "alpha must lie between 0 and 1"),
         ({"finds": "children"}, OptionError, "finds='children' is not known"),
         ({"algorithm": "iamm"}, OptionError, "Did you mean 'iamb'"),

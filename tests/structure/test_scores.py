@@ -281,7 +281,7 @@ def test_make_score() -> None:
     assert isinstance(ten, BDeu)
     assert ten.equivalent_sample_size == 10.0
     assert one.local(0, (1,)) != ten.local(0, (1,)) == BDeu(serape.Table(data), 10.0).local(0, (1,))
-    with pytest.raises(OptionError, match=r"score='bdue' is not known.*Did you mean 'bdeu'"):
+    with pytest.raises(OptionError, match=r"score 'bdue' is not known.*Did you mean 'bdeu'"):
         make_score(data, "bdue")
     for ess in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(OptionError, match="equivalent sample size must be a positive"):
