@@ -256,7 +256,7 @@ def test_a_skipped_test_does_not_undo_a_separation(algorithm: str) -> None:
 
 
 def test_an_interrupted_search_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("serape.search.search._TICK", 0.0)
+    monkeypatch.setattr("serape.search.state._TICK", 0.0)
 
     def stop(now: serape.Progress) -> None:
         if now.members:
@@ -303,7 +303,7 @@ def test_options_are_checked() -> None:
         serape.check_algorithm("hpc", finds="PC")  # type: ignore[arg-type]
     with pytest.raises(serape.OptionError, match="no option 'semi'"):
         serape.markov_blanket(clinic(100), "Age", algorithm="hiton-mb", semi=True)  # type: ignore[call-arg]
-    with pytest.raises(serape.OptionError, match="'mmpc' finds parents and children only; for the blanket there are"):
+    with pytest.raises(serape.OptionError, match="'mmpc' finds parents and children only; for the blanket use one of"):
         serape.markov_blanket(clinic(100), "Age", algorithm="mmpc")
 
 
