@@ -299,17 +299,17 @@ class TestDegenerate:
         sign = table.column("sign")
         share = float(np.mean(sign == "+"))
         bound = -2 * 150 * (share * math.log(share) + (1 - share) * math.log(1 - share))
-        found = fit(
+        fitted = fit(
             np.column_stack([np.ones(150), table.column("u")]),
             np.column_stack([sign == "+", sign == "-"]).astype(float),
             np.zeros((2, 1)),
         )
-        assert found.converged
-        assert found.log_likelihood == pytest.approx(0.0, abs=1e-5)
+        assert fitted.converged
+        assert fitted.log_likelihood == pytest.approx(0.0, abs=1e-5)
         logistic = float(stats.chi2.logsf(bound, 1))
         linear = plain_linear(pd.DataFrame({"u": table.column("u"), "sign": sign}), "u", "sign", [])
-        found = RegressionTest(table).test(table.position("u"), table.position("sign"))
-        assert found.log_p == pytest.approx(combined(linear, logistic), rel=1e-6)
+        outcome = RegressionTest(table).test(table.position("u"), table.position("sign"))
+        assert outcome.log_p == pytest.approx(combined(linear, logistic), rel=1e-6)
 
     def test_what_is_determined_by_the_given_is_not_tested(self) -> None:
         table = self.columns(150)
