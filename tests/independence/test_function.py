@@ -274,7 +274,7 @@ class TestWhatItReturns:
         with pytest.raises(ZeroDivisionError, match="oh") as caught:
             test.test(1, 0) if ask == "test" else serape.markov_blanket(test, "Smoking")
         assert caught.value.__notes__ == [
-            "This came from the independence test 'broken', asked whether 'Age' ⊥ 'Smoking'."
+            "The independence test 'broken' raised this when asked whether 'Age' ⊥ 'Smoking'."
         ]
 
 
@@ -285,7 +285,7 @@ class TestNames:
         assert FunctionTest(clinic(50), partial(g2), name="likelihood ratio").name == "likelihood ratio"
 
     def test_no_function(self) -> None:
-        with pytest.raises(serape.InputTypeError, match=r"made of a function \(x, y, z\) -> p, not of 'g2'"):
+        with pytest.raises(serape.InputTypeError, match=r"needs a function \(x, y, z\) -> p, not 'g2'"):
             FunctionTest(clinic(50), "g2")  # type: ignore[arg-type]
 
 

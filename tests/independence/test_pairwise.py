@@ -206,9 +206,9 @@ class TestAnswers:
         assert [len(part.names) for part in made[3:]] == [30, 30]
 
     def test_held_parts_are_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("serape.independence.pairwise.MOST_PARTS", 5)
-        monkeypatch.setattr("serape.independence.pairwise.MOST_VALUES", 2000)
-        monkeypatch.setattr("serape.independence.pairwise._MOST_COUNTS", 5)
+        monkeypatch.setattr("serape.independence.pairwise.MAX_PARTS", 5)
+        monkeypatch.setattr("serape.independence.pairwise.MAX_VALUES", 2000)
+        monkeypatch.setattr("serape.independence.pairwise._MAX_COUNTS", 5)
         random = np.random.default_rng(6)
         table = Table(gappy(random, 100, [2] * 9, [0.1] * 9), missing="pairwise")
         small, large = Pairwise(table, G2), Pairwise(table, G2)

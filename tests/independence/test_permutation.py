@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 @pytest.fixture(params=["rows", "counts"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Either way of permuting x: row by row, or drawing the counts that come of it."""
-    monkeypatch.setattr(module, "_ROWS_A_NUMBER", 10**9 if request.param == "rows" else 0)
+    monkeypatch.setattr(module, "_ROWS_PER_DRAW", 10**9 if request.param == "rows" else 0)
     return str(request.param)
 
 
@@ -140,7 +140,7 @@ class TestG2:
 
     def test_permutes_evenly_within_strata_only(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Six distinct x in a stratum of three and three: each of the 36 arrangements as often as any other."""
-        monkeypatch.setattr(module, "_ROWS_A_NUMBER", 10**9)
+        monkeypatch.setattr(module, "_ROWS_PER_DRAW", 10**9)
         x, z = [0, 1, 2, 3, 4, 5], [0, 0, 0, 1, 1, 1]
         table = serape.Table({"x": x, "y": [0, 0, 1, 1, 1, 0], "z": z}, kinds="categorical")
         seen: list[NDArray[np.int64]] = []
@@ -171,7 +171,7 @@ def test_both_ways_draw_the_same_distribution() -> None:
     drawn = []
     for threshold in (0, 10**9):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "_ROWS_A_NUMBER", threshold)
+            patch.setattr(module, "_ROWS_PER_DRAW", threshold)
             drawn.append(Permutation(table)._tables(np.random.default_rng(15), 0, 1, [2])(4000))
     assert stats.ks_2samp(drawn[0], drawn[1]).pvalue > 0.01
     assert drawn[0].std() > 0
@@ -311,7 +311,7 @@ class TestStoppingEarly:
             full = Permutation(table, statistic, 500, stop_early=False).test(0, 1, [2])
             assert (short.statistic, short.dof) == (full.statistic, full.dof)
             with monkeypatch.context() as patch:
-                patch.setattr(module, "ENOUGH", 10**9)
+                patch.setattr(module, "ENOUGH_EXCEEDANCES", 10**9)
                 assert Permutation(table, statistic, 500).test(0, 1, [2]) == full
             stopped = round(full.p * 501) > 10
             kinds.add(stopped)

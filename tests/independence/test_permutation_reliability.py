@@ -60,7 +60,7 @@ class TestBadUse:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"statistic": "x2"}, "statistic='x2' cannot be permuted; use 'g2' or 'correlation'"),
+            ({"statistic": "x2"}, "statistic='x2' is not known; use 'g2' or 'correlation'"),
             ({"permutations": 0}, "permutations must be a whole number from 1 on, not 0"),
             ({"permutations": 10.5}, "permutations must be"),
             ({"seed": -1}, "seed must be a whole number from 0 on, not -1"),

@@ -11,7 +11,8 @@ from scipy import optimize, special, stats
 
 import serape
 from serape import Table
-from serape.independence.regression import RegressionTest, _fit, combined
+from serape.independence.logistic import fit
+from serape.independence.regression import RegressionTest, combined
 
 NUMBERS = "uvwt"
 
@@ -106,9 +107,9 @@ def test_likelihood_against_scipy(levels: int) -> None:
     design = np.column_stack([np.ones(250), random.normal(size=(250, 3)), random.integers(2, size=250)])
     scores = design @ random.normal(size=(5, levels)) / 2
     codes = (scores + random.gumbel(size=scores.shape)).argmax(axis=1)
-    fit = _fit(design, np.eye(levels)[codes], np.zeros((5, levels - 1)))
-    assert fit.converged
-    assert fit.log_likelihood == pytest.approx(plain_log_likelihood(design, codes), abs=1e-6)
+    found = fit(design, np.eye(levels)[codes], np.zeros((5, levels - 1)))
+    assert found.converged
+    assert found.log_likelihood == pytest.approx(plain_log_likelihood(design, codes), abs=1e-6)
 
 
 def test_two_categories_alone_give_g2() -> None:
@@ -238,17 +239,17 @@ class TestDegenerate:
         sign = table.column("sign")
         share = float(np.mean(sign == "+"))
         bound = -2 * 150 * (share * math.log(share) + (1 - share) * math.log(1 - share))
-        fit = _fit(
+        fitted = fit(
             np.column_stack([np.ones(150), table.column("u")]),
             np.column_stack([sign == "+", sign == "-"]).astype(float),
             np.zeros((2, 1)),
         )
-        assert fit.converged
-        assert fit.log_likelihood == pytest.approx(0.0, abs=1e-5)
+        assert fitted.converged
+        assert fitted.log_likelihood == pytest.approx(0.0, abs=1e-5)
         logistic = float(stats.chi2.logsf(bound, 1))
         linear = plain_linear(pd.DataFrame({"u": table.column("u"), "sign": sign}), "u", "sign", [])
-        found = RegressionTest(table).test(table.position("u"), table.position("sign"))
-        assert found.log_p == pytest.approx(combined(linear, logistic), rel=1e-6)
+        outcome = RegressionTest(table).test(table.position("u"), table.position("sign"))
+        assert outcome.log_p == pytest.approx(combined(linear, logistic), rel=1e-6)
 
     def test_what_is_determined_by_the_given_is_not_tested(self) -> None:
         table = self.columns(150)
@@ -269,7 +270,7 @@ class TestDegenerate:
         table = self.columns(150)
         question = table.position("v"), table.position("sign")
         assert RegressionTest(table).test(*question).reliable
-        monkeypatch.setattr("serape.independence.regression._MOST_STEPS", 1)
+        monkeypatch.setattr("serape.independence.logistic._MAX_STEPS", 1)
         assert not RegressionTest(table).test(*question).reliable
 
     def test_rows_for_each_parameter(self) -> None:

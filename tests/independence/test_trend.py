@@ -259,11 +259,11 @@ class TestBadUse:
         with pytest.raises(serape.DataError, match=r"test 'trend' needs categorical columns, but 'b' is continuous"):
             test.check(range(2))
 
-    def test_missing_has_no_place_in_an_order(self) -> None:
+    def test_missing_has_no_rank(self) -> None:
         frame = pd.DataFrame({"a": ["1", "2", None, "3"], "b": ["1", None, "1", "1"]})
         test = Trend(serape.Table(frame, missing="level"))
         test.check([1])  # two levels have no order
-        with pytest.raises(serape.DataError, match="'missing' is one of those of 'a' and has no place"):
+        with pytest.raises(serape.DataError, match="missing values are a level of 'a' and have no rank"):
             test.check(range(2))
 
     @pytest.mark.parametrize("minimum", [0, -1, math.nan])

@@ -23,7 +23,7 @@ class TestFastIamb:
         data = {f"p{k}": column for k, column in enumerate(parents)} | {"t": t}
         found = serape.markov_blanket(data, "t", algorithm="fast-iamb", alpha=0.4)
         assert 150 / 2 ** (len(found.blanket) + 1) >= 5 / 2
-        assert any("fast-iamb halted" in note for note in found.notes)
+        assert any("fast-iamb stopped" in note for note in found.notes)
         assert found.options["reliability"] == "cells"
 
     def test_k(self) -> None:

@@ -21,7 +21,7 @@ def test_a_skipped_test_does_not_undo_a_separation(algorithm: str) -> None:
 
 
 def test_an_interrupted_search_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("serape.search.search._TICK", 0.0)
+    monkeypatch.setattr("serape.search.state._TICK", 0.0)
 
     def stop(now: serape.Progress) -> None:
         if now.members:

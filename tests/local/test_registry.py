@@ -46,7 +46,7 @@ def test_options_are_checked() -> None:
         serape.check_algorithm("hpc", finds="PC")  # type: ignore[arg-type]
     with pytest.raises(serape.OptionError, match="no option 'semi'"):
         serape.markov_blanket(clinic(100), "Age", algorithm="hiton-mb", semi=True)  # type: ignore[call-arg]
-    with pytest.raises(serape.OptionError, match="'mmpc' finds parents and children only; for the blanket there are"):
+    with pytest.raises(serape.OptionError, match="'mmpc' finds parents and children only; for the blanket use one of"):
         serape.markov_blanket(clinic(100), "Age", algorithm="mmpc")
 
 

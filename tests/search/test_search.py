@@ -135,7 +135,7 @@ class TestTrail:
 
 class TestProgress:
     def test_a_watcher_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("serape.search.search._TICK", 0.0)
+        monkeypatch.setattr("serape.search.state._TICK", 0.0)
         seen: list[Progress] = []
 
         def slow(search: serape.Search, target: int) -> list[int]:
@@ -152,7 +152,7 @@ class TestProgress:
         assert len(seen[-1].members) > len(seen[0].members)
 
     def test_names_are_no_markup(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        monkeypatch.setattr("serape.search.search._TICK", 0.0)
+        monkeypatch.setattr("serape.search.state._TICK", 0.0)
         x = np.arange(100) % 2
         serape.markov_blanket({"[/a]": x, "b": x}, "[/a]", algorithm=self.slow, progress=True)
         assert capsys.readouterr().out == ""

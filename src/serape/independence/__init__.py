@@ -1,4 +1,4 @@
-"""Independence tests: one file a test, one base class, and the d-separation oracle."""
+"""Independence tests: one file for each test, a base class, and the d-separation oracle."""
 
 from __future__ import annotations
 

@@ -4,11 +4,11 @@ A test answers "is X ⊥ Y | Z?". Algorithms ask in batches, of which there are 
 
 - `screen`: one conditioning set, many candidates (`screens`: several of these);
 - `first_dependent`: the same, in order, until a candidate is dependent;
-- `search_subsets`: many conditioning sets, drawn from a pool (`weakest` and `separate` are its two everyday forms);
+- `search_subsets`: many conditioning sets, drawn from a pool (`weakest` and `separate` are its two usual forms);
 - `test_each_given_rest`: each of some variables given the others.
 
-A new test has to supply `test` alone; the batch questions are built on it here. Tests that can do better override
-them, and must give the same answers. Variables are positions in `variables` throughout.
+A new test supplies `test` alone: the base class builds the batches on it. A faster test overrides them and must give
+the same answers. Variables are positions in `variables` throughout.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class IndependenceTest(ABC):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a result should tell about it."""
+        """What a result reports about the test."""
         return self._noted
 
     def note(self, text: str) -> None:
-        """Let results tell something about the test."""
+        """Add a note for results to report."""
         self._noted = (*self._noted, text)
 
     def check(self, variables: Container[int]) -> None:
-        """Refuse variables that the test is not made for."""
+        """Refuse variables that the test cannot take."""
         del variables
 
     @abstractmethod
@@ -54,7 +54,7 @@ class IndependenceTest(ABC):
         """Test X ⊥ Y | given."""
 
     def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-        """Test X ⊥ Y | given if that is reliable; a test may leave out the work if it is not."""
+        """Test X ⊥ Y | given if that is reliable; an unreliable test need not be computed."""
         return self.test(x, y, given)
 
     def answers(
@@ -65,7 +65,7 @@ class IndependenceTest(ABC):
             yield given, self.answer(x, target, given)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
-        """Return the mean number of rows in a cell of the table of variables; infinite where there are no data."""
+        """Return the mean number of rows per cell of the table of the variables; infinite where there are no data."""
         del variables
         return math.inf
 
@@ -90,9 +90,9 @@ class IndependenceTest(ABC):
         return as_screen_result(candidates, given, outcomes)
 
     def working_set(self, among: NDArray[np.uint32]) -> Callable[..., ScreenResult]:
-        """Return what screens some of these candidates, as `screen` does; they are in the table's order.
+        """Return a function that screens some of these candidates, as `screen` does; they are in the table's order.
 
-        For many screens of most of them: a test may keep together meanwhile what it needs.
+        It serves many screens of most of the candidates: a test may keep their columns together.
         """
         del among
         return self.screen
@@ -100,9 +100,9 @@ class IndependenceTest(ABC):
     def screens(
         self, target: int, groups: CandidateGroups, also: int, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[ScreenResult, Tally]:
-        """Test the candidates of each group against the target given its set and one more; one after another.
+        """Test the candidates of each group against the target, given the group's set and the variable `also`.
 
-        Groups with that one in their set are left out.
+        Groups whose set contains `also` are left out.
         """
         parts = [
             self.screen(target, xs, (*given, also), threads=threads, poll=poll)
@@ -121,11 +121,12 @@ class IndependenceTest(ABC):
         return ScreenResult(xs, (), statistic, dof, reliable, log_p), tally
 
     def marginals(
-        self, targets: Sequence[int], separations: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
+        self, targets: Sequence[int], forbidden: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
     ) -> dict[int, ScreenResult]:
-        """Test each target against all variables given nothing, each pair once; not those that are kept `apart`.
+        """Test each target against all variables given nothing, each pair once.
 
-        A screen is over all variables; what was not tested is not reliable.
+        `forbidden` returns the variables that may not be adjacent to a target: they are not tested. Each screen covers
+        all variables; those that were not tested are not reliable.
         """
         count = len(self.variables)
         all_variables = np.arange(count, dtype=np.uint32)
@@ -137,8 +138,8 @@ class IndependenceTest(ABC):
         for row, target in enumerate(targets):
             asked[target] = False
             candidates = all_variables[asked]
-            if separations is not None:
-                candidates = candidates[~np.isin(candidates, list(separations(target)))]
+            if forbidden is not None:
+                candidates = candidates[~np.isin(candidates, list(forbidden(target)))]
             fresh = self.screen(target, candidates, (), threads=threads)
             answers = [(statistic, fresh.statistic), (dof, fresh.dof), (reliable, fresh.reliable)]
             if fresh.tail is None:
@@ -155,7 +156,7 @@ class IndependenceTest(ABC):
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
     ) -> ScreenResult:
-        """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
+        """Test the candidates in order until one is dependent; its answer, if there is one, is the last."""
         outcomes: list[Outcome] = []
         for x in candidates:
             outcomes.append(self.test(int(x), target, given))
@@ -168,7 +169,7 @@ class IndependenceTest(ABC):
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
-        """Return, for each x of the query, the first separation, or else the weakest association met."""
+        """Return, for each x of the query, the first separation, or otherwise the weakest association."""
         del threads
         tally = Tally()
         check_distinct(query.pool)
@@ -192,7 +193,7 @@ class IndependenceTest(ABC):
         max_size: int | None = None,
         poll: Poll | None = None,
     ) -> tuple[SubsetResult, Tally]:
-        """Test each x in turn given the rest of the pool; a separated x leaves the pool for those after it.
+        """Test each x in turn given the rest of the pool; a separated x leaves the pool before the next test.
 
         A reliable test whose log p is above `stop_above` separates. Sets of more than `max_size` members are skipped.
         """
@@ -218,7 +219,7 @@ class IndependenceTest(ABC):
         tally: Tally,
         poll: Poll | None,
     ) -> Association:
-        """Search for one x. `live` has the members that are still in the pool, with their indices."""
+        """Search for one x. `live` holds the members that are still in the pool, with their indices."""
         target, fixed, stop_above = query.target, query.fixed, query.stop_above
         weakest = Association(NO_OUTCOME, (), separated=False)
         if x == target or x in fixed:
@@ -247,7 +248,7 @@ class IndependenceTest(ABC):
                     weakest = Association(outcome, given, separated=False)
         return weakest
 
-    # --- the two everyday forms ----------------------------------------------------------------------------------
+    # --- the two usual forms -------------------------------------------------------------------------------------
 
     @overload
     def weakest(
@@ -260,7 +261,7 @@ class IndependenceTest(ABC):
     def weakest(
         self, x: int | Sequence[int], target: int, pool: Sequence[int], max_size: int, must_include: int | None = None
     ) -> Association | list[Association]:
-        """Return the least association of x (one or many) with the target over subsets of the pool."""
+        """Return the weakest association of x (one or many) with the target over subsets of the pool."""
         xs = [x] if isinstance(x, int) else x
         n_exhausted = -1
         if must_include is not None:

@@ -1,11 +1,11 @@
 """Tests in contingency tables, answered by the native core.
 
 Degrees of freedom: `"full"` is (r_x − 1)(r_y − 1)·∏ r_z over all levels; `"adjusted"` sums (non-empty rows − 1) times
-(non-empty columns − 1) over the strata that occur. `"auto"` is `"full"` for a single test; for a search it is what the
-algorithm does better with (`docs/degrees-of-freedom.md`).
+(non-empty columns − 1) over the strata that occur. `"auto"` is `"full"` for a single test; for a search it is the rule
+with which the algorithm is more accurate (`docs/degrees-of-freedom.md`).
 
-Reliability: `"dof"` asks for at least `minimum` (5) rows for each *full* degree of freedom, `"cells"` for as many in
-the mean cell of the table, `None` for nothing. A test of 0 degrees of freedom says nothing and is never reliable.
+Reliability: `"dof"` requires at least `minimum` (5) rows per *full* degree of freedom, `"cells"` as many per cell on
+average, `None` nothing. A test of 0 degrees of freedom carries no information and is never reliable.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from serape.types import DofRule, ReliabilityRule
 
 
 def check_rules(dof: str, reliability: str | None) -> None:
-    """Refuse rules that do not exist."""
+    """Refuse unknown rules."""
     if dof not in ("auto", "full", "adjusted"):
         raise OptionError(f"dof={dof!r} is not known; use 'auto', 'full' or 'adjusted'")
     if reliability not in ("dof", "cells", None):
@@ -65,11 +65,11 @@ class ContingencyTest(IndependenceTest):
         self.table.check_categorical(f"test {self.name!r}", variables)
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-        """Test X ⊥ Y | given; performed even where it is not reliable."""
+        """Test X ⊥ Y | given; the statistic is computed even if the test is not reliable."""
         return Outcome(*self._native.test(x, y, given), self.rows)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
-        """Return the mean number of rows in a cell of the table of these variables."""
+        """Return the mean number of rows per cell of the table of the variables."""
         return self.table.rows / math.prod(map(self.table.levels, variables))
 
     def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
@@ -97,7 +97,7 @@ class ContingencyTest(IndependenceTest):
         )
 
     def working_set(self, among: NDArray[np.uint32]) -> Callable[..., ScreenResult]:
-        """Return what screens some of these candidates from a table of their own, if they are many."""
+        """Return a function that screens some of these candidates; if they are many, from a table of their own."""
         if len(among) < _core.Groups.many:
             return self.screen
         native = CandidateGroups([(among, ())]).native_in(self.table.packed)
@@ -119,17 +119,17 @@ class ContingencyTest(IndependenceTest):
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
     ) -> ScreenResult:
-        """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
+        """Test the candidates in order until one is dependent; its answer, if there is one, is the last."""
         positions = as_positions(candidates)
         answers = self._native.first_dependent(target, positions, given, log_alpha, poll)
         return NativeScreenResult(positions[: len(answers)], tuple(given), answers)
 
     def marginals(
-        self, targets: Sequence[int], separations: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
+        self, targets: Sequence[int], forbidden: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
     ) -> dict[int, ScreenResult]:
-        """Test each target against all variables given nothing, each pair once; not `separations`."""
-        if separations is not None:
-            return super().marginals(targets, separations, threads=threads)
+        """Test each target against all variables given nothing, each pair once; not against forbidden neighbours."""
+        if forbidden is not None:
+            return super().marginals(targets, forbidden, threads=threads)
         all_variables = np.arange(len(self.variables), dtype=np.uint32)
         answers = self._native.marginals(targets, threads)
         return {
@@ -139,7 +139,7 @@ class ContingencyTest(IndependenceTest):
     def screens(
         self, target: int, groups: CandidateGroups, also: int, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[ScreenResult, Tally]:
-        """Test the candidates of each group against the target given its set and one more, in one native call."""
+        """Test the candidates of each group given its set and the variable `also`, in one native call."""
         native = groups.native_in(self.table.packed)
         answers, xs, tests, skipped = self._native.screens(target, native, also, threads, poll)
         return NativeScreenResult(xs, (), answers), Tally(tests, skipped)
@@ -147,7 +147,7 @@ class ContingencyTest(IndependenceTest):
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
-        """Search conditioning sets; those that cannot be reliable are counted as skipped by formula."""
+        """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
         found = self._native.search_subsets(query.native(), threads, poll)
         return NativeSubsetResult(found, self.rows), Tally(*found.tally())
 
@@ -167,7 +167,7 @@ class ContingencyTest(IndependenceTest):
 
 
 class NativeScreenResult(ScreenResult):
-    """A screen whose answers stay in the core until somebody looks at them.
+    """A screen whose answers stay in the core until they are needed.
 
     Ranking and verdicts need p-values only where degrees of freedom differ, or close to alpha.
     """
@@ -190,7 +190,7 @@ class NativeScreenResult(ScreenResult):
         return self._answers.performed
 
     def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
-        """Return the logarithms of the p-values at some places only."""
+        """Return the logarithms of the p-values at some indices only."""
         return _core.chi_square_log_sf(self.statistic[indices], self.dof[indices])
 
     @cached_property
@@ -198,14 +198,14 @@ class NativeScreenResult(ScreenResult):
         """The logarithms of the p-values, computed when first asked for."""
         return _core.chi_square_log_sf(self.statistic, self.dof)
 
-    def _taken(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
+    def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
         return NativeScreenResult(xs, self.given, self._answers.at(indices))
 
     def _of_arrays(self) -> Callable[..., ScreenResult]:
         return _of_arrays
 
     def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the places of the answers that show dependence, and of those that show independence."""
+        """Return the indices of the answers that show dependence, and of those that show independence."""
         return self._answers.partition(log_alpha)
 
     def dependents(self, log_alpha: float) -> list[int]:
@@ -217,15 +217,15 @@ class NativeScreenResult(ScreenResult):
         return self._answers.ranked_split(self.xs, log_alpha)
 
     def ranked(self, indices: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-        """Return the places of some reliable answers from the strongest to the weakest."""
+        """Return the indices of some reliable answers from the strongest to the weakest."""
         return self._answers.ranked(indices) if ties is None else super().ranked(indices, ties)
 
     def each(self) -> list[tuple[int, int, float, float]]:
-        """Return place, x, log p and statistic of the reliable answers."""
+        """Return index, x, log p and statistic of the reliable answers."""
         return self._answers.each(self.xs)
 
     def strongest(self) -> tuple[list[int], float]:
-        """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
+        """Return the indices of the strongest reliable answers (several if they tie exactly) and their log p."""
         return self._answers.strongest()
 
     def outcome(self, index: int) -> Outcome:
@@ -241,5 +241,5 @@ def _of_arrays(
     reliable: NDArray[np.bool_],
     log_p: Callable[[Floats, Floats], Floats],
 ) -> NativeScreenResult:
-    del log_p  # it is chi-square's
+    del log_p  # always that of chi-square
     return NativeScreenResult(xs, given, _core.ScreenAnswers(statistic, dof, reliable))

@@ -1,9 +1,9 @@
-"""The oracle: independence read off a directed acyclic graph.
+"""The oracle: independence read from a directed acyclic graph.
 
 X and Y are *d-separated* by Z if no path between them is open. A path is open if each of its colliders (→ W ←) is in Z
 or has a descendant there, and none of its other inner nodes is in Z. Under the Markov and faithfulness assumptions,
-d-separation in the graph and conditional independence in the distribution are the same thing, so an algorithm that is
-right with this oracle is right.
+d-separation in the graph is the same as conditional independence in the distribution. So an algorithm that is right
+with this oracle is sound.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from serape.independence.screens import ScreenResult
 
 _SEPARATED = Outcome(0.0, 1.0, 0.0, reliable=True)
 _CONNECTED = Outcome(1.0, 1.0, -math.inf, reliable=True)
-_MOST_ANSWERS = 1 << 17
+_MAX_ANSWERS = 1 << 17
 
 
 class DSeparation(IndependenceTest):
-    """An independence test that knows the graph. Usable as `data` wherever a table is.
+    """An independence test that knows the graph. It can be passed as `data` in place of a table.
 
-    `order` gives the variables in another order than the graph's nodes.
+    `order` lists the variables in another order than that of the graph's nodes.
     """
 
     name = "d-separation"
@@ -84,7 +84,7 @@ class DSeparation(IndependenceTest):
         )
 
     def _connected(self, source: int, given: Sequence[int]) -> int:
-        """Return the set of nodes that some path open given the set joins to the source."""
+        """Return the nodes that an open path given the set connects to the source."""
         inside = 0
         for z in given:
             inside |= 1 << int(z)
@@ -92,32 +92,32 @@ class DSeparation(IndependenceTest):
         key = (source, inside)
         known = self._answers.get(key)
         if known is None:
-            if len(self._answers) >= _MOST_ANSWERS:
+            if len(self._answers) >= _MAX_ANSWERS:
                 self._answers.clear()
             known = self._answers[key] = self._reached(source, inside)
         return known
 
     def _reached(self, source: int, inside: int) -> int:
-        ancestors = self._closure(inside, self._parents)  # a collider is open if it is one of these
+        ancestors = self._closure(inside, self._parents)  # an open collider is one of these
         up, down = 1 << source, 0  # nodes reached against, and along, an arc; the source counts as reached from a child
         up_seen = down_seen = 0
         while up or down:
             up_seen |= up
             down_seen |= down
             next_up = next_down = 0
-            for node in _members(up & ~inside):  # came from a child: may go on to parents and children
+            for node in _members(up & ~inside):  # reached from a child: the path continues to parents and children
                 next_up |= self._parents[node]
                 next_down |= self._children[node]
-            for node in _members(down & ~inside):  # came from a parent: a chain goes on to the children
+            for node in _members(down & ~inside):  # reached from a parent: a chain continues to the children
                 next_down |= self._children[node]
-            for node in _members(down & ancestors):  # and a collider back to the other parents
+            for node in _members(down & ancestors):  # and an open collider to the other parents
                 next_up |= self._parents[node]
             up, down = next_up & ~up_seen, next_down & ~down_seen
         return (up_seen | down_seen) & ~inside & ~(1 << source)
 
     @staticmethod
     def _closure(nodes: int, step: list[int]) -> int:
-        """Return the nodes and all that steps from them lead to."""
+        """Return the nodes and all nodes that steps from them reach."""
         reached = fresh = nodes
         while fresh:
             onward = 0

@@ -6,33 +6,32 @@ and a covariance of their own in each joint level of the categorical ones. With 
 variables S, the statistic is 2 [L(x, y, z) − L(x, z) − L(y, z) + L(z)], as in Andrews, Ramsey & Cooper 2018, "Scoring
 Bayesian networks of mixed variables". Let d be the number of continuous variables in z, a *stratum* a joint level of
 the categorical ones, and k_x and k_y the levels of x and y that occur in it. Every stratum adds to the degrees of
-freedom
+freedom:
 
 - x and y continuous: 1. The statistic is −n ln(1 − r²), r the partial correlation in the stratum;
 - x categorical, y continuous: (k_x − 1) (d + 2), an intercept, d slopes and a variance of y for each further level;
 - x and y categorical, d = 0: (k_x − 1) (k_y − 1). The statistic is G².
-- x and y categorical, d > 0: (k_x − 1) (k_y − 1). There the four models are not nested, so a likelihood ratio would not
-  do (it misses dependence where z has modes far apart). Instead, rows that are alike in z are compared. Within strata,
-  rows are halved at the median of the continuous z whose ranks spread most, as long as both halves have 10 + 5 d rows
-  (a k-d tree, Bentley 1975). In each such leaf the indicators of the levels of x and y are regressed on z; what is left
-  of them is multiplied, summed over the leaves of a stratum, and compared to its covariance under independence: the
-  generalised Cochran–Mantel–Haenszel test (Landis, Heyman & Koch 1978, "Average partial association in three-way
-  contingency tables") with leaves for tables. Nothing is asked of the distribution of z. An association that turns its
-  direction with z averages out.
+- x and y categorical, d > 0: (k_x − 1) (k_y − 1). Here the four models are not nested, and a likelihood ratio misses
+  dependence where z has modes that lie far from each other. Instead, the test compares rows with similar values of z.
+  Within each stratum, rows are halved at the median of the continuous z whose ranks spread most, as long as both halves
+  have 10 + 5 d rows (a k-d tree, Bentley 1975). In each such leaf the indicators of the levels of x and y are regressed
+  on z. The products of the residuals are summed over the leaves of a stratum and compared to their covariance under
+  independence: the generalised Cochran–Mantel–Haenszel test (Landis, Heyman & Koch 1978, "Average partial association
+  in three-way contingency tables") with leaves in place of tables. It assumes nothing about the distribution of z. An
+  association that changes its direction with z averages out.
 
-Cells too small: a cell of fewer rows than the number of continuous variables in the question and 2, or with a
-covariance that is singular, cannot be fitted, and its rows are left out of all four likelihoods: the stratum if x and y
-are continuous, the level of x in the stratum if one is categorical. A continuous z that others determine is left out of
-z. If x and y are continuous and determine each other, 1 − r² counts as 10^−10. If x and y are categorical, pairs of
-levels that leaves tell nothing about cost no degree of freedom, and a stratum with more than 1,000 degrees of freedom
-is left out.
+Small cells: a cell cannot be fitted if its rows are fewer than the continuous variables in the question plus 2, or if
+its covariance is singular. Its rows are left out of all four likelihoods: the stratum if x and y are continuous, the
+level of x in the stratum if one is categorical. A continuous z that others determine is left out of z. If x and y are
+continuous and determine each other, 1 − r² counts as 10^−10. If x and y are categorical, pairs of levels about which no
+leaf carries information take no degree of freedom, and a stratum with more than 1,000 degrees of freedom is left out.
 
-Reliability: a test of 0 degrees of freedom is never reliable; otherwise there must be at least `minimum` (5) of the
-rows left for each degree of freedom, and as many of all rows for each of the *full* ones, with all levels and strata.
+Reliability: a test of 0 degrees of freedom is never reliable. Any other test requires `minimum` (5) of the rows used
+per degree of freedom, and as many of all rows per *full* degree of freedom, which counts all levels and strata.
 
-Cost: a question costs a pass over the rows for each pair of its continuous variables and each division of the rows by
-categorical ones, then a small elimination for each cell. Divisions and moments are remembered between questions, in at
-most 64 MiB, and at most 128 bytes a value of the table.
+Cost: a question takes a pass over the rows for each pair of its continuous variables and each division of the rows by
+categorical ones, then a small elimination for each cell. Divisions and moments are kept between questions, in at most
+64 MiB, and at most 128 bytes per value of the table.
 """
 
 from __future__ import annotations
@@ -50,9 +49,9 @@ from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 
-MOST_BYTES = 1 << 26
-"""Taken by what is remembered between questions."""
-_BYTES_A_VALUE = 128
+MAX_BYTES = 1 << 26
+"""The most memory for what is kept between questions."""
+_BYTES_PER_VALUE = 128
 
 
 class ConditionalGaussian(IndependenceTest):
@@ -68,10 +67,10 @@ class ConditionalGaussian(IndependenceTest):
         self.rows: int = table.rows
         self.minimum = minimum
         self._continuous = frozenset(table.continuous)
-        max_size = min(MOST_BYTES, _BYTES_A_VALUE * table.rows * len(table.names))
+        max_bytes = min(MAX_BYTES, _BYTES_PER_VALUE * table.rows * len(table.names))
         self._categorical = _core.ContingencyTest(table.packed, "g2", "adjusted", "dof", minimum)
-        self._native = _core.MixedTest(table.packed, list(table.continuous), minimum, max_size)
-        self._there: set[int] = set()
+        self._native = _core.MixedTest(table.packed, list(table.continuous), minimum, max_bytes)
+        self._handed_over: set[int] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.table, self.minimum), {"_noted": self._noted}
@@ -81,12 +80,12 @@ class ConditionalGaussian(IndependenceTest):
         check_complete(self.table, f"test {self.name!r}", variables)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
-        """Return the mean number of rows in a cell of the table of the categorical ones of these variables."""
+        """Return the mean number of rows per cell of the table of the variables that are categorical."""
         return self.rows / math.prod(self.table.levels(v) for v in variables if v not in self._continuous)
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-        """Test X ⊥ Y | given; performed even where it is not reliable."""
-        if not self._ready(x, y, given):
+        """Test X ⊥ Y | given; the statistic is computed even if the test is not reliable."""
+        if not self._hand_over(x, y, given):
             return Outcome(*self._categorical.test(x, y, list(given)), self.rows)
         statistic, dof, used, reliable = self._native.test(x, y, list(given))
         if not dof > 0:
@@ -95,7 +94,7 @@ class ConditionalGaussian(IndependenceTest):
 
     def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given if that is reliable."""
-        if not self._ready(x, y, given):
+        if not self._hand_over(x, y, given):
             return self.screen(y, [x], given).outcome(0)
         statistic, dof, used, reliable = self._native.test(x, y, list(given), thorough=False)
         if not reliable:
@@ -111,12 +110,12 @@ class ConditionalGaussian(IndependenceTest):
         threads: int = 1,
         poll: Poll | None = None,
     ) -> ScreenResult:
-        """Test every candidate against the target given one set, those in contingency tables all at once."""
+        """Test every candidate against the target given one set; categorical candidates in one call."""
         positions = as_positions(candidates)
         named = [int(z) for z in given]
         statistic, dof = np.full(len(positions), math.nan), np.full(len(positions), math.nan)
         reliable = np.zeros(len(positions), bool)
-        counted = np.array([not self._ready(x, target, named) for x in positions.tolist()], bool)
+        counted = np.array([not self._hand_over(x, target, named) for x in positions.tolist()], bool)
         if counted.any():
             answers = self._categorical.screen(target, positions[counted], named, threads, poll, "automatic")
             statistic[counted], dof[counted], reliable[counted] = answers.arrays()
@@ -128,35 +127,36 @@ class ConditionalGaussian(IndependenceTest):
         statistic[~reliable] = math.nan
         return ScreenResult(positions, tuple(named), statistic, dof, reliable, _core.chi_square_log_sf)
 
-    def _ready(self, x: int, y: int, given: Sequence[int]) -> bool:
-        """Hand over the continuous columns of a question; return whether there are any."""
+    def _hand_over(self, x: int, y: int, given: Sequence[int]) -> bool:
+        """Pass the continuous columns of a question to the core; return whether there are any."""
         numbers = [v for v in (x, y, *given) if v in self._continuous]
         for v in numbers:
-            if v not in self._there:
+            if v not in self._handed_over:
                 values = self.table.numbers(v)
                 middle, spread = scale(values)
                 standard = np.zeros(len(values)) if spread == 0 else (values - middle) / spread
                 self._native.set_values(v, np.ascontiguousarray(standard, np.float64))
-                self._there.add(v)
+                self._handed_over.add(v)
         return bool(numbers)
 
 
 def scale(values: Floats) -> tuple[float, float]:
-    """Return the median and the spread about it; a spread of 0 where there is none that can be reckoned with."""
+    """Return the median and the spread about it; 0 and 0 where the spread is zero or not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         middle = float(np.median(values))
-        apart = values - middle
-        reach = float(np.abs(apart).max())
-        if not (0 < reach < math.inf):
+        deviation = values - middle
+        largest = float(np.abs(deviation).max())
+        if not (0 < largest < math.inf):
             return 0.0, 0.0
-        spread = reach * math.sqrt(float(np.square(apart / reach).mean()))
+        spread = largest * math.sqrt(float(np.square(deviation / largest).mean()))
     return (middle, spread) if 0 < spread < math.inf else (0.0, 0.0)
 
 
 def check_complete(table: Table, needed_by: str, variables: Container[int]) -> None:
-    """Refuse continuous columns in which values are missing, on behalf of what needs them all."""
-    stuck = [table.names[k] for k in table.continuous if k in variables and not np.isfinite(table.numbers(k)).all()]
-    if stuck:
+    """Refuse continuous columns with missing values; `needed_by` names what needs complete columns."""
+    refused = [table.names[k] for k in table.continuous if k in variables and not np.isfinite(table.numbers(k)).all()]
+    if refused:
         raise DataError(
-            f"{needed_by} needs complete columns, but values are missing in {abbreviate(stuck)}; drop such rows"
+            f"{needed_by} needs complete columns, but values are missing in {abbreviate(refused)}; pass missing='drop' "
+            f"or missing='pairwise' (--missing on the command line)"
         )

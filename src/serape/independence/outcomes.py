@@ -1,4 +1,4 @@
-"""The answer to one question, and the count of many."""
+"""The outcome of one test, and the number of tests."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 from serape.errors import OptionError
 
 Floats = NDArray[np.float64]
-
-
 Candidates = Sequence[int] | NDArray[np.uint32]
-
-
+"""Variables, as positions."""
 Poll = Callable[[], object]
+"""Called now and then during long work; it may raise to end it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer to one question. A test that is not reliable shows neither dependence nor independence."""
+    """The outcome of one test. A test that is not reliable shows neither dependence nor independence."""
 
     statistic: float
     dof: float
@@ -72,11 +70,11 @@ class Tally:
 
 
 def check_distinct(variables: Candidates) -> None:
-    """Refuse a variable named twice."""
+    """Refuse a variable that occurs twice."""
     seen: set[int] = set()
     for v in map(int, variables):
         if v in seen:
-            raise OptionError(f"variable {v} is named twice in one question")
+            raise OptionError(f"variable {v} occurs twice in one question; name it once")
         seen.add(v)
 
 

@@ -1,8 +1,8 @@
-"""Tests on tables with gaps: every question is answered on the rows that are complete for the variables it names.
+"""Tests on tables with missing values: every test uses the rows that are complete for its variables.
 
 This is the *available-case analysis* of Little and Rubin (Statistical Analysis with Missing Data, 2002, section 3.4).
-It uses all that was observed, and is right where values go missing regardless of what they would have been. Different
-questions are answered on different rows, so the answers need not fit together as those on one sample do.
+It uses all observed values, and is valid where whether a value is missing does not depend on the values. Different
+questions are answered on different rows, so the answers need not be consistent as those on one sample are.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import Association, SubsetResult, weaker
 
-FEWEST_ROWS = 2
-"""On fewer complete rows a question has no answer."""
-MOST_VALUES = 1 << 28
-"""Values held in parts of the table, all parts together."""
-MOST_PARTS = 512
-_MOST_COUNTS = 1 << 16
+MIN_ROWS = 2
+"""On fewer complete rows a test is not computed."""
+MAX_VALUES = 1 << 28
+"""The most values kept in parts of the table, over all parts."""
+MAX_PARTS = 512
+_MAX_COUNTS = 1 << 16
 _SMALL_PART = 64  # columns
 
 Gaps = frozenset[int]
-"""Which patterns of gaps a question meets; columns that miss the same rows have the same pattern."""
+"""The patterns of missing values in a question; columns that miss the same rows have the same pattern."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The rows that are complete for some gaps, some columns of them, and the test made on these."""
+    """The rows that are complete under some patterns, some of their columns, and the test on these."""
 
     rows: int
     columns: NDArray[np.uint32]
     """Positions in the whole table, ascending."""
     index: dict[int, int]
-    """From positions in the whole table to positions here."""
+    """Positions in this part by position in the whole table."""
     everything: bool
-    """Whether these are all the columns that have no other gaps."""
+    """Whether the part holds all columns that have no other gaps."""
     test: IndependenceTest | None
 
     def indices(self, variables: Iterable[int]) -> list[int]:
@@ -64,8 +64,8 @@ class Pairwise(IndependenceTest):
     """Any test, on the rows that are complete for the variables of each question.
 
     `make` builds the test on a table without gaps: some columns and rows of the table, with the same kinds and levels.
-    It must build the same test whatever the columns. Two variables that were never observed together give an outcome
-    that is not reliable. `name` is that of the test made.
+    It must build the same test whatever the columns. The test of two variables that were never observed together is not
+    reliable. `name` is that of the test that `make` builds.
     """
 
     def __init__(self, table: Table, make: Callable[[Table], IndependenceTest]) -> None:
@@ -94,12 +94,12 @@ class Pairwise(IndependenceTest):
         return type(self), (self.table, self._make), {"_noted": self._noted}
 
     def check(self, variables: Container[int]) -> None:
-        """Refuse columns that the test refuses, if it refuses any."""
-        alike: dict[Gaps, list[int]] = {}
+        """Refuse the columns that the test refuses."""
+        by_gaps: dict[Gaps, list[int]] = {}
         for k in range(len(self.variables)):
             if k in variables:
-                alike.setdefault(self._gaps([k]), []).append(k)
-        for gaps, columns in alike.items():
+                by_gaps.setdefault(self._gaps([k]), []).append(k)
+        for gaps, columns in by_gaps.items():
             if gaps:
                 self._build(gaps, columns).check(range(len(columns)))
             else:
@@ -108,7 +108,7 @@ class Pairwise(IndependenceTest):
                 part.test.check(set(part.indices(columns)))
 
     def rows_of(self, variables: Iterable[int]) -> int:
-        """Return how many rows are complete for all of some variables."""
+        """Return how many rows are complete for all of the variables."""
         return self._count(self._gaps(variables))
 
     # --- questions -----------------------------------------------------------------------------------------------
@@ -119,12 +119,12 @@ class Pairwise(IndependenceTest):
         part = self._part(self._gaps(asked), asked)
         if part.test is None:
             return Outcome(math.nan, math.nan, math.nan, reliable=False, rows=part.rows)
-        at = part.indices(asked)
-        outcome = part.test.test(at[0], at[1], tuple(at[2:]))
+        first, second, *rest = part.indices(asked)
+        outcome = part.test.test(first, second, tuple(rest))
         return Outcome(outcome.statistic, outcome.dof, outcome.log_p, outcome.reliable, part.rows)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
-        """Return the mean number of rows in a cell of the table of these variables, of complete rows."""
+        """Return the mean number of complete rows per cell of the table of the variables."""
         asked = tuple(variables)
         if not asked:
             return self.table.rows
@@ -158,12 +158,12 @@ class Pairwise(IndependenceTest):
             )
             statistic[own], dof[own], reliable[own] = found.statistic, found.dof, found.reliable
             log_p[own] = found.log_p
-        return _Screen(xs, tuple(given), statistic, dof, reliable, log_p, rows)
+        return _PairwiseScreen(xs, tuple(given), statistic, dof, reliable, log_p, rows)
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
     ) -> ScreenResult:
-        """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
+        """Test the candidates in order until one is dependent; its answer, if there is one, is the last."""
         xs = as_positions(candidates)
         gaps, part = self._gaps((target, *given)), None
         if (self._beyond(xs, gaps) < 0).all():
@@ -176,21 +176,21 @@ class Pairwise(IndependenceTest):
             found = super().first_dependent(target, candidates, given, log_alpha, poll=poll)
         asked = xs[: len(found)]
         rows = np.array([self.rows_of((x, target, *given)) for x in asked.tolist()], np.int64)
-        return _Screen(asked, tuple(given), found.statistic, found.dof, found.reliable, found.log_p, rows)
+        return _PairwiseScreen(asked, tuple(given), found.statistic, found.dof, found.reliable, found.log_p, rows)
 
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
-        """Search conditioning sets: at once if all questions are about the same rows, otherwise one by one.
+        """Search conditioning sets: in one call if all questions use the same rows, otherwise one by one.
 
-        A test that is not reliable must not become so with a larger conditioning set.
+        This assumes that an unreliable test stays unreliable with a larger conditioning set.
         """
         target, fixed = query.target, query.fixed
         asked, others = as_positions(query.xs), as_positions(query.pool)
-        ever = np.concatenate([asked, others])
+        named = np.concatenate([asked, others])
         gaps, part = self._gaps((target, *fixed)), None
-        if (self._beyond(ever, gaps) < 0).all():
-            part = self._part(gaps, [target, *fixed, *ever.tolist()])
+        if (self._beyond(named, gaps) < 0).all():
+            part = self._part(gaps, [target, *fixed, *named.tolist()])
         if part is None or part.test is None:
             found, tally = _OneByOne(self).search_subsets(query, threads=threads, poll=poll)
             sets: Sequence[Sequence[int]] = found.sets
@@ -208,7 +208,7 @@ class Pairwise(IndependenceTest):
             self.rows_of((x, target, *sets[which])) if reliable else self.rows_of((x, target))
             for x, which, reliable in zip(asked.tolist(), found.which.tolist(), found.reliable.tolist(), strict=True)
         ]
-        return _Associations(asked, found, sets, np.array(rows, np.int64)), tally
+        return _PairwiseSubsets(asked, found, sets, np.array(rows, np.int64)), tally
 
     # --- parts of the table --------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ class Pairwise(IndependenceTest):
         return frozenset(of[v] for v in variables if v in of)
 
     def _beyond(self, variables: NDArray[np.uint32], known: Gaps) -> NDArray[np.int32]:
-        """Return the pattern of every variable's gaps; −1 for none or a known one."""
+        """Return the pattern of each variable's gaps; −1 if it has none or its pattern is known."""
         patterns = self._pattern[variables]
         patterns[np.isin(patterns, list(known))] = -1
         return patterns
@@ -232,7 +232,7 @@ class Pairwise(IndependenceTest):
         count = self._counts.get(gaps)
         if count is None:
             count = int(np.count_nonzero(self._complete(gaps)))
-            if len(self._counts) >= _MOST_COUNTS:
+            if len(self._counts) >= _MAX_COUNTS:
                 self._counts = {frozenset(): self.table.rows}
             self._counts[gaps] = count
         return count
@@ -244,9 +244,9 @@ class Pairwise(IndependenceTest):
         return self._make(self.table if whole else self.table.part(columns))
 
     def _part(self, gaps: Gaps, asked: Sequence[int]) -> _Part:
-        """Return the part of the table, and the test on it, for some variables and all the gaps they have.
+        """Return the part of the table, and the test on it, for some variables and their gaps.
 
-        The first question about these rows takes its own columns only, the next takes all that have no other gaps.
+        The first question about these rows takes its own columns only, the next all columns that have no other gaps.
         """
         with self._lock:
             held = self._parts.get(gaps)
@@ -255,25 +255,25 @@ class Pairwise(IndependenceTest):
         rows = self._count(gaps)
         if held is not None and (held.everything or all(v in held.index for v in asked)):
             return held
-        if rows < FEWEST_ROWS:
+        if rows < MIN_ROWS:
             made = _Part(rows, np.zeros(0, np.uint32), {}, True, None)
         else:
             chosen, everything = self._columns(gaps, asked, held, rows)
-            index = {k: at for at, k in enumerate(chosen)}
+            index = {k: position for position, k in enumerate(chosen)}
             made = _Part(rows, np.array(chosen, np.uint32), index, everything, self._build(gaps, chosen))
         with self._lock:
             before = self._parts.pop(gaps, None)
             self._held += made.values - (0 if before is None else before.values)
             self._parts[gaps] = made
-            while len(self._parts) > 1 and (self._held > MOST_VALUES or len(self._parts) > MOST_PARTS):
+            while len(self._parts) > 1 and (self._held > MAX_VALUES or len(self._parts) > MAX_PARTS):
                 self._held -= self._parts.popitem(last=False)[1].values
         return made
 
     def _columns(self, gaps: Gaps, asked: Sequence[int], held: _Part | None, rows: int) -> tuple[list[int], bool]:
-        """Return the columns a part is to have, and whether these are all that it could have."""
+        """Return the columns for a part, and whether these are all the columns it can have."""
         own = sorted(set(asked))
         fitting = np.flatnonzero(np.isin(self._pattern, [-1, *gaps]))
-        affordable = len(fitting) * rows <= MOST_VALUES // 16
+        affordable = len(fitting) * rows <= MAX_VALUES // 16
         if not gaps or len(own) > len(fitting) // 2 or (held is not None and affordable):
             return [int(k) for k in fitting], True
         if held is not None and len(held.columns) < _SMALL_PART:
@@ -282,10 +282,10 @@ class Pairwise(IndependenceTest):
 
 
 class _OneByOne(IndependenceTest):
-    """A search through conditioning sets that asks for no more than is needed.
+    """A search through conditioning sets, one test after another.
 
-    A test that is not reliable is not performed. If none was for sets of a size, none is for larger ones: there are no
-    more rows and no fewer cells. These are counted as skipped without being gone through.
+    An unreliable test is not performed. If no test is reliable for sets of one size, none is for larger sets: they have
+    no more rows and no fewer cells. A formula counts these as skipped.
     """
 
     def __init__(self, source: Pairwise) -> None:
@@ -298,8 +298,8 @@ class _OneByOne(IndependenceTest):
         part = self.source._part(self.source._gaps(asked), asked)
         if part.test is None:
             return NO_OUTCOME
-        at = part.indices(asked)
-        return part.test.answer(at[0], at[1], tuple(at[2:]))
+        first, second, *rest = part.indices(asked)
+        return part.test.answer(first, second, tuple(rest))
 
     def _search_one(
         self,
@@ -329,8 +329,8 @@ class _OneByOne(IndependenceTest):
         return weakest
 
 
-class _Screen(ScreenResult):
-    """Answers on different rows."""
+class _PairwiseScreen(ScreenResult):
+    """A screen whose answers come from different rows."""
 
     def __init__(
         self,
@@ -344,10 +344,10 @@ class _Screen(ScreenResult):
     ) -> None:
         super().__init__(candidates, given, statistic, dof, reliable, log_p)
         self.rows = rows
-        """How many rows each answer is from."""
+        """The number of rows behind each answer."""
 
-    def _taken(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
-        return _Screen(
+    def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
+        return _PairwiseScreen(
             xs,
             self.given,
             self.statistic[indices],
@@ -362,18 +362,11 @@ class _Screen(ScreenResult):
 
     def outcome(self, index: int) -> Outcome:
         """Return one answer."""
-        k = index
-        return Outcome(
-            float(self.statistic[k]),
-            float(self.dof[k]),
-            float(self.log_p[k]),
-            bool(self.reliable[k]),
-            int(self.rows[k]),
-        )
+        return _outcome(self, index)
 
 
-class _Associations(SubsetResult):
-    """Answers on different rows."""
+class _PairwiseSubsets(SubsetResult):
+    """Answers of a subset search, from different rows."""
 
     def __init__(
         self, xs: NDArray[np.uint32], found: SubsetResult, sets: Sequence[Sequence[int]], rows: NDArray[np.int64]
@@ -381,15 +374,18 @@ class _Associations(SubsetResult):
         verdict = np.where(found.separated, 2, found.reliable).astype(np.int32)
         super().__init__(xs, found.statistic, found.dof, found.log_p, verdict, found.which, sets)
         self.rows = rows
-        """How many rows each answer is from."""
+        """The number of rows behind each answer."""
 
     def outcome(self, index: int) -> Outcome:
         """Return one answer."""
-        k = index
-        return Outcome(
-            float(self.statistic[k]),
-            float(self.dof[k]),
-            float(self.log_p[k]),
-            bool(self.reliable[k]),
-            int(self.rows[k]),
-        )
+        return _outcome(self, index)
+
+
+def _outcome(answers: _PairwiseScreen | _PairwiseSubsets, k: int) -> Outcome:
+    return Outcome(
+        float(answers.statistic[k]),
+        float(answers.dof[k]),
+        float(answers.log_p[k]),
+        bool(answers.reliable[k]),
+        int(answers.rows[k]),
+    )

@@ -1,33 +1,32 @@
 """Tests of continuous columns by partial correlation, answered by the native core.
 
-The partial correlation r of X and Y given Z is the correlation of what linear regressions on Z leave of them. Of N
+The partial correlation r of X and Y given Z is the correlation of their residuals in linear regressions on Z. With N
 rows,
 
-- `fisher-z` takes √(N − |Z| − 3)·artanh |r| for a standard normal variable (Fisher, "On the probable error of a
+- `fisher-z` compares √(N − |Z| − 3)·artanh |r| to the standard normal distribution (Fisher, "On the probable error of a
   coefficient of correlation deduced from a small sample", Metron 1, 1921; given Z: "The distribution of the partial
   correlation coefficient", Metron 3, 1924);
-- `partial-correlation` takes |r|·√((N − |Z| − 2) / (1 − r²)) for Student's t, which it is if the columns are normal;
-- `spearman` does the same with ranks instead of values, tied values having the mean of theirs (Spearman, "The proof
+- `partial-correlation` compares |r|·√((N − |Z| − 2) / (1 − r²)) to Student's t, exact if the columns are normal;
+- `spearman` does the same with ranks instead of values, tied values having their mean rank (Spearman, "The proof
   and measurement of association between two things", American Journal of Psychology 15, 1904);
 - `normal-scores` does the same with the normal quantiles of the ranks, Φ⁻¹(rank / (N + 1)) (van der Waerden, "Order
   tests for the two-sample problem and their power", Indagationes Mathematicae 14, 1952).
 
-Given Z, ranks are an approximation: those of a linear relation are not quite linear, and regressions on ranks leave
-some of a strong common cause. Two causes of weight 0.4 each do no harm (5 % of p-values below 0.05 with 1,000 rows);
-two of weight 1 make it 27 %. Normal scores do not have this trouble where columns are monotone functions of normal
-variables (the *nonparanormal* of Liu, Lafferty & Wasserman 2009).
+Given Z, tests of ranks are approximate: the ranks of a linear relation are not quite linear, and regressions on ranks
+do not remove a strong common cause completely. With 1,000 rows, two common causes of weight 0.4 each do no harm (5 % of
+p-values are below 0.05); two of weight 1 raise this to 27 %. Normal scores avoid this where columns are monotone
+functions of normal variables (the *nonparanormal* of Liu, Lafferty & Wasserman 2009).
 
 p-values are two-sided. Their logarithms are finite as long as r is not ±1, which it is only if two columns, centred and
 scaled, are the same to the last bit: 1 − |r| is computed from their difference, not by subtraction.
 
 A test with less than one degree of freedom is not reliable, nor is one of a constant column. Collinear columns: a
-member of Z of whose variance those before it leave less than 1e-10 adds nothing and is left out; it still costs a
-degree of freedom, so that these depend on |Z| alone. If that little is left of X or Y, nothing is left to test, and the
-test is not reliable.
+member of Z is left out if the members before it explain all but 1e-10 of its variance. It still takes a degree of
+freedom, so the degrees of freedom depend on |Z| alone. If Z explains as much of X or Y, the test is not reliable.
 
-A test keeps a copy of all continuous columns, centred and scaled: 8 bytes a value, 800 MB for 100,000 columns of 1,000
-rows. With up to 2,048 columns it remembers their correlations, in 32 MiB at most; of more columns there is no matrix
-but that of a pool, while its subsets are searched.
+A test keeps a copy of all continuous columns, centred and scaled: 8 bytes per value, 800 MB for 100,000 columns of
+1,000 rows. With up to 2,048 columns it keeps their correlations, in 32 MiB at most. With more columns it keeps only the
+matrix of a pool, while the subsets of the pool are searched.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class CorrelationTest(IndependenceTest):
         self.rows = table.rows
         continuous = table.continuous
         self._native = _core.GaussianTest(table.rows, len(continuous), self.distribution)
-        # Where the core has a column; −1 where it cannot be tested. None: all are where they are in the table.
+        # The core's index of each column, −1 for one that cannot be tested. None if all are as in the table.
         self._at: NDArray[np.int64] | None = None
         self._positions = np.array(continuous, np.uint32)
         gaps = [k for k in continuous if self._native.append(self._column(table.numbers(k))) == "missing"]
@@ -71,7 +70,7 @@ class CorrelationTest(IndependenceTest):
             self._at[gaps] = -1
 
     def _column(self, values: Floats) -> Floats:
-        """Return what is correlated of a column."""
+        """Return the values of a column that are correlated."""
         return np.ascontiguousarray(values, np.float64)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -79,32 +78,32 @@ class CorrelationTest(IndependenceTest):
 
     @property
     def nbytes(self) -> int:
-        """Bytes taken by the copy of the columns."""
+        """Size of the copy of the columns, in bytes."""
         return self._native.nbytes
 
     def check(self, variables: Container[int]) -> None:
         """Refuse categorical columns and columns with missing values."""
         names = self.table.names
         continuous = set(self.table.continuous)
-        stuck = [names[k] for k in range(len(names)) if k not in continuous and k in variables]
-        if stuck:
-            are = "is" if len(stuck) == 1 else "are"
-            why = self.table.variables[stuck[0]].reason
+        refused = [names[k] for k in range(len(names)) if k not in continuous and k in variables]
+        if refused:
+            are = "is" if len(refused) == 1 else "are"
+            why = self.table.variables[refused[0]].reason
             raise DataError(
-                f"test {self.name!r} needs continuous columns, but {abbreviate(stuck)} {are} categorical ({why}); use "
-                f"test='mixed', leave it out, or, if its values are numbers, pass kinds={{{stuck[0]!r}: 'continuous'}} "
-                f"to Table (--ignore and --kind on the command line)"
+                f"test {self.name!r} needs continuous columns, but {abbreviate(refused)} {are} categorical ({why}); "
+                f"use test='mixed', pass ignore=[{refused[0]!r}], or, if its values are numbers, pass "
+                f"kinds={{{refused[0]!r}: 'continuous'}} (--test, --ignore and --kind on the command line)"
             )
-        stuck = [names[k] for k in sorted(self._gaps) if k in variables]
-        if stuck:
+        refused = [names[k] for k in sorted(self._gaps) if k in variables]
+        if refused:
             raise DataError(
-                f"test {self.name!r} needs a number in every row, but values are missing in {abbreviate(stuck)}; use "
-                f"test='mixed', leave it out, or pass missing='drop' to Table to leave out such rows "
-                f"(--ignore and --missing on the command line)"
+                f"test {self.name!r} needs a number in every row, but values are missing in {abbreviate(refused)}; "
+                f"pass missing='drop' or missing='pairwise', or leave out the column with ignore=[{refused[0]!r}] "
+                f"(--missing and --ignore on the command line)"
             )
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-        """Test X ⊥ Y | given. The statistic is an absolute value; NaN, and so is log p, if it is not reliable."""
+        """Test X ⊥ Y | given. The statistic is an absolute value; it and log p are NaN if the test is not reliable."""
         (x, y), (given, _) = self._find([x, y]).tolist(), self._find_set(given)
         statistic, dof, log_p, reliable = self._native.test(x, y, given)
         return Outcome(statistic, dof, log_p, reliable, self.rows)
@@ -129,7 +128,7 @@ class CorrelationTest(IndependenceTest):
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
     ) -> ScreenResult:
-        """Test the candidates in order until one is dependent; that one, if any, is the last of the answers."""
+        """Test the candidates in order until one is dependent; its answer, if there is one, is the last."""
         positions = as_positions(candidates)
         indices, named = self._find_set(given)
         asked, statistic, dof, reliable = self._native.first_dependent(
@@ -143,7 +142,7 @@ class CorrelationTest(IndependenceTest):
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
-        """Search conditioning sets; those that cannot be reliable are counted as skipped by formula."""
+        """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
         if self._at is not None:
             query = query._replace(
                 xs=self._find(query.xs),
@@ -158,12 +157,12 @@ class CorrelationTest(IndependenceTest):
     # --- inside --------------------------------------------------------------------------------------------------
 
     def _find(self, variables: Candidates) -> NDArray[np.uint32]:
-        """Return where the core has variables."""
+        """Return the core's indices of variables."""
         positions = as_positions(variables)
         if self._at is None:
             return positions
         if len(positions) and int(positions.max()) >= len(self._at):
-            raise IndexError(f"column {int(positions.max())} of a table of {len(self._at)}")
+            raise IndexError(f"there is no column {int(positions.max())} in a table of {len(self._at)} columns")
         indices = self._at[positions]
         if (indices < 0).any():
             self.check(set(positions.tolist()))
@@ -192,7 +191,7 @@ class PartialCorrelation(CorrelationTest):
 
 
 class Spearman(PartialCorrelation):
-    """Partial rank correlation: `PartialCorrelation` of ranks, so it sees any monotone dependence."""
+    """Partial rank correlation: `PartialCorrelation` of ranks, so it detects any monotone dependence."""
 
     name = "spearman"
 
@@ -203,15 +202,15 @@ class Spearman(PartialCorrelation):
 
 
 class NormalScores(PartialCorrelation):
-    """Partial correlation of normal scores: exact, as rows grow, for monotone functions of normal variables."""
+    """Partial correlation of normal scores: exact for many rows of monotone functions of normal variables."""
 
     name = "normal-scores"
 
     def __init__(self, table: Table) -> None:
         quantile = NormalDist().inv_cdf
-        # Of ranks 1, 1.5, 2 … N: tied values have the mean of theirs.
+        # For ranks 1, 1.5, 2 … N: tied values have their mean rank.
         scores = np.array([quantile(half / 2 / (table.rows + 1)) for half in range(2, 2 * table.rows + 1)])
-        self._scores = (scores - scores[::-1]) / 2  # to the bit the same for a column and its negative
+        self._scores = (scores - scores[::-1]) / 2  # bit for bit the same for a column and its negative
         super().__init__(table)
 
     def _column(self, values: Floats) -> Floats:
@@ -221,13 +220,13 @@ class NormalScores(PartialCorrelation):
 
 
 def _ranks(values: Floats) -> Floats:
-    """Return ranks from 1 on, tied values having the mean of theirs."""
+    """Return ranks from 1 on; tied values have their mean rank."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - 0.5 * (counts - 1))[inverse.ravel()], np.float64)
 
 
 class _Tail:
-    """The way from statistics to p-values."""
+    """Turns statistics into p-values."""
 
     def __init__(self, native: _core.GaussianTest) -> None:
         self.native = native
@@ -237,7 +236,7 @@ class _Tail:
 
 
 class _CorrelationScreen(ScreenResult):
-    """A screen whose ranking needs no p-values, as degrees of freedom are all the same, and whose verdicts need few."""
+    """A screen whose degrees of freedom are all equal: ranking needs no p-values, and verdicts need few."""
 
     _log_p: Floats | Callable[[Floats, Floats], Floats]
 
@@ -247,7 +246,7 @@ class _CorrelationScreen(ScreenResult):
         return self._log_p.native.dependent(self.statistic, self.dof, self.reliable, log_alpha)
 
     def strongest(self) -> tuple[list[int], float]:
-        """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
+        """Return the indices of the strongest reliable answers (several if they tie exactly) and their log p."""
         indices = np.flatnonzero(self.reliable)
         if len(indices) == 0:
             return [], 0.0

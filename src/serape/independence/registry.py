@@ -1,4 +1,4 @@
-"""The independence tests by name, and which of them suits which data."""
+"""The independence tests by name, and the default test for each kind of data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Kinds = Literal["categorical", "continuous", "mixed"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Settings that tests in contingency tables have."""
+    """Settings of tests in contingency tables."""
 
     dof: DofRule = "auto"
     reliability: ReliabilityRule = "dof"
@@ -42,7 +42,7 @@ class TestEntry:
     name: str
     make: Callable[[Table, Rules], IndependenceTest]
     has_rules: bool = False
-    """Whether it goes by `dof` and `reliability`."""
+    """Whether it uses `dof` and `reliability`."""
     default_for: Kinds | None = None
     """The kinds of columns for which "auto" means this test."""
 
@@ -65,7 +65,7 @@ _DEFAULTS = {entry.default_for: entry.name for entry in _ALL if entry.default_fo
 
 
 def find_test(name: object) -> str:
-    """Return the name of a test, or "auto", however it is written."""
+    """Return the name of a test, or "auto", matched without regard to case, `-` and `_`."""
     known = ("auto", *TESTS)
     found = match(name, known)
     if found is None:
@@ -81,20 +81,20 @@ def make_test(
     minimum: float = 5.0,
     settings: DataSettings | None = None,
 ) -> IndependenceTest:
-    """Return the independence test of a name on data; data that are a test already are returned as they are."""
+    """Return the independence test of a name on data; a test passed as data is returned unchanged."""
     check_rules(dof, reliability)
     name = find_test(test)
     if isinstance(data, IndependenceTest):
         return data
     table = Table.of(data, settings)
-    why = ""
+    reason = ""
     if name == "auto":
-        name, why = chosen_test(table)
+        name, reason = chosen_test(table)
     rules = Rules(dof, reliability, minimum)
     make = partial(_named, name=name, rules=rules)
     found = Pairwise(table, make) if table.missing else make(table)
-    if why:
-        found.note(f"test {name!r} was chosen because {why}")
+    if reason:
+        found.note(f"test {name!r} was chosen because {reason}")
     return found
 
 
@@ -103,10 +103,9 @@ def _named(table: Table, name: str, rules: Rules) -> IndependenceTest:
 
 
 def chosen_test(table: Table) -> tuple[str, str]:
-    """Return the name of the test that suits the kinds of a table's columns, and why; no reason if all are categorical.
+    """Return the default test for the kinds of a table's columns, and the reason; "" if all are categorical.
 
-    "g2" where all columns are categorical, "partial-correlation" where all are continuous, and "mixed" where there are
-    both.
+    It is "g2" if all columns are categorical, "partial-correlation" if all are continuous, and "mixed" otherwise.
     """
     continuous = [table.names[k] for k in table.continuous]
     if not continuous:
@@ -119,15 +118,15 @@ def chosen_test(table: Table) -> tuple[str, str]:
     )
 
 
-def refuse_beside_a_test(test: IndependenceTest, settings: Settings) -> None:
-    """Refuse settings about the test, or about reading data, where the data are a test already."""
+def refuse_beside_test(test: IndependenceTest, settings: Settings) -> None:
+    """Refuse settings of the test, or of reading data, if the data are an independence test."""
     for group, names in ((settings.search, ("test", "dof", "reliability")), (settings.data, settings.data.given())):
         for name in names:
             value = getattr(group, name)
             if value != FIELDS[name].default:
                 raise OptionError(
-                    f"the data are an independence test already ({test.name!r}), so {name}={value!r} would change "
-                    f"nothing; leave it out, or pass the table"
+                    f"the data are an independence test already ({test.name!r}), so {name}={value!r} has no effect; "
+                    f"leave it out, or pass the table"
                 )
 
 
@@ -138,7 +137,7 @@ def table_of(test: IndependenceTest) -> Table | None:
 
 
 def position(test: IndependenceTest, variable: object) -> int:
-    """Return where a variable, given by name or position, stands among a test's variables."""
+    """Return the position of a variable, given by name or position, among a test's variables."""
     table = table_of(test)
     if table is not None:
         return table.position(variable)
@@ -153,6 +152,6 @@ __all__ = [
     "find_test",
     "make_test",
     "position",
-    "refuse_beside_a_test",
+    "refuse_beside_test",
     "table_of",
 ]

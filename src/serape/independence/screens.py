@@ -15,7 +15,6 @@ from serape.independence.outcomes import Candidates, Floats, Outcome, as_positio
 Group = tuple[Candidates, Sequence[int]]
 """Candidates and the conditioning set they are tested with."""
 
-
 NO_VARIABLES = np.empty(0, np.uint32)
 
 
@@ -51,7 +50,7 @@ class ScreenResult:
 
     @property
     def tail(self) -> Callable[[Floats, Floats], Floats] | None:
-        """What makes log p of statistics and degrees of freedom, if they are not known already."""
+        """The function that computes log p from statistics and dof; None if log p is known."""
         return self._log_p if callable(self._log_p) else None
 
     @cached_property
@@ -60,7 +59,7 @@ class ScreenResult:
         return self.log_p_of(np.arange(len(self)))
 
     def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
-        """Return the logarithms of the p-values at some places only."""
+        """Return the logarithms of the p-values at some indices only."""
         if not callable(self._log_p):
             return self._log_p[indices]
         log_p = self._log_p(self.statistic[indices], self.dof[indices])
@@ -72,7 +71,7 @@ class ScreenResult:
         return self.reliable & (self.log_p <= log_alpha)
 
     def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the places of the answers that show dependence, and of those that show independence."""
+        """Return the indices of the answers that show dependence, and of those that show independence."""
         dependent = self.dependent(log_alpha)
         return np.flatnonzero(dependent), np.flatnonzero(self.reliable & ~dependent)
 
@@ -82,26 +81,26 @@ class ScreenResult:
 
     def ranked_split(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
         """Return the `dependents`, and the candidates whose answers show independence."""
-        dependent, separations = self.partition(log_alpha)
-        return self.xs[self.ranked(self.by_position(dependent))].tolist(), self.xs[separations]
+        dependent, independent = self.partition(log_alpha)
+        return self.xs[self.ranked(self.by_position(dependent))].tolist(), self.xs[independent]
 
     def by_position(self, indices: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return places in the order of the candidates' positions."""
+        """Return indices in the order of the candidates' positions."""
         return indices[self.xs[indices].argsort(kind="stable")]
 
     def ranked(self, indices: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-        """Return the places of some reliable answers from the strongest to the weakest.
+        """Return the indices of some reliable answers from the strongest to the weakest.
 
-        Exact ties go by the numbers in `ties`, or in the order of the places.
+        Exact ties are broken by the numbers in `ties`, or by the order of the indices.
         """
         ties = np.arange(len(indices)) if ties is None else ties
         return indices[np.lexsort((ties, -self.statistic[indices], self.log_p_of(indices)))]
 
     def at(self, indices: NDArray[np.intp]) -> ScreenResult:
-        """Return the answers at some places."""
-        return self._taken(self.xs[indices], indices)
+        """Return the answers at some indices."""
+        return self._select(self.xs[indices], indices)
 
-    def _taken(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
+    def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
         log_p = self._log_p if callable(self._log_p) else self._log_p[indices]
         return self.like(xs, self.statistic[indices], self.dof[indices], self.reliable[indices], log_p)
 
@@ -117,23 +116,23 @@ class ScreenResult:
         return self._of_arrays()(xs, self.given, statistic, dof, reliable, log_p)
 
     def _of_arrays(self) -> Callable[..., ScreenResult]:
-        """Return what makes such a screen of arrays alone."""
+        """Return a function that makes such a screen from arrays."""
         return type(self)
 
     def part(self, candidates: NDArray[np.uint32]) -> ScreenResult:
         """Return the answers for some of the candidates; those of this screen must be in ascending order."""
-        if len(self.xs) == 0 or self.xs[-1] == len(self.xs) - 1:  # all variables there are, each at its own place
-            return self._taken(candidates, candidates)
+        if len(self.xs) == 0 or self.xs[-1] == len(self.xs) - 1:  # a screen of all variables, in order
+            return self._select(candidates, candidates)
         return self.at(self.xs.searchsorted(candidates))
 
     def each(self) -> list[tuple[int, int, float, float]]:
-        """Return place, x, log p and statistic of the reliable answers."""
+        """Return index, x, log p and statistic of the reliable answers."""
         indices = np.flatnonzero(self.reliable)
         columns = (indices, self.xs[indices], self.log_p_of(indices), self.statistic[indices])
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def strongest(self) -> tuple[list[int], float]:
-        """Return the places of the strongest reliable answers (several if they tie exactly) and their log p."""
+        """Return the indices of the strongest reliable answers (several if they tie exactly) and their log p."""
         indices = np.flatnonzero(self.reliable)
         if len(indices) == 0:
             return [], 0.0
@@ -154,7 +153,7 @@ class ScreenResult:
 
 
 class CandidateGroups:
-    """Groups of candidates, each with the conditioning set they are tested with; asked about again and again."""
+    """Groups of candidates, each with the conditioning set they are tested with; they serve many questions."""
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.all = list(groups)
@@ -162,13 +161,13 @@ class CandidateGroups:
         self._smaller: dict[int, CandidateGroups] = {}
 
     def native_in(self, table: _core.PackedTable) -> _core.Groups:
-        """Return what the core makes of them, for a table; kept for the next question."""
+        """Return the groups as the core takes them, for a table; kept for the next question."""
         if self._native is None or self._native[0] is not table:
             self._native = table, _core.Groups(table, self.all)
         return self._native[1]
 
     def up_to(self, size: int) -> CandidateGroups:
-        """Return the groups whose sets have at most so many members; kept for the next question."""
+        """Return the groups whose sets have at most `size` members; kept for the next question."""
         if size not in self._smaller:
             few = [group for group in self.all if len(group[1]) <= size]
             self._smaller[size] = self if len(few) == len(self.all) else CandidateGroups(few)

@@ -1,4 +1,4 @@
-"""What a search through conditioning sets is asked."""
+"""The parameters of a search through conditioning sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SubsetQuery(NamedTuple):
-    """Asks, for each x, for tests against the target given subsets of a pool, smallest first, in the pool's order.
+    """A search that tests each x against the target given subsets of a pool, smallest first, in the pool's order.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ class SubsetQuery(NamedTuple):
     max_size
         Larger conditioning sets are counted as skipped.
     n_exhausted
-        How many first members of the pool are exhausted, for all x or for each: subsets of these are left out, not
-        even counted. −1 for none, 0 for the empty set alone.
+        The number of exhausted members of the pool, for all x or for each; they are the first members. Subsets of these
+        alone are left out and not counted. −1 for none, 0 for the empty set alone.
     stop_above
-        The search for an x ends at the first reliable test whose log p is above this: it separates. Without it all
+        The search for an x ends at the first reliable test whose log p is above this value: it separates. If None, all
         subsets are tested.
     shrinking
-        A separated x leaves the pool for those after it.
+        A separated x leaves the pool before the next x is searched.
     until_survivor
         The search ends with the first x that no set separates.
     """
@@ -51,7 +51,7 @@ class SubsetQuery(NamedTuple):
     until_survivor: bool = False
 
     def n_exhausted_of(self, k: int) -> int:
-        """Return how many first members of the pool are exhausted for the k-th x."""
+        """Return the number of exhausted members of the pool for the k-th x."""
         return self.n_exhausted if isinstance(self.n_exhausted, int) else int(self.n_exhausted[k])
 
     def is_too_large(self, size: int) -> bool:
@@ -66,8 +66,8 @@ class SubsetQuery(NamedTuple):
         if isinstance(known, int):
             known = (known,)
         return _core.SubsetQuery(
-            for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop, max_size, known, stop_above, shrinking,
-            until_survivor,
+            for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop, max_size, known, stop_above,
+            shrinking, until_survivor,
         )  # fmt: skip
 
 
@@ -77,5 +77,5 @@ def for_core(variables: Candidates) -> list[int] | tuple[int, ...] | NDArray[np.
 
 
 def n_subsets(members: int, exhausted: int | None, size: int) -> int:
-    """Return the number of subsets of a size, less those of exhausted members alone (None: nothing is exhausted)."""
+    """Return the number of subsets of a size, without those of exhausted members alone (None: none are exhausted)."""
     return comb(members, size) - (0 if exhausted is None else comb(exhausted, size))

@@ -14,7 +14,7 @@ from serape.independence.outcomes import Candidates, Floats, Outcome, as_positio
 
 
 class MinAssociationTable(NamedTuple):
-    """The weakest associations known of some x: their numbers, in which batch of answers each is, and where."""
+    """The weakest association found for each x: its values, the number of its batch of answers, and its index there."""
 
     statistic: Floats
     dof: Floats
@@ -23,7 +23,7 @@ class MinAssociationTable(NamedTuple):
     entry: NDArray[np.intp]
 
     def at(self, kept: NDArray[np.intp]) -> MinAssociationTable:
-        """Return those of some x."""
+        """Return the associations of some x."""
         return MinAssociationTable(
             self.statistic[kept], self.dof[kept], self.log_p[kept], self.batch[kept], self.entry[kept]
         )
@@ -31,10 +31,10 @@ class MinAssociationTable(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Association:
-    """What a search through conditioning sets found for one x.
+    """The result of a search through conditioning sets for one x.
 
-    The separating test if there was one (`separated`), otherwise the weakest association met. If no test was reliable,
-    neither is the outcome.
+    `outcome` is the separating test if there is one (`separated`), otherwise the weakest association. If no test is
+    reliable, neither is the outcome.
     """
 
     outcome: Outcome
@@ -43,7 +43,7 @@ class Association:
 
 
 class SubsetResult(Sequence[Association]):
-    """What a search through conditioning sets found for many x, in arrays as long as those that were asked about."""
+    """The result of a search through conditioning sets for many x, in arrays as long as the searched x."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class SubsetResult(Sequence[Association]):
         self.reliable = verdict > 0
         self.separated = verdict == 2
         self.which = which
-        """Places in `sets`."""
+        """Indices into `sets`."""
         self.sets = sets
         """Conditioning sets, each once."""
         self._rows = rows
@@ -92,12 +92,12 @@ class SubsetResult(Sequence[Association]):
         return tuple(self.sets[self.which[index]])
 
     def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
-        """Return the logarithms of the p-values at some places."""
+        """Return the logarithms of the p-values at some indices."""
         return self.log_p[indices]
 
     @property
     def survivors(self) -> list[int]:
-        """The x that nothing separates."""
+        """The x that no set separates."""
         return [int(x) for x in self.xs[~self.separated]]
 
     @property
@@ -107,17 +107,17 @@ class SubsetResult(Sequence[Association]):
 
     @property
     def last_survives(self) -> bool:
-        """Whether there is a last x and nothing separates it."""
+        """Whether there is a last x and no set separates it."""
         return len(self) > 0 and not self.separated[-1]
 
     def indices_of(self, x: int) -> list[int]:
-        """Return the places of the reliable answers about one x."""
+        """Return the indices of the reliable answers about one x."""
         return np.flatnonzero((self.xs == x) & self.reliable).tolist()
 
     def weaken(self, known: MinAssociationTable, number: int) -> NDArray[np.intp]:
-        """Take the place of known associations where an answer is weaker; return the places of those not separated.
+        """Update the known associations where an answer is weaker; return the indices of the x that are not separated.
 
-        The number is that of this batch of answers.
+        `number` is the number of this batch of answers.
         """
         statistic, dof, log_p, batch, index = known
         kept = np.flatnonzero(~self.separated)
@@ -129,24 +129,24 @@ class SubsetResult(Sequence[Association]):
         return kept
 
     def separations(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
-        """Return the x whose log p is above a value, each with its conditioning set."""
+        """Return the x whose reliable log p is above a value, each with its conditioning set."""
         indices = np.flatnonzero(self.reliable & (self.log_p > log_alpha)).tolist()
         return [(int(self.xs[k]), self.given_of(k)) for k in indices]
 
     def each(self) -> list[tuple[int, int, float, float]]:
-        """Return place, x, log p and statistic of the reliable answers."""
+        """Return index, x, log p and statistic of the reliable answers."""
         indices = self.reliable.nonzero()[0]
         columns = (indices, self.xs[indices], self.log_p[indices], self.statistic[indices])
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 class NativeSubsetResult(SubsetResult):
-    """What the core found. It stays there until somebody looks at it."""
+    """The core's result. The answers stay in the core until they are needed."""
 
     def __init__(self, found: _core.FoundSubsets, rows: int | None, names: NDArray[np.uint32] | None = None) -> None:
         self._found = found
         self._rows = rows
-        self._names = names  # what the core's numbers stand for, if not for themselves
+        self._names = names  # positions by the core's indices, if they differ
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("xs", "statistic", "dof", "log_p", "reliable", "separated", "which", "sets"):
@@ -166,7 +166,7 @@ class NativeSubsetResult(SubsetResult):
 
     @property
     def survivors(self) -> list[int]:
-        """The x that nothing separates."""
+        """The x that no set separates."""
         return self._named(self._found.those(separated=False))
 
     @property
@@ -176,11 +176,11 @@ class NativeSubsetResult(SubsetResult):
 
     @property
     def last_survives(self) -> bool:
-        """Whether there is a last x and nothing separates it."""
+        """Whether there is a last x and no set separates it."""
         return self._found.last_survives()
 
     def indices_of(self, x: int) -> list[int]:
-        """Return the places of the reliable answers about one x."""
+        """Return the indices of the reliable answers about one x."""
         return self._found.indices_of(x) if self._names is None else super().indices_of(x)
 
     def given_of(self, index: int) -> tuple[int, ...]:
@@ -188,7 +188,7 @@ class NativeSubsetResult(SubsetResult):
         return self._found.given_of(index) if self._names is None else super().given_of(index)
 
     def each(self) -> list[tuple[int, int, float, float]]:
-        """Return place, x, log p and statistic of the reliable answers."""
+        """Return index, x, log p and statistic of the reliable answers."""
         return self._found.each() if self._names is None else super().each()
 
     def outcome(self, index: int) -> Outcome:
@@ -196,11 +196,11 @@ class NativeSubsetResult(SubsetResult):
         return Outcome(*self._found.outcome(index), self._rows)
 
     def weaken(self, known: MinAssociationTable, number: int) -> NDArray[np.intp]:
-        """Take the place of known associations where an answer is weaker; return the places of those not separated."""
+        """Update the known associations where an answer is weaker; return the indices of the x not separated."""
         return self._found.weaken(*known, number)
 
     def separations(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
-        """Return the x whose log p is above a value, each with its conditioning set."""
+        """Return the x whose reliable log p is above a value, each with its conditioning set."""
         return self._found.separations(log_alpha) if self._names is None else super().separations(log_alpha)
 
     def _named(self, numbers: list[int]) -> list[int]:

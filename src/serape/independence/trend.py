@@ -4,17 +4,16 @@ Mantel, *Chi-square tests with one degree of freedom; extensions of the Mantel-H
 levels on one side and no conditioning set it is Cochran's (1954) and Armitage's (1955) test of a trend in proportions,
 with n − 1 in place of n in the variance; with two on both, the Mantel–Haenszel test without continuity correction.
 
-A level's score is its place, 0, 1, 2, …, in the column's order of levels: the declared order of categories, or, where
-none is declared, that of sorting. Text therefore wants declaring: "high" sorts before "low" and "medium". In a stratum
-of n rows, T = Σ x·y has expectation E = Σx·Σy / n and variance V = Σ(x − x̄)²·Σ(y − ȳ)² / (n − 1) if x and y are
+The score of a level is its index, 0, 1, 2, …, in the column's order of levels: the declared order of categories, or the
+sorted order if none is declared. So declare the order of text levels: "high" sorts before "low" and "medium". In a
+stratum of n rows, T = Σ x·y has expectation E = Σx·Σy / n and variance V = Σ(x − x̄)²·Σ(y − ȳ)² / (n − 1) if x and y are
 independent there, and M² = (Σ(T − E))² / ΣV over the strata of Z that occur follows chi-square with one degree of
-freedom, however many levels there are. It looks for one thing, an association that goes in the same direction
-everywhere, and finds that with fewer rows than G²; one that goes up and down again, or up in one stratum and down in
-the next, it may miss.
+freedom, for any number of levels. The test detects an association that has the same direction everywhere, with fewer
+rows than G². It may miss an association that rises and falls, or that rises in one stratum and falls in another.
 
-Reliability: only strata in which both x and y vary tell anything, and of each one row goes to its means. A test is
-reliable if Σ(n − 1) over these strata is at least `minimum` (5), as G² asks for 5 rows for its one degree of freedom.
-If there is no such stratum there are 0 degrees of freedom, and nothing to test.
+Reliability: only strata in which both x and y vary carry information, and one row of each is used for its means. A test
+is reliable if Σ(n − 1) over these strata is at least `minimum` (5), as G² requires 5 rows per degree of freedom. If
+there is no such stratum, the test has 0 degrees of freedom and is not reliable.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 
-_BLOCK = 1 << 20  # scores looked at together in a screen
+_BLOCK = 1 << 20  # scores in one block of a screen
 
 
 class Trend(IndependenceTest):
@@ -49,24 +48,22 @@ class Trend(IndependenceTest):
         self.minimum = float(minimum)
 
     def check(self, variables: Container[int]) -> None:
-        """Refuse continuous columns, and missing values as one of three or more levels: they have no place there."""
+        """Refuse continuous columns, and missing values as one of three or more levels: they have no rank."""
         self.table.check_categorical(f"test {self.name!r}", variables)
         levels = [self.table.variables[name].levels for name in self.variables]
-        stuck = [
-            self.variables[k] for k, of_it in enumerate(levels) if k in variables and None in of_it and len(of_it) > 2
-        ]
-        if stuck:
+        refused = [self.variables[k] for k, own in enumerate(levels) if k in variables and None in own and len(own) > 2]
+        if refused:
             raise DataError(
-                f"test {self.name!r} needs ordered levels, but 'missing' is one of those of {abbreviate(stuck)} and has no "
-                f"place in their order; pass missing='drop' to Table, or take test 'g2'"
+                f"test {self.name!r} needs ordered levels, but missing values are a level of {abbreviate(refused)} and "
+                f"have no rank; pass missing='drop' or test='g2' (--missing and --test on the command line)"
             )
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
-        """Return the mean number of rows in a cell of the table of these variables."""
+        """Return the mean number of rows per cell of the table of the variables."""
         return self.table.rows / math.prod(self.table.levels(v) for v in variables)
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-        """Test X ⊥ Y | given; performed even where it is not reliable."""
+        """Test X ⊥ Y | given; the statistic is computed even if the test is not reliable."""
         statistic, dof, reliable = (answer[0].item() for answer in self._answers(y, [x], given, None))
         log_p = _core.chi_square_log_sf(statistic, 1.0) if dof else math.nan
         return Outcome(statistic, dof, log_p, reliable, self.rows)
@@ -100,7 +97,7 @@ class Trend(IndependenceTest):
             for begin in range(0, count, block):
                 part = slice(begin, begin + block)
                 x = self._scores(candidates[part], order)
-                # Sums of whole numbers are exact, and so a column that does not vary has a spread of exactly 0.
+                # Sums of integers are exact, so a column that does not vary has a spread of exactly 0.
                 sum_x = np.add.reduceat(x, starts, axis=1)
                 sum_xy = np.add.reduceat(x * y, starts, axis=1)
                 spread_x = sizes * np.add.reduceat(x * x, starts, axis=1) - sum_x * sum_x
@@ -114,14 +111,14 @@ class Trend(IndependenceTest):
         return statistic, varies.astype(np.float64), varies & (rows >= self.minimum)
 
     def _scores(self, variables: Candidates, order: NDArray[np.intp]) -> Floats:
-        """Return the scores, a line for each variable."""
+        """Return the scores, one line per variable."""
         scores = np.empty((len(variables), len(order)))
         for line, k in zip(scores, variables, strict=True):
             line[:] = self.table.packed.codes(int(k))[order]
         return scores
 
     def _strata(self, given: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-        """Return the rows by stratum, where each stratum starts, and its size; those of one row are left out."""
+        """Return the rows by stratum, the start and the size of each stratum; strata of one row are left out."""
         label = strata(self.table, given)
         size = np.bincount(label)
         order = np.argsort(label, kind="stable")
@@ -131,15 +128,15 @@ class Trend(IndependenceTest):
 
 
 def strata(table: Table, given: Sequence[int]) -> NDArray[np.int64]:
-    """Return for every row the number of its stratum of categorical columns; those that occur count from 0."""
-    label, max_size = np.zeros(table.rows, np.int64), 1
+    """Return for each row the number of its stratum; the strata that occur are numbered from 0."""
+    label, bound = np.zeros(table.rows, np.int64), 1
     for z in sorted(given):
-        if max_size > 1 << 40:  # the product with at most 2^16 levels must not overflow
+        if bound > 1 << 40:  # the product with at most 2^16 levels must not overflow
             label = np.unique(label, return_inverse=True)[1]
-            max_size = table.rows
+            bound = table.rows
         label = label * table.levels(z) + table.packed.codes(z)
-        max_size *= table.levels(z)
-    if max_size <= 4 * table.rows:
-        occurs = np.bincount(label, minlength=max_size) > 0
+        bound *= table.levels(z)
+    if bound <= 4 * table.rows:
+        occurs = np.bincount(label, minlength=bound) > 0
         return (np.cumsum(occurs) - 1)[label]
     return np.unique(label, return_inverse=True)[1]

@@ -1,1 +1,1 @@
-"""Blankets and neighbourhoods of one target, one file an algorithm or family."""
+"""Blankets and neighbourhoods of one target, one file for each algorithm or family."""

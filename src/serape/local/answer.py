@@ -1,4 +1,4 @@
-"""What an algorithm answers with."""
+"""The answer of an algorithm."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Answer:
-    """The variables found around a target, as positions or names; None for what the algorithm does not tell."""
+    """The variables found around a target, as positions or names; None for what the algorithm does not find."""
 
     blanket: Collection[int | str] | None = None
     parents_children: Collection[int | str] | None = None
     spouses: Mapping[int | str, Collection[int | str]] | None = None
-    """Spouse to the common children through which it enters."""
+    """For each spouse, its common children with the target."""

@@ -3,8 +3,8 @@
 Zeng, He, Xiang and Mao, *Dynamic ordering-based search algorithm for Markov blanket discovery*, PAKDD 2011, Figure 2.
 
 Finds the blanket, or parents and children. Sound. IPC-MB with its tests in a better order: the variables least
-associated with the target at the last size come first, conditioning sets begin with the variables that have taken part
-in most separations, and what is separated is gone at once. Like IPC-MB, it leaves out variables whose unconditional
+associated with the target at the last size come first, conditioning sets begin with the variables that were in most
+separating sets, and a separated variable is removed at once. Like IPC-MB, it leaves out variables whose unconditional
 test is unreliable.
 """
 
@@ -24,7 +24,7 @@ def gen_cpc(search: Search, target: int) -> tuple[int, ...]:
     for x in search.dependents(target, search.candidates(target)):  # cut size 0
         adjacent.add(x)
     weakest_first = list(adjacent)[::-1]
-    freq: Counter[int] = Counter()  # how often a variable took part in a separating set
+    freq: Counter[int] = Counter()  # how often a variable was in a separating set
     cut_size = 1
     while cut_size < len(adjacent):
         log_p: dict[int, float] = {}
@@ -42,7 +42,7 @@ def gen_cpc(search: Search, target: int) -> tuple[int, ...]:
 
 
 def dos_pc(search: Search, target: int) -> tuple[int, ...]:
-    """Find the parents and children of the target: the candidates among whose own candidates it is."""
+    """Find the parents and children of the target: the candidates that have the target among their own candidates."""
     return tuple(x for x in gen_cpc(search, target) if target in gen_cpc(search, x))
 
 

@@ -5,14 +5,14 @@ and Markov blanket induction for causal discovery and feature selection for clas
 
 An instance is made of three strategies, each a small function of a `Neighbourhood`:
 
-- *inclusion* yields variables in the order in which they enter TPC, and never those that show no association (it may
-  look at TPC as it stands after each);
-- *elimination* drops from TPC those of the examined members that some subset of the others separates from the target;
-- *interleaving* says which members to examine after an inclusion. When nothing is left to include, all are examined.
+- *inclusion* yields variables in the order in which they enter TPC, without those that show no association; it may
+  depend on the current TPC;
+- *elimination* removes from TPC the examined members that a subset of the others separates from the target;
+- *interleaving* says which members to examine after an inclusion. After the last inclusion, all are examined.
 
-Admissible, and so sound with symmetry, is an instance whose inclusion yields every parent and child sooner or later
-(rule 1), whose elimination drops all and only what a subset separates (rule 2), and which ends when nothing can enter
-and nothing can be dropped (rule 3; the framework sees to that).
+An instance is admissible, and so sound with symmetry, if its inclusion yields every parent and child (rule 1), if its
+elimination removes exactly the members that a subset separates (rule 2), and if it ends when no variable can enter and
+none can be removed (rule 3; the framework ensures this).
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ Interleaving = Callable[[Neighbourhood], Sequence[int]]
 
 
 def by_association(tpc: Neighbourhood) -> Iterator[int]:
-    """HITON's inclusion: by falling association with the target given nothing.
+    """HITON's inclusion: by decreasing association with the target given nothing.
 
-    A variable that a subset of TPC separates from the target is passed over; what is included survived that.
+    A variable that a subset of TPC separates from the target is skipped.
     """
     open_ = tpc.dependents()
     while (index := tpc.first_survivor(open_)) is not None:
@@ -67,7 +67,7 @@ def max_min(tpc: Neighbourhood) -> Iterator[int]:
 
 
 def by_subsets(tpc: Neighbourhood, examined: Sequence[int]) -> None:
-    """Drop X where X ⊥ T | Z for some Z ⊆ TPC \\ X, one after another."""
+    """Remove X where X ⊥ T | Z for some Z ⊆ TPC \\ X, one after another."""
     tpc.eliminate(examined)
 
 
@@ -80,7 +80,7 @@ def after_every_inclusion(tpc: Neighbourhood) -> Sequence[int]:
 
 
 def at_the_end(tpc: Neighbourhood) -> Sequence[int]:
-    """Examine nobody until nothing is left to include."""
+    """Examine no member until the last inclusion."""
     del tpc
     return ()
 
@@ -96,14 +96,14 @@ class GLL(NamedTuple):
     interleaving: Interleaving = after_every_inclusion
 
     def parents_children(self, search: Search, target: int, *, symmetry: bool = True) -> tuple[int, ...]:
-        """GLL-PC: the members of TPC(T) in whose own TPC the target is; all of TPC(T) without symmetry."""
+        """GLL-PC: the members of TPC(T) whose own TPC contains the target; all of TPC(T) without symmetry."""
         tentative = gll_pc_nonsym(search, target, self)
         if not symmetry:
             return tentative
         return tuple(x for x in tentative if target in gll_pc_nonsym(search, x, self))
 
     def markov_blanket(self, search: Search, target: int, *, symmetry: bool = True, published: bool = False) -> Answer:
-        """GLL-MB: parents and children, and the spouses found next to them."""
+        """GLL-MB: parents and children, and the spouses found among their neighbours."""
 
         def neighbours(search: Search, y: int) -> Collection[int]:
             return self.parents_children(search, y, symmetry=symmetry)
@@ -113,12 +113,12 @@ class GLL(NamedTuple):
 
 @memoised
 def gll_pc_nonsym(search: Search, target: int, rules: GLL) -> tuple[int, ...]:
-    """GLL-PC-nonsym: a superset of the parents and children, which may have some descendants of children as well."""
+    """GLL-PC-nonsym: a superset of the parents and children, possibly with some descendants of children."""
     tpc = Neighbourhood(search, target)
-    seen: set[int] = set()
+    included: set[int] = set()
     for x in rules.inclusion(tpc):
-        if int(x) not in seen:  # who was dropped is never considered again (rule 2)
-            seen.add(int(x))
+        if int(x) not in included:  # a removed variable does not enter again (rule 2)
+            included.add(int(x))
             tpc.include(int(x))
             rules.elimination(tpc, rules.interleaving(tpc))
     rules.elimination(tpc, list(tpc.members))

@@ -1,13 +1,13 @@
-"""Grow-Shrink: the first sound way to a Markov blanket.
+"""Grow-Shrink: the first sound algorithm for Markov blankets.
 
 Margaritis and Thrun, *Bayesian network induction via local neighborhoods*, NIPS 1999 (GSMB).
 
 Finds the blanket. Sound: with a perfect test and a faithful distribution the answer is exactly the parents, children
 and spouses of the target.
 
-As published, the order in which candidates are visited is left open; here it is by falling association with the target,
-found once by an unconditional test. A candidate whose unconditional test is unreliable is never visited (its
-conditional tests would be unreliable too).
+The paper leaves open the order in which candidates are visited. Here it is by decreasing association with the target in
+an unconditional test. A candidate whose unconditional test is unreliable is never visited (its conditional tests would
+be unreliable too).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def gs(search: Search, target: int) -> Members:
 
 
 def grow(search: Search, target: int, blanket: Members, order: Positions) -> None:
-    """Sweep through the order adding every X with X ⊥̸ T | B, until a sweep adds nothing."""
+    """Sweep through the order, adding every X with X ⊥̸ T | B, until a sweep adds no variable."""
     added = True
     while added:
         added = False

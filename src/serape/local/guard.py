@@ -1,7 +1,7 @@
-"""A guard against going round in circles.
+"""A guard against endless cycles.
 
-With a perfect test the sets that an interleaved algorithm passes through never repeat. With data they can: what enters
-is dropped, and its dropping lets it in again.
+With a perfect test, the sets that an interleaved algorithm goes through never repeat. With data they can: a variable
+enters, is removed, and enters again.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from serape.search import Search
 
 
 class CycleGuard:
-    """Notices a state that was there before."""
+    """Detects a state that repeats."""
 
     def __init__(self, search: Search, algorithm: str) -> None:
         self._search = search
         self._algorithm = algorithm
-        self._seen: set[frozenset[int]] = set()
+        self._states: set[frozenset[int]] = set()
 
     def repeats(self, state: Collection[int]) -> bool:
-        """Return whether the state was there before, and note it in the result if so."""
+        """Return whether the state is a repeated one; if so, add a note to the result."""
         now = frozenset(state)
-        if now in self._seen:
+        if now in self._states:
             self._search.notes.append(
-                f"{self._algorithm} came back to a set it had left, as noisy data can make it, and stopped there"
+                f"{self._algorithm} stopped because a set of members repeated, which noisy data can cause"
             )
             return True
-        self._seen.add(now)
+        self._states.add(now)
         return False

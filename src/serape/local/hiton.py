@@ -3,8 +3,8 @@
 Aliferis, Tsamardinos and Statnikov, *HITON: a novel Markov blanket algorithm for optimal variable selection*, AMIA
 2003; with the symmetry check of Aliferis' lecture of 2008, without which it is not sound.
 
-Variables enter by falling association with the target. *Interleaved*, all members are examined after each entry, the
-newcomer first; *semi-interleaved*, only the newcomer, and all at the end.
+Variables enter by decreasing association with the target. *Interleaved*, all members are examined after each entry, the
+new member first; *semi-interleaved*, only the new member, and all at the end.
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@ Rodrigues de Morais and Aussem, *An efficient and scalable algorithm for local B
 ECML PKDD 2010, Algorithms 1, 3 and 4.
 
 Finds parents and children, or, with the spouse rule, the blanket. Sound. Made for large neighbourhoods and few rows:
-tests given at most two variables leave a superset of the neighbourhood, in which Inter-IAPC, a weak learner, runs from
-the target and from each candidate; either will do.
+tests given at most two variables find a superset of the neighbourhood, in which Inter-IAPC, a weak learner, runs for
+the target and for each candidate; a pair is adjacent if either finds the other.
 
-The paper leaves open in which order variables are looked at. Here the weakest are looked at first, and conditioned on
-the strongest first.
+The paper leaves open the order of the tests. Here the weakest candidates are tested first, and the strongest variables
+are conditioned on first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from serape.local.spouses import blanket_around
 from serape.search import CandidateGroups, Positions, Search, as_positions, memoised
 
 Separated = Mapping[tuple[int, ...], Positions | list[int]]
-"""dSep the other way round: a separating set to the variables it separates from the target."""
+"""dSep inverted: from a separating set to the variables it separates from the target."""
 
 
 @memoised
@@ -36,19 +36,19 @@ def hpc(search: Search, target: int) -> tuple[int, ...]:
 
 
 def hpc_mb(search: Search, target: int) -> Answer:
-    """Find the Markov blanket of the target: HPC for parents and children, and the spouses found next to them."""
+    """Find the Markov blanket of the target: parents and children by HPC, and the spouses among their neighbours."""
     return blanket_around(search, target, hpc(search, target), hpc)
 
 
 def de_pcs(search: Search, target: int) -> tuple[list[int], Separated]:
     """Algorithm 3: a superset of the parents and children, by tests given nothing and given one variable."""
-    pcs, separated = search.ranked_split(target, search.candidates(target))
+    pcs, independent = search.ranked_split(target, search.candidates(target))
     found = search.separate(pcs[::-1], target, pcs, range(1, 2), shrinking=True)
-    parted: dict[tuple[int, ...], list[int]] = {}
+    by_set: dict[tuple[int, ...], list[int]] = {}
     for x, given in found.separations(search.log_alpha):
-        parted.setdefault(given, []).append(x)
-    d_sep: dict[tuple[int, ...], Positions | list[int]] = {(): separated}
-    d_sep.update((given, sorted(xs)) for given, xs in parted.items())
+        by_set.setdefault(given, []).append(x)
+    d_sep: dict[tuple[int, ...], Positions | list[int]] = {(): independent}
+    d_sep.update((given, sorted(xs)) for given, xs in by_set.items())
     survivors = set(found.survivors)
     return [x for x in pcs if x in survivors], d_sep
 

@@ -5,14 +5,14 @@ Tsamardinos, Aliferis and Statnikov, *Algorithms for large scale Markov blanket 
 Find the blanket. The grow phase is IAMB's. The shrink phase learns the skeleton over B ∪ {T} by PC and keeps T's
 neighbours and every X with a collider X → Y ← T: it conditions on small sets where IAMB conditions on all of B.
 
-Soundness is for the checker to say, because PC sees a part of the variables only. `serape.check_algorithm` finds no
-graph on which IAMBnPC is wrong (all DAGs of up to 4 nodes, and 6,000 random ones of 5 to 10, seed 1): no proof.
-On Inter-IAMBnPC it finds this one:
+Neither is proven sound, because PC runs over some of the variables only. `serape.check_algorithm` finds no graph on
+which IAMBnPC is wrong (all DAGs of up to 4 nodes, and 6,000 random ones of 5 to 10, seed 1). For Inter-IAMBnPC it finds
+this one:
 
     B→A, B→F, D→F, E→A with the columns in the order E, F, A, D, B: for the target E it returns {A, F}, not {A, B}.
 
-A and then F enter (given A, F is associated with E through B). PC over {E, A, F} sees the collider E → A ← F and
-keeps F. Then D, tied with B, enters and is put out again at once: a round has changed nothing, and B never comes in.
+A and then F enter (given A, F is associated with E through B). PC over {E, A, F} finds the collider E → A ← F and keeps
+F. Then D, tied with B, enters and is removed at once: the round changes nothing, and B never enters.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ def inter_iamb_npc(search: Search, target: int) -> Members:
         before = frozenset(blanket)
         if (x := search.strongest(target, search.candidates(target, *blanket), tuple(blanket))) is not None:
             blanket.add(x)
-        if x is not None or not settled:  # PC over the same variables would say the same
+        if x is not None or not settled:  # PC over the same variables gives the same answer
             settled = not shrink_by_pc(search, target, blanket)
         changed = frozenset(blanket) != before
     return blanket
 
 
 def shrink_by_pc(search: Search, target: int, blanket: Members) -> bool:
-    """Keep what the PC algorithm over B ∪ {T} joins to T, or makes a parent of one of T's children.
+    """Keep the neighbours of T in the skeleton of PC over B ∪ {T}, and the other parents of its children.
 
-    Returns whether anything was dropped.
+    Returns whether a member was removed.
     """
-    dropped = False
+    removed = False
     entered_by = {x: search.decision(x, target) for x in blanket}
     skeleton = pc_skeleton(search, [target, *blanket])
     neighbours = skeleton.neighbours[target]
@@ -60,7 +60,7 @@ def shrink_by_pc(search: Search, target: int, blanket: Members) -> bool:
         if x not in neighbours and not spouse:
             blanket.remove(x)
             search.record_separation(x, target)
-            dropped = True
+            removed = True
         elif x not in neighbours and (test := entered_by[x]) is not None:  # PC separates it, the collider keeps it
             search.record_decision(x, target, test.outcome, test.given)
-    return dropped
+    return removed

@@ -2,9 +2,9 @@
 
 Tsamardinos, Aliferis and Statnikov, *Algorithms for large scale Markov blanket discovery*, FLAIRS 2003.
 
-Finds the blanket. Sound. Conditioning sets stay smaller than IAMB's, because false members leave as soon as they can.
+Finds the blanket. Sound. Conditioning sets are smaller than IAMB's, because false members are removed sooner.
 Ends when a round (one addition and the shrinking that follows) changes nothing. A round that leads back to an earlier
-set, which only noisy data can cause, ends it too, and the result says so.
+set, which only noisy data can cause, ends it too, and a note in the result reports it.
 """
 
 from __future__ import annotations

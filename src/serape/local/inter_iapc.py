@@ -3,8 +3,8 @@
 Rodrigues de Morais and Aussem, *An efficient and scalable algorithm for local Bayesian network structure discovery*,
 ECML PKDD 2010, Algorithm 2.
 
-Finds parents and children, and the blanket on the way. Sound. Inter-IAMB finds the blanket; then every X that some
-subset of the rest of the blanket separates from the target is put out: a spouse.
+Finds parents and children, and the blanket. Sound. Inter-IAMB finds the blanket; then every X that a subset of the rest
+of the blanket separates from the target is removed: it is a spouse.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 Fu and Desmarais, *Fast Markov blanket discovery algorithm via local learning within single pass*, Canadian AI 2008; as
 restated by Zeng, He, Xiang and Mao 2011.
 
-Finds the blanket, or parents and children. Sound. Starts from all variables and takes away, for growing sizes of the
-conditioning set, what a set of that size separates from the target. A variable whose unconditional test is unreliable
-is left out at once: none of its tests could be reliable, and it would stay for that reason alone.
+Finds the blanket, or parents and children. Sound. Starts from all variables and removes, for growing sizes of the
+conditioning set, those that a set of that size separates from the target. A variable whose unconditional test is
+unreliable is left out at once: all its tests would be unreliable, and it would stay for that reason alone.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ def candidates(search: Search, target: int, order: Order) -> tuple[int, ...]:
 
 
 def ipc_pc(search: Search, target: int, order: Order = "strength") -> tuple[int, ...]:
-    """Find the parents and children of the target: the candidates among whose own candidates it is.
+    """Find the parents and children of the target: the candidates that have the target among their own candidates.
 
-    Conditioning sets are tried from the most strongly associated variables on, or in the order of the `"table"`, which
-    takes more tests. Who is separated does not depend on it; by which set, and so who is found a spouse, may.
+    Conditioning sets start with the most strongly associated variables, or follow the order of the `"table"`, which
+    takes more tests. The order does not change which variables are separated; it may change their separating sets, and
+    so the spouses.
     """
     if order not in ("strength", "table"):
         raise OptionError(f"order must be 'strength' or 'table', not {order!r}")

@@ -5,8 +5,8 @@ relations*, KDD 2003; with the symmetry check of Tsamardinos, Brown and Aliferis
 network structure learning algorithm*, Machine Learning 2006.
 
 As first published, neither is sound (Peña, Björkegren and Tegnér 2005, Table 2): MMPC without symmetry can return
-descendants of the target's children, and MMMB tried every pair of a candidate and a neighbour of the target, whether
-they are neighbours themselves or not. `symmetry=False` and `published=True` give them as they were.
+descendants of the target's children, and MMMB tests every pair of a candidate and a neighbour of the target, whether
+the two are adjacent or not. `symmetry=False` and `published=True` give them as first published.
 """
 
 from __future__ import annotations
@@ -24,6 +24,6 @@ def mmpc(search: Search, target: int, symmetry: bool | None = None, published: b
 
 
 def mmmb(search: Search, target: int, symmetry: bool | None = None, published: bool = False) -> Answer:
-    """Find the Markov blanket of the target by MMMB; as `published` in 2003, without symmetry unless asked for."""
+    """Find the Markov blanket of the target by MMMB; as `published` in 2003, without symmetry unless it is given."""
     symmetry = not published if symmetry is None else symmetry
     return MMPC.markov_blanket(search, target, symmetry=symmetry, published=published)

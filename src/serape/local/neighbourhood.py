@@ -1,8 +1,8 @@
-"""The tentative parents and children of a target, and what has been tried of them.
+"""The tentative parents and children of a target, and which of their subsets have been tested.
 
-Divide-and-conquer algorithms ask again and again whether some subset of the members separates an X from the target.
-Subsets that were tried for that X before are not tried again: only those with a member that has entered since. The
-answers are the same.
+Divide-and-conquer algorithms ask repeatedly whether a subset of the members separates an X from the target. Subsets
+that were tested for this X before are not tested again, only those with a member that has entered since. The answers
+are the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Neighbourhood:
         self.target = target
         self.members = search.members(target)
         self._entry: dict[int, int] = {}  # when a member entered
-        self._exhausted: dict[int, int] = {}  # by x, how many had entered when all subsets of the members were tried
+        self._exhausted: dict[int, int] = {}  # by x, the number of entries when all subsets had been tested
         self._entries = 0
         self._marginal = -1  # 0 once the candidates have been tested given nothing
 
@@ -37,7 +37,7 @@ class Neighbourhood:
         return as_positions(self.search.dependents(self.target, self.search.candidates(self.target)))
 
     def mark_exhausted(self, x: int) -> None:
-        """Remember that all subsets of the members have been tried on x, and none separates it."""
+        """Record that all subsets of the members have been tested for x, and none separates it."""
         self._exhausted[x] = self._entries
 
     def include(self, x: int) -> None:
@@ -47,8 +47,8 @@ class Neighbourhood:
         self._entries += 1
 
     def first_survivor(self, xs: Sequence[int] | Positions) -> int | None:
-        """Go through the x in their order and return the index of the first that no subset of the members separates."""
-        if len(xs) and self._marginal == 0 and len(self.members) == 0:  # there is nothing to try
+        """Return the index of the first x, in their order, that no subset of the members separates."""
+        if len(xs) and self._marginal == 0 and len(self.members) == 0:  # there is no subset left to test
             last = 0
         else:
             pool = list(self.members)
@@ -60,10 +60,10 @@ class Neighbourhood:
         return last
 
     def eliminate(self, examined: Sequence[int], *, at_once: bool = False) -> None:
-        """Drop each of the examined members that a subset of the others separates from the target.
+        """Remove each examined member that a subset of the others separates from the target.
 
-        They are examined one after another, and a dropped member is not conditioned on by those after it; with
-        `at_once` all are examined first.
+        Members are examined one after another, and a removed member is not conditioned on afterwards; with `at_once`
+        all are examined before any is removed.
         """
         examined = [
             x for x in examined if self._exhausted.get(x, -1) < self._entries - (self._entry[x] == self._entries - 1)

@@ -19,7 +19,7 @@ def algorithm_pcd(search: Search, target: int) -> tuple[int, ...]:
     """AlgorithmPCD: the parents and children of the target, and some of its other descendants."""
     pcd = Neighbourhood(search, target)
     can_pcd = pcd.outside()
-    while (y := can_pcd.take_strongest(pcd.members)) is not None:  # the independent are dropped, the best is taken
+    while (y := can_pcd.take_strongest(pcd.members)) is not None:  # candidates that are separated are dropped
         pcd.mark_exhausted(y)
         pcd.include(y)
         pcd.eliminate(list(pcd.members), at_once=True)
@@ -27,10 +27,10 @@ def algorithm_pcd(search: Search, target: int) -> tuple[int, ...]:
 
 
 def algorithm_pc(search: Search, target: int) -> tuple[int, ...]:
-    """AlgorithmPC: the members of PCD(T) in whose own PCD the target is."""
+    """AlgorithmPC: the members of PCD(T) whose own PCD contains the target."""
     return tuple(x for x in algorithm_pcd(search, target) if target in algorithm_pcd(search, x))
 
 
 def algorithm_mb(search: Search, target: int) -> Answer:
-    """AlgorithmMB: parents and children, and the spouses found next to them."""
+    """AlgorithmMB: parents and children, and the spouses found among their neighbours."""
     return blanket_around(search, target, algorithm_pc(search, target), algorithm_pc)

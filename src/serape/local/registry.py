@@ -1,4 +1,4 @@
-"""The algorithms by name, and what each promises."""
+"""The algorithms by name, and their properties."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Algorithm:
     name: str
     run: LocalAlgorithm
     finds: Finds | Literal["both", "skeleton"]
-    """What it finds; a "skeleton" is learnt pair by pair, not from neighbourhoods."""
+    """What it finds; a "skeleton" is learned pair by pair, not from neighbourhoods."""
     family: str
     sound: bool
     paper: str
@@ -46,11 +46,11 @@ class Algorithm:
     dof: Literal["full", "adjusted"] = "full"
     """What `dof="auto"` means for it."""
     run_parents_children: LocalAlgorithm | None = None
-    """What answers for parents and children, where `run` finds the blanket and the name serves both questions."""
+    """The function for parents and children, if `run` finds the blanket and the name serves both questions."""
 
     @property
     def shares(self) -> bool:
-        """Whether it goes in steps about single targets that searches for other targets can take from it."""
+        """Whether it works in steps about single targets, which searches for several targets can share."""
         return self.family in (DIVIDE, _HYBRID)
 
     @property
@@ -64,15 +64,15 @@ class Algorithm:
         return self.finds == "skeleton"
 
     def symmetric(self, options: Mapping[str, Any]) -> bool:
-        """Whether x is among y's parents and children exactly if y is among x's, on any data."""
+        """Whether x is in the parents and children of y exactly if y is in those of x, on any data."""
         return self.family == DIVIDE and options.get("symmetry", True) is not False
 
     def answers(self, finds: Finds) -> bool:
-        """Return whether it finds what is asked."""
+        """Return whether it answers the question."""
         return self.finds in (finds, "both")
 
     def asked_for(self, finds: Finds) -> LocalAlgorithm:
-        """Return the function that finds what is asked."""
+        """Return the function that answers the question."""
         if finds == "parents-children" and self.run_parents_children is not None:
             return self.run_parents_children
         return self.run
@@ -107,9 +107,9 @@ DataKind = Literal["categorical", "numbers", "unknown"]
 
 
 def automatic(finds: Finds, columns: int, kind: DataKind) -> str:
-    """Return the algorithm that is nearest to the truth for such data and ends soon (docs/choosing.md).
+    """Return the most accurate algorithm for such data among the fast ones (docs/choosing.md).
 
-    `kind` is "unknown" where answers come from a test that somebody else has made: few questions are asked of it.
+    `kind` is "unknown" if the data are a test of the caller's own: the algorithm then asks few questions.
     """
     blanket = finds == "blanket"
     if kind == "unknown":
@@ -122,14 +122,14 @@ def automatic(finds: Finds, columns: int, kind: DataKind) -> str:
 
 
 def find_algorithm(algorithm: object, finds: Finds) -> Algorithm | None:
-    """Return the algorithm of a name that finds what is asked, or one made of a callable; None if none is known.
+    """Return the algorithm of a name, or one made of a callable; None if the name is not known.
 
-    A known algorithm that finds something else is refused.
+    An algorithm that does not answer the question is refused.
     """
     if callable(algorithm):
         return own_algorithm(algorithm, finds)
     if not isinstance(algorithm, str):
-        raise InputTypeError(f"an algorithm is a name or a callable, not {algorithm!r:.60}")
+        raise InputTypeError(f"algorithm must be a name or a callable, not {algorithm!r:.60}")
     name = match(algorithm, ALGORITHMS)
     if name is None:
         return None
@@ -137,24 +137,24 @@ def find_algorithm(algorithm: object, finds: Finds) -> Algorithm | None:
     if not found.answers(finds):
         other, wanted = _WORDS["parents-children" if finds == "blanket" else "blanket"], _WORDS[finds]
         known = ", ".join(map(repr, names_of(finds)))
-        raise OptionError(f"algorithm {name!r} finds {other} only; for {wanted} there are {known}.")
+        raise OptionError(f"algorithm {name!r} finds {other} only; for {wanted} use one of {known}")
     return found
 
 
 def own_algorithm(algorithm: LocalAlgorithm, finds: Finds) -> Algorithm:
-    """Return a caller's own algorithm."""
-    function = getattr(algorithm, "func", algorithm)  # of functools.partial
+    """Return the algorithm made of a caller's own function."""
+    function = getattr(algorithm, "func", algorithm)  # of a functools.partial
     name = getattr(function, "__name__", type(function).__name__)
     return Algorithm(name, algorithm, finds, "custom", False, "")
 
 
 def names_of(finds: Finds) -> list[str]:
-    """Return the names of the algorithms that find what is asked."""
+    """Return the names of the algorithms that answer the question."""
     return [name for name, algorithm in ALGORITHMS.items() if algorithm.answers(finds)]
 
 
 def unknown_algorithm(algorithm: object, known: list[str]) -> OptionError:
-    """Return the error that says that an algorithm is not known."""
+    """Return the error for an unknown algorithm."""
     return OptionError(unknown("algorithm", algorithm, ["auto", *known]))
 
 

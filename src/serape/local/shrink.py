@@ -6,19 +6,19 @@ from serape.search import Members, Search
 
 
 def shrink(search: Search, target: int, blanket: Members, newest: int | None = None) -> bool:
-    """Drop X from the blanket where X ⊥ T | B \\ X, until nothing drops; return whether anything did.
+    """Remove X from the blanket where X ⊥ T | B \\ X, until no X is removed; return whether any was.
 
-    The `newest` member is known to depend on T given the others: as long as these stay, it is not tested again.
+    The `newest` member is known to depend on T given the others: it is tested again only after one of these is removed.
     """
-    dropped = False
+    removed = False
     while shrink_once(search, target, blanket, newest):
-        dropped, newest = True, None
-    return dropped
+        removed, newest = True, None
+    return removed
 
 
 def shrink_once(search: Search, target: int, blanket: Members, newest: int | None = None) -> bool:
-    """Go through the blanket once, dropping X where X ⊥ T | B \\ X; return whether anything was dropped."""
-    dropped = search.test_each_given_rest(target, blanket, newest)
-    for x in dropped:
+    """Go through the blanket once, removing X where X ⊥ T | B \\ X; return whether any was removed."""
+    removed = search.test_each_given_rest(target, blanket, newest)
+    for x in removed:
         blanket.remove(x)
-    return bool(dropped)
+    return bool(removed)

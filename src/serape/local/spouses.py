@@ -18,34 +18,34 @@ def blanket_around(
 ) -> Answer:
     """Add the spouses to parents and children.
 
-    X is a spouse if it is next to some Y in PC(T), apart from T given some Z, and joined to it again given Z ∪ {Y}: the
-    mark of X → Y ← T. Knowledge that rules out T → Y or X → Y, or keeps X and T apart, spares the question. As
-    `published` for MMMB in 2003, every Y in PC(T) is tried, whether X is next to it or not, which is not sound.
+    X is a spouse if it is adjacent to some Y in PC(T), independent of T given some Z, and dependent given Z ∪ {Y}: the
+    pattern of X → Y ← T. It is not tested if knowledge forbids T → Y or X → Y, or X and T to be adjacent. As
+    `published` for MMMB in 2003, every Y in PC(T) is tested, whether X is adjacent to it or not, which is not sound.
     """
-    between: dict[int, list[int]] = {}  # X to the Y that it is next to
+    children: dict[int, list[int]] = {}  # by X, the Y that it is adjacent to
     for y in tpc:
-        if not search.may_join(target, y):  # no child, for all that is known
+        if not search.may_join(target, y):  # Y cannot be a child
             continue
         for x in search.admissible(target, tuple(neighbours(search, y))):
             if x not in tpc and search.may_join(x, y):
-                between.setdefault(x, []).append(y)
+                children.setdefault(x, []).append(y)
     spouses: dict[int | str, list[int | str]] = {}
-    for x, middles in between.items():
+    for x, adjacent in children.items():
         separating = search.separating_set(x, target)
         if separating is None:  # every test of the pair was skipped
             continue
-        joined: list[tuple[float, tuple[int, ...], Outcome]] = []
-        for y in tpc if published else middles:
+        dependent: list[tuple[float, tuple[int, ...], Outcome]] = []
+        for y in tpc if published else adjacent:
             given = (*separating, y)
             if y in separating:  # known to be independent
                 continue
             outcome = search.ask(x, target, given)
             if outcome is not None and outcome.log_p <= search.log_alpha:
                 through = spouses.setdefault(x, [])
-                joined.append((outcome.log_p, given, outcome))
-                if y in middles:
+                dependent.append((outcome.log_p, given, outcome))
+                if y in adjacent:
                     through.append(y)
-        if joined:
-            _, given, outcome = min(joined, key=lambda j: j[0])
+        if dependent:
+            _, given, outcome = min(dependent, key=lambda test: test[0])
             search.record_decision(x, target, outcome, given)
     return Answer([*tpc, *spouses], list(tpc), spouses)

@@ -10,7 +10,7 @@ import numpy as np
 from serape._keywords import Keywords
 from serape.errors import OptionError
 from serape.independence import IndependenceTest, Outcome, make_test, position
-from serape.independence.registry import refuse_beside_a_test
+from serape.independence.registry import refuse_beside_test
 from serape.settings import Settings, check_options, question, refuse
 
 _ONE_TEST = "there is one test, and no search"
@@ -57,6 +57,6 @@ def make_source(data: Any, settings: Settings) -> IndependenceTest:
     """Return the test that settings ask for where no algorithm has a say: "auto" is full dof and 5 rows for each."""
     asked = settings.search
     if isinstance(data, IndependenceTest):
-        refuse_beside_a_test(data, settings)
+        refuse_beside_test(data, settings)
     reliability = "dof" if asked.reliability == "auto" else asked.reliability
     return make_test(data, asked.test, asked.dof, reliability, settings=settings.data)

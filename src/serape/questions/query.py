@@ -17,7 +17,7 @@ import numpy as np
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, abbreviate, is_integer, suggestion
 from serape.independence import ContingencyTest, IndependenceTest, make_test, position, table_of
-from serape.independence.registry import TESTS, refuse_beside_a_test
+from serape.independence.registry import TESTS, refuse_beside_test
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge, Knowledge
 from serape.local.answer import Answer
@@ -99,7 +99,7 @@ class Query:
             raise OptionError(f"finds={finds!r} is not known; use 'blanket' or 'parents-children'")
         asked = settings.search
         if isinstance(data, IndependenceTest):
-            refuse_beside_a_test(data, settings)
+            refuse_beside_test(data, settings)
         read = _Reader(data, settings.data)
         algorithm = choose(asked.algorithm, finds, read)
         check_algorithm_options(algorithm, finds, settings.options)

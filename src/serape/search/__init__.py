@@ -1,6 +1,6 @@
 """Search: significance, reliability, counting, separating sets, evidence, progress.
 
-What an algorithm needs is here: it imports nothing from below.
+Algorithms import all they need from here, and nothing from the rooms below.
 """
 
 from serape.independence.outcomes import Outcome, as_positions

@@ -1,4 +1,4 @@
-"""Steps that are computed once, however often an algorithm, or several searches, come back to them."""
+"""Steps of algorithms that are computed once and shared, within a search and between searches."""
 
 from __future__ import annotations
 
@@ -18,32 +18,34 @@ Value = TypeVar("Value")
 
 
 class CachedStep(NamedTuple, Generic[Value]):
-    """What a step about one target gave, and the separating sets it came upon."""
+    """The result of a step about one target, and the separating sets it found."""
 
     target: int
     value: Value
     separations: Separations
 
 
-class NeedsOtherTarget(Exception):
-    """A step about another variable was to be taken in a search that is confined to one."""
+class NeedsOtherTarget(Exception):  # noqa: N818 (a signal, not an error)
+    """A search restricted to one variable asks for a step about another."""
 
 
 StepRecord = tuple[str, str, tuple[Any, ...], CachedStep[Any]]
-"""A step as it can be sent to another process: where its function is, its further arguments, and what it gave."""
+"""A step as it can be sent to another process: module and name of its function, further arguments, and result."""
 
 
 @dataclass
 class StepCache:
-    """Steps that have been computed. Searches that share one must ask the same test with the same settings."""
+    """Computed steps. Searches that share a cache must use the same test with the same settings."""
 
     _steps: dict[Any, CachedStep[Any]] = field(default_factory=dict)
-    _about: dict[int, list[Any]] = field(default_factory=dict)  # by target, the keys of what was computed here
-    _running: dict[Any, threading.Event | None] = field(default_factory=dict)  # with an event, if somebody waits
+    _about: dict[int, list[Any]] = field(default_factory=dict)  # by target, the keys of the steps computed here
+    _running: dict[Any, threading.Event | None] = field(
+        default_factory=dict
+    )  # with an event, if a thread waits for the step
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def recall(self, key: Any, compute: Callable[[], CachedStep[Value]]) -> CachedStep[Value]:
-        """Return the step of a key, computing it if nobody has; a thread that is computing it is waited for."""
+        """Return the step of a key; compute it if it is not known, or wait for the thread that computes it."""
         done = self._steps.get(key)
         if done is not None:
             return done
@@ -63,9 +65,9 @@ class StepCache:
             self._about.setdefault(step.target, []).append(key)
         finally:
             with self._lock:
-                waited_for = self._running.pop(key)
-            if waited_for is not None:
-                waited_for.set()
+                event = self._running.pop(key)
+            if event is not None:
+                event.set()
         return step
 
     def records(self, target: int) -> list[StepRecord]:
@@ -75,20 +77,20 @@ class StepCache:
         ]
 
     def add(self, steps: Iterable[StepRecord]) -> None:
-        """Remember steps that were taken elsewhere."""
+        """Add steps that another process computed."""
         for module, name, rest, step in steps:
             function = getattr(import_module(module), name).__wrapped__
             self._steps.setdefault((function, step.target, *rest), step)
 
 
 def memoised(step: Callable[..., Value]) -> Callable[..., Value]:
-    """Let `step(search, target, ...)` be computed once for each target (and further arguments).
+    """Compute `step(search, target, ...)` once for each target (and further arguments).
 
-    A step must depend on nothing but its arguments and the answers to its questions.
+    A step must depend only on its arguments and the answers to its questions.
     """
 
     @functools.wraps(step)
-    def remembered(search: Search, target: int, *rest: Any) -> Value:
+    def cached(search: Search, target: int, *rest: Any) -> Value:
         return search.step((step, target, *rest), target, lambda: step(search, target, *rest))
 
-    return remembered
+    return cached

@@ -17,9 +17,9 @@ from serape.search.search import Search
 class MinAssociation:
     """For each candidate, its weakest association with the target over the subsets of the members.
 
-    It is remembered: after a variable has entered, only subsets with it are tried; where the remembered subset has lost
-    a member, all are tried again. A candidate that a subset separates is dropped for good. `associated` are the tests
-    of the candidates given nothing.
+    After a variable has entered, only subsets that contain it are tested. If the subset of the weakest association has
+    lost a member, all subsets are tested again. A candidate that a subset separates is dropped for good. `associated`
+    are the tests of the candidates given nothing.
     """
 
     def __init__(self, search: Search, target: int, associated: ScreenResult) -> None:
@@ -31,7 +31,7 @@ class MinAssociation:
             associated.statistic.copy(), associated.dof.copy(), associated.log_p.copy(), first, first.copy()
         )
         self._batches: list[SubsetResult | ScreenResult] = [associated]
-        self._members: list[int] = []  # those that the associations are over
+        self._members: list[int] = []  # the members over whose subsets the associations are known
 
     def take_strongest(self, members: Collection[int]) -> int | None:
         """Return the candidate whose weakest association over subsets of the members is the strongest, and drop it.
@@ -54,22 +54,22 @@ class MinAssociation:
             return
         self._members = members
         if members[: len(before)] == before:  # no member has left
-            self._keep(self._try(members, len(before)))
+            self._keep(self._test_subsets(members, len(before)))
             return
         old = set(before) & set(members)
         pool = [z for z in members if z in old] + [z for z in members if z not in old]
         lost = self._lost(old)
         self._known.log_p[lost], self._known.dof[lost] = -math.inf, math.nan
-        self._keep(self._try(pool, np.where(lost, -1, len(old)).tolist()))
+        self._keep(self._test_subsets(pool, np.where(lost, -1, len(old)).tolist()))
 
-    def _try(self, pool: list[int], n_exhausted: int | list[int]) -> NDArray[np.intp]:
-        """Try subsets of the pool, note weaker associations, and return the indices of the candidates that survive."""
+    def _test_subsets(self, pool: list[int], n_exhausted: int | list[int]) -> NDArray[np.intp]:
+        """Test subsets of the pool, keep weaker associations, and return the indices of the candidates that survive."""
         found = self._search.separate(self._xs, self._target, pool, n_exhausted=n_exhausted)
         self._batches.append(found)
         return found.weaken(self._known, len(self._batches) - 1)
 
     def _lost(self, members: set[int]) -> NDArray[np.bool_]:
-        """Return which candidates have their weakest association given a subset that has lost a member."""
+        """Return whether the subset of each candidate's weakest association has lost a member."""
         where = zip(self._known.batch.tolist(), self._known.entry.tolist(), strict=True)
         return np.array([not members.issuperset(self._batches[b].given_of(k)) for b, k in where], bool)
 

@@ -1,4 +1,4 @@
-"""Which tests are evidence: the tests about the subject of a search, seen from either side."""
+"""Which tests are evidence: the tests of the subject of a search, as target or as candidate."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Recorder:
         return self._logs[target]
 
     def keeps(self, target: int) -> bool:
-        """Return whether tests of a target are evidence: not those that a step about another target asks of it."""
+        """Return whether tests of a target are evidence; those within a step about another target are not."""
         return (
             self._enabled
             and (self._subject is None or target == self._subject)
@@ -43,7 +43,7 @@ class Recorder:
             self.log(target).note_batch(screen)
 
     def note_subsets(self, target: int, found: SubsetResult) -> None:
-        """Record what a search through conditioning sets found."""
+        """Record the answers of a search through conditioning sets."""
         if self.keeps(target):
             self.log(target).note_batch(found)
         elif self._subject is not None and self._enabled:
@@ -51,12 +51,12 @@ class Recorder:
                 self.record(self._subject, target, found.outcome(k), found.given_of(k))
 
     def record(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
-        """Take a test for the one that decides on x, until there is a later one."""
+        """Record a test as the one that decides on x, until a later one is recorded."""
         if self.keeps(target):
-            if outcome.reliable or not self._is_separated(x, target):  # a skipped test does not undo a separation
+            if outcome.reliable or not self._is_separated(x, target):  # a skipped test does not override a separation
                 self.log(target).note(x, outcome, given)
         elif x == self._subject and outcome.reliable and self.step_of in (None, self._subject, target):
-            # the same test, seen from the other side
+            # the same test, with x as the target
             self._other_side[target, outcome.log_p <= self._log_alpha] = (outcome, given)
 
     def _is_separated(self, x: int, target: int) -> bool:
@@ -64,15 +64,14 @@ class Recorder:
         return latest is not None and latest.outcome.reliable and latest.outcome.log_p > self._log_alpha
 
     def reconcile(self, members: Collection[int]) -> None:
-        """Decide by tests seen from the other side where the latest test from the subject contradicts the answer.
+        """Record tests with the subject as candidate where the latest test with it as target contradicts the answer.
 
-        Algorithms that look from both sides remove by one what the other would keep, or add by one what the other
-        would not.
+        Algorithms that test a pair from both sides may remove or add a variable by the tests of one side alone.
         """
         if self._subject is None or not self._enabled:
             return
         for (x, dependent), (outcome, given) in self._other_side.items():
             latest = self.log(self._subject).latest(x)
-            seen = latest is not None and latest.outcome.reliable and latest.outcome.log_p <= self._log_alpha
-            if dependent == (x in members) and dependent != seen:
+            shown = latest is not None and latest.outcome.reliable and latest.outcome.log_p <= self._log_alpha
+            if dependent == (x in members) and dependent != shown:
                 self.record(x, self._subject, outcome, given)

@@ -1,4 +1,4 @@
-"""Searches through conditioning sets that leave required neighbours untested."""
+"""Searches through conditioning sets that do not test required neighbours."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ def search_all_but(
     query: SubsetQuery,
     search: Callable[[SubsetQuery], tuple[SubsetResult, Tally]],
 ) -> tuple[SubsetResult, Tally]:
-    """Search conditioning sets for those x that need not be joined to the target; the others survive, untested."""
-    every = [int(x) for x in query.xs]
+    """Search conditioning sets for the x that are not required neighbours of the target; these survive untested."""
+    xs = [int(x) for x in query.xs]
     if query.until_survivor:
-        every = every[: next(k for k, x in enumerate(every) if x in required) + 1]
-    asked = [k for k, x in enumerate(every) if x not in required]
-    known = query.n_exhausted
+        xs = xs[: next(k for k, x in enumerate(xs) if x in required) + 1]
+    tested = [k for k, x in enumerate(xs) if x not in required]
+    n_exhausted = query.n_exhausted
     part, tally = search(
         query._replace(
-            xs=[every[k] for k in asked],
-            n_exhausted=known if isinstance(known, int) else [known[k] for k in asked],
+            xs=[xs[k] for k in tested],
+            n_exhausted=n_exhausted if isinstance(n_exhausted, int) else [n_exhausted[k] for k in tested],
         )
     )
     if query.until_survivor and part.last_survives:
-        return part, tally  # an x before it survives
-    numbers = np.full((3, len(every)), math.nan)
-    verdict, which = np.zeros((2, len(every)), np.int32)
-    numbers[:, asked] = part.statistic, part.dof, part.log_p
-    verdict[asked] = np.where(part.separated, 2, part.reliable)
-    which[asked] = part.which + 1
+        return part, tally  # an x before the first required one survives
+    numbers = np.full((3, len(xs)), math.nan)
+    verdict, which = np.zeros((2, len(xs)), np.int32)
+    numbers[:, tested] = part.statistic, part.dof, part.log_p
+    verdict[tested] = np.where(part.separated, 2, part.reliable)
+    which[tested] = part.which + 1
     statistic, dof, log_p = numbers
-    return SubsetResult(as_positions(every), statistic, dof, log_p, verdict, which, [(), *part.sets]), tally
+    return SubsetResult(as_positions(xs), statistic, dof, log_p, verdict, which, [(), *part.sets]), tally

@@ -1,10 +1,10 @@
-"""Search: what an algorithm talks to.
+"""Search: the interface between algorithms and independence tests.
 
-It turns outcomes into verdicts (significance and reliability), counts every test, remembers separating sets and
-evidence, reports progress, and stops on Ctrl-C. Algorithms see variables as positions and never see data.
+It turns outcomes into verdicts (significance and reliability), counts every test, keeps separating sets and
+evidence, reports progress, and stops on Ctrl-C. To algorithms, variables are positions; they never see data.
 
 A verdict has three values. A reliable test with p > alpha shows *independence*, one with p <= alpha *dependence*; an
-unreliable test shows neither: it is skipped and counted as such. A question whose conditioning set is larger than
+unreliable test shows neither: it is skipped, and counted as skipped. A question whose conditioning set is larger than
 `max_conditioning` is skipped in the same way.
 """
 
@@ -31,17 +31,15 @@ Candidates = Sequence[int] | Positions
 
 Value = TypeVar("Value")
 
-_TICK = 0.1  # seconds between two reports of progress
-
 
 class Search(SearchState):
-    """One search: a test, a significance level, and everything that is remembered.
+    """One search: a test, a significance level, and all that the search has found.
 
-    `subject` is the variable the whole search is about: evidence is then kept for it alone, seen from either side, and
-    not for the other variables that an algorithm takes for a target along the way; with `evidence=False`, for none.
-    `cache` is shared by searches that may take `memoised` steps from each other. Pairs that `knowledge` forbids are no
-    candidates for each other, and pairs that it requires are never separated; `known` are members of the subject's
-    blanket. Variables that are `excluded` are candidates for no target. Variables may be given as integers of any kind.
+    `subject` is the variable that the whole search is about: evidence is kept for it alone, and not for the other
+    variables that an algorithm treats as targets; with `evidence=False`, for none. Searches that share a `cache` share
+    their `memoised` steps. Pairs that `knowledge` forbids are no candidates for each other, and pairs that it requires
+    are never separated; `known` are members of the subject's blanket. `excluded` variables are candidates for no
+    target. Variables may be given as integers of any type.
     """
 
     # --- verdicts ------------------------------------------------------------------------------------------------
@@ -50,9 +48,7 @@ class Search(SearchState):
         """Return the outcome of one test, or None if it is skipped."""
         x, target, given = int(x), int(target), tuple(map(int, given))
         if x == target or x in given or target in given or not 0 <= x < len(self.variables):
-            raise OptionError(
-                f"a question must be about different variables of the table, not {x} and {target} | {given}"
-            )
+            raise OptionError(f"a test needs different variables of the table, not {x} ⊥ {target} | {given}")
         if self._too_large(given):
             self.tally.add(len(given), 0, 1)
             self.record_decision(x, target, NO_OUTCOME, given)
@@ -68,7 +64,7 @@ class Search(SearchState):
         return outcome
 
     def independent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
-        """Return whether a reliable test shows X ⊥ T | given; never of a member that is known."""
+        """Return whether a reliable test shows X ⊥ T | given; False for a known member."""
         if x in self._required(target) or (target == self.subject and x in self._known_members):
             return False
         outcome = self.ask(x, target, given)
@@ -86,17 +82,19 @@ class Search(SearchState):
         target, given = int(target), tuple(map(int, given))
         if self._too_large(given):
             return self._all_skipped(target, candidates, given)
-        if not given and target in self._known:
-            screen = self._known[target].part(as_positions(candidates))
+        if not given and target in self._marginals:
+            screen = self._marginals[target].part(as_positions(candidates))
             self._recorder.note_screen(target, screen)
             return screen
-        return self._counted(target, self._screen(target, candidates, given, threads=self._threads, poll=self._tick))
+        return self._record_screen(
+            target, self._screen(target, candidates, given, threads=self._threads, poll=self._tick)
+        )
 
     @contextmanager
     def working_set(self, among: Positions) -> Iterator[None]:
-        """Expect many screens of these variables, or of most of them; they must be in the table's order.
+        """Announce many screens of these variables, or of most of them; they must be in the table's order.
 
-        The answers are the same; the test may keep together what it needs for them.
+        The answers are the same, but the test may keep the columns of these variables together.
         """
         outside, self._screen = self._screen, self.test.working_set(among)
         try:
@@ -114,7 +112,7 @@ class Search(SearchState):
         return int(screen.xs[self.one_of(indices)])
 
     def by_strength(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Positions:
-        """Return the candidates that could be tested, most strongly associated first."""
+        """Return the candidates whose test is reliable, most strongly associated first."""
         screen = self.screen(target, candidates, given)
         return screen.xs[self._ranked(screen, np.flatnonzero(screen.reliable))]
 
@@ -131,7 +129,7 @@ class Search(SearchState):
     ) -> tuple[list[int], Positions]:
         """Return the dependent candidates, most strongly associated first, and the independent ones in their order.
 
-        Exact ties go by position, or at random if asked.
+        Exact ties are broken by position, or at random if there is a `random_state`.
         """
         screen = self.screen(target, candidates, given)
         if self._random is None and not self._required(target):
@@ -152,7 +150,7 @@ class Search(SearchState):
         if self._too_large(given):
             self._all_skipped(target, candidates, given)
             return None
-        screen = self._counted(
+        screen = self._record_screen(
             target, self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._tick)
         )
         last = len(screen) - 1
@@ -162,24 +160,24 @@ class Search(SearchState):
         return last if outcome.reliable and outcome.log_p <= self.log_alpha else None
 
     def dependents_given_groups(self, target: int, groups: CandidateGroups, also: int) -> list[int]:
-        """Return the candidates that depend on the target given their group's set and one more, the strongest first.
+        """Return the candidates that depend on the target given their group's set and `also`, the strongest first.
 
-        Groups with that one in their set are left out. Ties go by position. The tests are counted; they decide on no
-        variable and are not kept as evidence.
+        Groups whose set contains `also` are left out. Exact ties are broken by position. The tests are counted; they
+        decide on no variable and are not kept as evidence.
         """
         if self.max_conditioning is not None:
-            most = self.max_conditioning - 1
+            max_size = self.max_conditioning - 1
             for candidates, given in groups.all:
-                if also not in given and len(given) > most:
+                if also not in given and len(given) > max_size:
                     self.tally.add(len(given) + 1, 0, len(candidates))
-            groups = groups.up_to(most)
+            groups = groups.up_to(max_size)
         screen, tally = self.test.screens(target, groups, also, threads=self._threads, poll=self._tick)
         self.tally.merge(tally)
         self._tick()
         return screen.dependents(self.log_alpha)
 
     def _partitioned(self, target: int, screen: ScreenResult) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the indices of dependent candidates, and of independent ones, whose separating set is remembered."""
+        """Return the indices of dependent candidates, and of independent ones; keep the separating set of these."""
         dependent, independent = screen.partition(self.log_alpha)
         if required := self._required(target):
             kept = np.isin(screen.xs[independent], list(required))
@@ -189,13 +187,13 @@ class Search(SearchState):
         return dependent, independent
 
     def _ranked(self, screen: ScreenResult, indices: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return indices from the strongest to the weakest; exact ties by index, or at random if asked."""
+        """Return indices from the strongest to the weakest; exact ties by index, or at random with a seed."""
         return screen.ranked(indices, None if self._random is None else self._random.permutation(len(indices)))
 
     # --- many conditioning sets ----------------------------------------------------------------------------------
 
     def weakest(self, xs: Candidates, target: int, pool: Candidates) -> SubsetResult:
-        """Return, for each x, its least association with the target over all subsets of the pool."""
+        """Return, for each x, its weakest association with the target over all subsets of the pool."""
         return self._subsets(SubsetQuery(xs, target, pool, range(len(pool) + 1), max_size=self.max_conditioning))
 
     def separate(
@@ -212,8 +210,8 @@ class Search(SearchState):
     ) -> SubsetResult:
         """Return, for each x, the first subset of the pool that separates it from the target.
 
-        Where none does, the answer is x's weakest association. Smaller subsets come first, those of one size in the
-        pool's order. The options are those of `SubsetQuery`.
+        If there is none, the answer is the weakest association of x. Smaller subsets come first, subsets of one size in
+        the pool's order. The options are those of `SubsetQuery`.
         """
         if sizes is None:
             sizes = range(len(pool) + 1)
@@ -235,14 +233,16 @@ class Search(SearchState):
         required = self._required(query.target)
         if required and any(int(x) in required for x in query.xs):
             ask = functools.partial(self.test.search_subsets, threads=self._threads, poll=self._tick)
-            return self._found(query.target, *search_all_but(required, query, ask))
-        return self._found(query.target, *self.test.search_subsets(query, threads=self._threads, poll=self._tick))
+            return self._record_subsets(query.target, *search_all_but(required, query, ask))
+        return self._record_subsets(
+            query.target, *self.test.search_subsets(query, threads=self._threads, poll=self._tick)
+        )
 
     def test_each_given_rest(self, target: int, members: Collection[int], newest: int | None = None) -> list[int]:
         """Test each member in turn given the others, and return those that are separated.
 
-        A separated member is not conditioned on by those after it. Known members are not tested, nor is the `newest`,
-        which has just been found to depend on the target given all the others, as long as these stay.
+        A separated member is not conditioned on in the tests after it. Known members are not tested. The `newest`
+        member is known to depend on the target given all others, and is tested only if one of these is separated.
         """
         kept = self._required(target)
         if target == self.subject and self._known_members:
@@ -259,4 +259,4 @@ class Search(SearchState):
         found, tally = self.test.test_each_given_rest(
             xs, target, pool, self.log_alpha, max_size=self.max_conditioning, poll=self._tick
         )
-        return self._found(target, found, tally).separated_variables
+        return self._record_subsets(target, found, tally).separated_variables

@@ -1,7 +1,7 @@
 """Which sets separate which pairs of variables.
 
-A search over many variables finds most of them separated by the same few sets, in batches; these are kept as the
-arrays they come in and looked through when a pair is asked about.
+In a search over many variables, a few sets separate most of them, in batches. Batches are kept as the arrays they come
+in, and searched when a pair is looked up.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from serape import _core
 from serape.independence.subsets import SubsetResult
 
 _SMALL = 32  # batches up to this size are kept pair by pair …
-_FEW = 4  # … if one set separates them all, up to this
+_FEW = 4  # … or up to this size, if one set separates them all
 
 Positions = NDArray[np.uint32]
 
 
 class _Batch(NamedTuple):
-    """Many x, and which of some sets separates each."""
+    """Many x, each with the set that separates it."""
 
     serial: int
     xs: Positions
@@ -46,22 +46,22 @@ class _OneSet(NamedTuple):
 
 
 class Separations:
-    """Separating sets by pair, from whichever side they were found; the first found counts."""
+    """Separating sets by pair, whichever of the two was the target; the first found is kept."""
 
     def __init__(self) -> None:
-        self._serial = 0  # counts what was found
+        self._serial = 0  # the number of the latest entry
         self._pairs: dict[int, tuple[int, tuple[int, ...]]] = {}  # with the serial number
         self._batches: dict[int, list[_Batch | _OneSet]] = {}
 
     def add(self, x: int, target: int, given: tuple[int, ...]) -> None:
-        """Remember that a set separates two variables."""
+        """Keep a set that separates two variables."""
         self._serial += 1
         self._pairs.setdefault(_pair(x, target), (self._serial, given))
 
     def add_batch(
         self, xs: Positions, target: int, which: NDArray[np.int32] | None, sets: Sequence[Sequence[int]]
     ) -> None:
-        """Remember, for many x, which of some sets separates it from the target (the first, if `which` is None)."""
+        """Keep, for many x, which of the sets separates each from the target (the first, if `which` is None)."""
         if len(xs) == 0:
             return
         if len(xs) <= (_FEW if which is None else _SMALL):
@@ -78,13 +78,13 @@ class Separations:
         self._batches.setdefault(target, []).append(batch)
 
     def add_found(self, found: SubsetResult, target: int, log_alpha: float) -> None:
-        """Remember what a search through conditioning sets found to separate x from the target."""
+        """Keep the separating sets that a search through conditioning sets found."""
         if len(found) <= _SMALL:
             for x, given in found.separations(log_alpha):
                 self.add(x, target, given)
             return
-        apart = np.flatnonzero(found.reliable & (found.log_p > log_alpha))
-        self.add_batch(found.xs[apart], target, found.which[apart], found.sets)
+        indices = np.flatnonzero(found.reliable & (found.log_p > log_alpha))
+        self.add_batch(found.xs[indices], target, found.which[indices], found.sets)
 
     def get(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set that separates two variables, or None if none was found."""
@@ -95,11 +95,11 @@ class Separations:
                 given = batch.get(other)
                 if given is not None:
                     found.append((batch.serial, given))
-                    break  # later batches are later
+                    break  # the first batch counts
         return min(found)[1] if found else None
 
 
 def _pair(x: int, y: int) -> int:
-    """Return a number for two variables, whichever comes first."""
-    x, y = int(x), int(y)  # those of NumPy overflow
+    """Return a number for an unordered pair of variables."""
+    x, y = int(x), int(y)  # NumPy integers would overflow
     return x << 32 | y if x < y else y << 32 | x

@@ -1,4 +1,4 @@
-"""What a search remembers: its settings, counts, separating sets, steps, evidence and progress."""
+"""The state of a search: its settings, counts, separating sets, steps, evidence and progress."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _all_variables(count: int) -> Positions:
 
 
 class SearchState:
-    """What a search knows and remembers; `Search` asks the questions."""
+    """The state of a search; `Search` asks the questions."""
 
     def __init__(
         self,
@@ -81,47 +81,47 @@ class SearchState:
         self._knowledge = knowledge
         self._known_members = tuple(known)
         self._cache = cache
-        self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # those this search has come by, by target and identity
+        self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # steps used so far, by target and identity
         self._separations = Separations()
         self.restrict_to: int | None = None
-        """The variable that steps must be about, if the search is confined to it."""
-        self._known: Mapping[int, ScreenResult] = {}
+        """The only variable that steps may be about, if there is one."""
+        self._marginals: Mapping[int, ScreenResult] = {}
         self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence)
         self._members: dict[int, Members] = {}
         self._started = time.perf_counter()
         self._ticked = self._started
 
     def use_marginals(self, marginals: Mapping[int, ScreenResult]) -> None:
-        """Take tests given nothing, by target, as known: they are not performed again, nor counted."""
-        self._known = marginals
+        """Use known tests given nothing, by target: they are neither performed again nor counted."""
+        self._marginals = marginals
 
     def candidates(self, target: int, *excluded: int, among: Positions | None = None) -> Positions:
-        """Return all variables that may be adjacent to the target, but the excluded ones, in the table's order.
+        """Return the variables that may be adjacent to the target, without the excluded ones, in the table's order.
 
-        `among` are those to choose from, if not all; they must be in the table's order, and come from this search.
+        `among` restricts them to some variables, which must be in the table's order and come from this search.
         """
         forbidden = () if self._knowledge is None else self._knowledge.forbidden_neighbours(target)
         return _core.without(self._all if among is None else among, (target, *excluded, *forbidden), ascending=True)
 
     def admissible(self, target: int, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are not the target and may be adjacent to it."""
-        out = self._excluded
+        refused = self._excluded
         if self._knowledge is not None:
-            out = out.union(self._knowledge.forbidden_neighbours(target))
-        return [x for x in candidates if x != target and x not in out]
+            refused = refused.union(self._knowledge.forbidden_neighbours(target))
+        return [x for x in candidates if x != target and x not in refused]
 
     def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:
         """Return the candidates that are not members, in their order."""
         return _core.without(as_positions(candidates), tuple(members))
 
     def rows_per_cell(self, *variables: int) -> float:
-        """Return the mean number of rows in a cell of the table of these variables."""
+        """Return the mean number of rows per cell of the table of the variables."""
         return self.test.rows_per_cell(variables)
 
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
-        """Return a set found to separate two variables, whichever of them was the target, or None.
+        """Return a set that separates two variables, whichever of them was the target, or None if none was found.
 
-        Sets found by a step about y come first, then those found by one about x, then all others. Remembered are the
+        Sets from a step about y come first, then those from a step about x, then all others. The search keeps the
         sets that `ask`, `partition`, `ranked_split`, `dependents`, `separate`, `weakest` and `test_each_given_rest`
         find, and `strongest` when no candidate is dependent.
         """
@@ -131,11 +131,11 @@ class SearchState:
         return next((given for given in found if given is not None), None)
 
     def may_join(self, x: int, y: int) -> bool:
-        """Return whether an arc x → y may be, for all that is known."""
+        """Return whether knowledge allows an arc x → y."""
         return self._knowledge is None or self._knowledge.allows(x, y)
 
     def step(self, key: Any, target: int, compute: Callable[[], Value]) -> Value:
-        """Return what a step about a target gives, computed once; see `memoised`."""
+        """Return the result of a step about a target, computed once; see `memoised`."""
         if self.restrict_to is not None and target != self.restrict_to:
             raise NeedsOtherTarget
 
@@ -154,43 +154,43 @@ class SearchState:
         return found.value
 
     def members(self, target: int) -> Members:
-        """Return an empty set to build the answer about a target in; what enters and leaves it is remembered."""
+        """Return an empty set for the answer about a target; it records which variables enter and leave."""
         built = Members(self.log(target) if self._recorder.keeps(target) else None)
         if self._recorder.step_of in (None, target):
             self._members[target] = built
         return built
 
     def blanket(self, target: int) -> Members:
-        """Return the set to build a blanket in; members that are known are there from the start."""
+        """Return a set for the blanket of a target; it starts with the known members."""
         built = self.members(target)
         for x in sorted({*self._required(target), *(self._known_members if target == self.subject else ())}):
             built.add(x)
         return built
 
     def members_so_far(self, target: int) -> tuple[int, ...]:
-        """Return what is in the set being built for a target."""
+        """Return the members of the set being built for a target."""
         return tuple(self._members.get(target, ()))
 
     def record_decision(self, x: int, target: int, outcome: Outcome, given: Sequence[int]) -> None:
-        """Take a test for the one that decides on x, until there is a later one."""
+        """Record a test as the one that decides on x, until a later one is recorded."""
         self._recorder.record(int(x), int(target), outcome, tuple(map(int, given)))
 
     def record_untested(self, x: int, target: int, given: Sequence[int]) -> None:
-        """Record that the question that would decide on x was skipped."""
+        """Record that the test that would decide on x was skipped."""
         self.record_decision(x, target, NO_OUTCOME, given)
 
     def record_separation(self, x: int, target: int) -> None:
-        """Take the test that separates x from the target for the one that decides on x."""
+        """Record the test that separates x from the target as the one that decides on x."""
         given = self.separating_set(x, target)
         if given is not None and self._recorder.keeps(target):
             self.record_decision(x, target, self.repeat(x, target, given), given)
 
     def decision(self, x: int, target: int) -> Decision | None:
-        """Return the test that decides on x at present, where evidence is kept."""
+        """Return the test that decides on x so far, or None if there is none or no evidence is kept."""
         return self._recorder.log(target).latest(int(x)) if self._recorder.keeps(target) else None
 
     def reconcile_sides(self, members: Collection[int]) -> None:
-        """Decide by tests seen from the other side where the latest test from the subject contradicts the answer."""
+        """Record tests with the subject as candidate where the latest test with it as target contradicts the answer."""
         self._recorder.reconcile(members)
 
     def log(self, target: int) -> EvidenceLog:
@@ -198,11 +198,11 @@ class SearchState:
         return self._recorder.log(int(target))
 
     def repeat(self, x: int, target: int, given: Sequence[int] = ()) -> Outcome:
-        """Return the outcome of a test that was performed before; it is not counted again."""
+        """Return the outcome of a test that was performed before, without counting it again."""
         return self.test.test(int(x), int(target), tuple(map(int, given)))
 
     def one_of(self, ties: Sequence[int]) -> int:
-        """Return the first of what ties exactly, or one at random if a `random_state` was given."""
+        """Return the first of exact ties, or one at random if there is a `random_state`."""
         return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
 
     def _required(self, target: int) -> frozenset[int]:
@@ -216,17 +216,17 @@ class SearchState:
         nothing = np.full(len(candidates), math.nan)
         reliable = np.zeros(len(candidates), bool)
         screen = ScreenResult(as_positions(candidates), given, nothing, nothing, reliable, nothing)
-        return self._counted(target, screen)
+        return self._record_screen(target, screen)
 
-    def _counted(self, target: int, screen: ScreenResult) -> ScreenResult:
+    def _record_screen(self, target: int, screen: ScreenResult) -> ScreenResult:
         performed = screen.performed
         self.tally.add(len(screen.given), performed, len(screen) - performed)
         self._recorder.note_screen(target, screen)
         self._tick()
         return screen
 
-    def _found(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
-        """Count and remember what a search through conditioning sets found."""
+    def _record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
+        """Count and record the answers of a search through conditioning sets."""
         self.tally.merge(tally)
         self._recorder.note_subsets(target, found)
         self._separations.add_found(found, target, self.log_alpha)

@@ -1,4 +1,4 @@
-"""What speaks for the edges of a skeleton, and what separates the pairs that are not adjacent."""
+"""The evidence for the edges of a skeleton, and sets that separate the pairs that are not adjacent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from serape.search import Search
 from serape.skeletons.skeleton import Pair, Skeleton, keep_weaker, pair_tests, separate_pairs
 
 MAX_SUBSETS = 100_000
-"""A separating set of a pair is looked for among subsets of its neighbours of one size while there are no more."""
+"""The most subsets of one size that are searched for a separating set of a pair."""
 
 
 def weigh_edges(search: Search, found: Skeleton) -> dict[int, list[int]]:
@@ -34,8 +34,8 @@ def weigh_edges(search: Search, found: Skeleton) -> dict[int, list[int]]:
 def find_separations(search: Search, found: Skeleton, pools: Mapping[int, list[int]]) -> None:
     """Find sets that separate the pairs that have a common neighbour but are not adjacent.
 
-    They are looked for among the subsets of the neighbours of either, the smallest first. Pairs that knowledge forbids
-    are not tested, and no separating set is known of them.
+    The subsets of the neighbours of either variable are searched, the smallest first. Pairs that knowledge forbids are
+    not tested and have no separating set.
     """
     pending = {x: search.admissible(x, sorted(found.at_distance_two(x))) for x in pools}
     size = 0

@@ -1,14 +1,14 @@
 """The PC algorithm: skeleton and separating sets.
 
 Spirtes, Glymour and Scheines, *Causation, Prediction, and Search*, 2nd edition, 2000; in the order-independent form of
-Colombo and Maathuis, *Order-independent constraint-based causal structure learning*, JMLR 2014 (PC-stable): what a pair
-is tested with depends on the neighbours at the start of each round only. So do the separating sets here: a pair's
-neighbours are looked through from the most strongly associated on. The order of columns matters only where two
+Colombo and Maathuis, *Order-independent constraint-based causal structure learning*, JMLR 2014 (PC-stable): the
+conditioning sets of a pair depend only on the neighbours at the start of each round. So do the separating sets here: a
+pair's neighbours are searched from the most strongly associated on. The order of columns matters only where two
 associations tie exactly.
 
-Sound when the set is all variables. On a part of them, variables left out can keep two neighbours' neighbours joined
-that a set inside would separate; see `iamb_npc` for what that comes to. A pair that cannot be tested reliably given
-nothing is not joined: none of its tests could be reliable, and it would stay joined for that reason alone.
+Sound over all variables. Over some of them it is not: two variables may stay adjacent because the set that separates
+them is not among the variables; see `iamb_npc` for the consequence. A pair whose test given nothing is unreliable is
+not adjacent: all its tests would be unreliable, and it would stay adjacent for that reason alone.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from serape.skeletons.skeleton import Pair, Single, Skeleton, keep_weaker, pair_
 
 
 def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | None = None) -> Skeleton:
-    """Find the skeleton over the variables: start with all joined, part those that some set of neighbours separates.
+    """Find the skeleton over the variables: start with all pairs, remove those that a set of neighbours separates.
 
-    `found` is where it is built: who looks there meanwhile sees how far it is.
+    The skeleton is built in `found`, so that a caller who is interrupted has what was found so far.
     """
     found = Skeleton({}) if found is None else found
     untested = _marginal_tests(search, sorted(variables), found)
@@ -34,7 +34,7 @@ def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | No
             pair = frozenset((x, y))
             if pair in found.separations:
                 separations[pair] = found.separations[pair]
-            elif pair not in untested and x < y:  # the others were independent given nothing
+            elif pair not in untested and x < y:  # all other pairs are independent given nothing
                 outcome = search.repeat(x, y)
                 separations[pair] = (outcome.log_p, -outcome.statistic, Single(outcome), 0)
     found.separations = separations
@@ -42,30 +42,32 @@ def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | No
 
 
 def separate_neighbours(search: Search, found: Skeleton) -> None:
-    """Part those that some set of neighbours separates, given one neighbour, two, and so on."""
-    near = found.neighbours
+    """Remove the pairs that a set of neighbours separates: sets of one neighbour, then of two, and so on."""
+    neighbours = found.neighbours
     weak = (0.0, 0.0)
     by_strength = {
         x: sorted(others, key=lambda y, x=x: (*found.weakest.get(frozenset((x, y)), weak)[:2], y))  # type: ignore[misc]
-        for x, others in near.items()
+        for x, others in neighbours.items()
     }
     size = 1
-    while any(len(others) > size for others in near.values()):
-        at_start = {x: [y for y in by_strength[x] if y in others] for x, others in near.items() if len(others) > size}
+    while any(len(others) > size for others in neighbours.values()):
+        at_start = {
+            x: [y for y in by_strength[x] if y in others] for x, others in neighbours.items() if len(others) > size
+        }
         separated, weakest = separate_pairs(search, at_start, at_start, size)
-        for pair, seen in separated.items():
+        for pair, test in separated.items():
             x, y = pair
-            near[x].discard(y)
-            near[y].discard(x)
-            found.separations[pair] = seen
-        for pair, seen in weakest.items():
-            keep_weaker(found.weakest, pair, seen)
+            neighbours[x].discard(y)
+            neighbours[y].discard(x)
+            found.separations[pair] = test
+        for pair, test in weakest.items():
+            keep_weaker(found.weakest, pair, test)
         size += 1
-    found.weakest = {pair: seen for pair, seen in found.weakest.items() if pair not in found.separations}
+    found.weakest = {pair: test for pair, test in found.weakest.items() if pair not in found.separations}
 
 
 def _marginal_tests(search: Search, variables: list[int], found: Skeleton) -> set[Pair]:
-    """Join what depends on each other given nothing, each pair tested once; return the pairs without a verdict."""
+    """Make the pairs adjacent that are dependent given nothing; return the pairs whose test is unreliable."""
     found.neighbours.update((x, set()) for x in variables)
     untested: set[Pair] = set()
     for k, x in enumerate(variables):

@@ -1,7 +1,8 @@
-"""Skeletons: who is joined to whom, and what separates those who are not.
+"""Skeletons: which variables are adjacent, and the tests that separate those that are not.
 
-Pairs are parted in rounds, by sets of 1, 2, … members. Each side of a pair looks through its own pool, and of two sets
-that are found the one with the larger p-value counts: within a round nothing depends on who is looked at first.
+Pairs are separated in rounds, by sets of 1, 2, … members. For each variable of a pair the sets come from a pool of its
+own. If both pools have a separating set, the one with the larger p-value counts, so that within a round the order of
+the variables does not matter.
 """
 
 from __future__ import annotations
@@ -35,55 +36,55 @@ class Single:
 
 
 PairTest = tuple[float, float, SubsetResult | ScreenResult | Single, int]
-"""A test of a pair: log p, less the statistic, and the answers among which it is, with its place; larger is weaker.
+"""A test of a pair: log p, the negative statistic, and the answers that hold the test, with its index there.
 
-There are many of these and few are looked at in the end, so no more is made of them than that.
+Larger tuples are weaker. There are many of these and few are used in the end, so they are plain tuples.
 """
 
 
 @dataclass
 class Skeleton:
-    """Who is joined to whom, and what separates those who are not but have a neighbour in common."""
+    """Which variables are adjacent, and what separates those that are not but have a common neighbour."""
 
     neighbours: dict[int, set[int]]
     separations: dict[Pair, PairTest] = field(default_factory=dict)
     """Tests that separate pairs."""
     weakest: dict[Pair, PairTest] = field(default_factory=dict)
-    """For pairs that are joined, the weakest association met."""
+    """For adjacent pairs, the weakest association found."""
 
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return the set that separates two variables, or None if none is known."""
-        seen = self.separations.get(frozenset((x, y)))
-        return None if seen is None else seen[2].given_of(seen[3])
+        test = self.separations.get(frozenset((x, y)))
+        return None if test is None else test[2].given_of(test[3])
 
     def is_collider(self, x: int, middle: int, y: int) -> bool:
-        """Return whether X – middle – Y, X and Y not joined, must be X → middle ← Y."""
-        near = self.neighbours
-        if middle not in near[x] or middle not in near[y] or y in near[x]:
+        """Return whether X – middle – Y, X and Y not adjacent, must be X → middle ← Y."""
+        neighbours = self.neighbours
+        if middle not in neighbours[x] or middle not in neighbours[y] or y in neighbours[x]:
             return False
         separating = self.separating_set(x, y)
         return separating is not None and middle not in separating
 
     def at_distance_two(self, x: int) -> set[int]:
-        """Return those that are not joined to x, but to a neighbour of it."""
-        near = self.neighbours[x]
-        return {y for z in near for y in self.neighbours[z]} - near - {x}
+        """Return the variables that are not adjacent to x, but to a neighbour of x."""
+        adjacent = self.neighbours[x]
+        return {y for z in adjacent for y in self.neighbours[z]} - adjacent - {x}
 
 
 def separate_pairs(
     search: Search, asked: Mapping[int, Sequence[int]], pools: Mapping[int, Sequence[int]], size: int
 ) -> tuple[dict[Pair, PairTest], dict[Pair, PairTest]]:
-    """Look for sets of one size in the pool of x that separate it from those asked about, for every x.
+    """Find sets of one size in the pool of each x that separate it from the variables in `asked[x]`.
 
-    Returns what separates pairs, and for the others the weakest association met.
+    Returns the tests that separate pairs, and for the other pairs the weakest association.
     """
     separated: dict[Pair, PairTest] = {}
     weakest: dict[Pair, PairTest] = {}
     for x, others in asked.items():
         answers = search.separate(others, x, pools[x], range(size, size + 1))
-        apart = set(answers.separated_variables)
-        for pair, seen in pair_tests(x, answers):
-            keep_weaker(weakest if apart.isdisjoint(pair) else separated, pair, seen)
+        separated_from_x = set(answers.separated_variables)
+        for pair, test in pair_tests(x, answers):
+            keep_weaker(weakest if separated_from_x.isdisjoint(pair) else separated, pair, test)
     return separated, weakest
 
 
@@ -92,8 +93,8 @@ def pair_tests(target: int, answers: SubsetResult | ScreenResult) -> list[tuple[
     return [(frozenset((target, x)), (log_p, -statistic, answers, k)) for k, x, log_p, statistic in answers.each()]
 
 
-def keep_weaker(store: dict[Pair, PairTest], pair: Pair, seen: PairTest) -> None:
-    """Keep a test of a pair if no weaker one is there."""
+def keep_weaker(store: dict[Pair, PairTest], pair: Pair, test: PairTest) -> None:
+    """Store a test of a pair unless a weaker one is stored."""
     known = store.get(pair)
-    if known is None or seen[:2] > known[:2]:
-        store[pair] = seen
+    if known is None or test[:2] > known[:2]:
+        store[pair] = test
