@@ -215,7 +215,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         columns = read(X, Kinds(self.kinds))
         name = _name_of(y, columns.names)
         target = _target(name, y, self.target_kind)
-        table = Table(columns.with_one_more(name, target), self.kinds, self.missing)
+        table = Table(columns.with_added_column(name, target), self.kinds, self.missing)
         if self.discretise is None:
             return table, name
         divided = discretise(table, self.discretise, self.bins, target=name if self.discretise == "mdl" else None)

@@ -113,7 +113,7 @@ class TestTable:
 
     def test_what_is_not_there_is_never_counted(self) -> None:
         table = Table({"a": ["x", None, "y", "x"], "b": [1, 2, 1, 2]}, missing="pairwise")
-        with pytest.raises(serape.DataError, match=r"'a' \(1, first in row 1\), which only tests on complete rows"):
+        with pytest.raises(serape.DataError, match=r"'a' \(1, first in row 1\); with missing='pairwise' only tests"):
             G2(table)
 
     def test_constant_but_for_gaps(self) -> None:

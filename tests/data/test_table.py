@@ -216,7 +216,7 @@ class TestKinds:
 
     def test_text_that_is_numbers(self) -> None:
         assert Table({"a": ["1", "2.5"]}, kinds={"a": "continuous"}).column("a").tolist() == [1.0, 2.5]
-        with pytest.raises(serape.DataError, match="'a' was to be continuous but holds 'x'"):
+        with pytest.raises(serape.DataError, match="'a' cannot be continuous: it holds 'x'"):
             Table({"a": ["1", "x"]}, kinds={"a": "continuous"})
 
     def test_unknown_kind(self) -> None:
@@ -274,7 +274,7 @@ class TestMissing:
         table = Table(MISSING[source](), missing="drop")
         assert table.column("a").tolist() == ["x", "y", "x"]
         assert table.column("b").tolist() == [1, 1, 2]
-        assert "1 of 4 rows left out" in table.notes[0]
+        assert "1 of 4 rows dropped" in table.notes[0]
 
     @pytest.mark.parametrize("source", MISSING)
     def test_a_level(self, source: str) -> None:
@@ -397,9 +397,9 @@ class TestRefusals:
         for data in (np.eye(4, dtype=int), {f"x{k}": [0, 1] for k in range(4)}):
             table = Table(data, ignore=["x1", "x3"])
             assert table.names == ("x0", "x2")
-            assert table.notes[0] == "left out as asked: 'x1', 'x3'"
+            assert table.notes[0] == "ignored, as asked: 'x1', 'x3'"
             assert table.column("x2").tolist() == Table(data).column("x2").tolist()
-        with pytest.raises(serape.OptionError, match="no column 'x9' to leave out"):
+        with pytest.raises(serape.OptionError, match="no column 'x9' to ignore"):
             Table(np.eye(4), ignore=["x9"])
 
     @pytest.mark.parametrize("kinds", [["categorical"], 3])

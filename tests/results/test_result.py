@@ -217,5 +217,5 @@ def test_too_few_rows_are_told() -> None:
 
 def test_a_column_that_was_left_out_is_told_so() -> None:
     table = serape.Table({"a": [1, 2, 1], "b": [2, 1, 1], "c": [1, 1, 2]}, kinds="categorical", ignore=["c"])
-    with pytest.raises(serape.OptionError, match="'c' was left out, as asked"):
+    with pytest.raises(serape.OptionError, match="'c' is ignored, as asked"):
         serape.markov_blanket(table, "c")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.encoding import Codes, Encoded, as_codes
-from serape.data.reading import Columns
+from serape.data.columns import Columns
 from serape.data.table import Table
 
 
