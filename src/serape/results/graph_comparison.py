@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 
 from serape.errors import InputTypeError, OptionError, abbreviate
-from serape.networks.network import Network, find_cycle, in_order, told_cycle
+from serape.networks.network import Network, describe_cycle, find_cycle, parents_first
 from serape.structure.graphs import Arc, PartlyDirected, cpdag, structural_hamming_distance
 
 
@@ -111,16 +111,16 @@ def _checked(graph: Any, which: str) -> nx.Graph[str]:
 
 def _refuse_cycle(graph: PartlyDirected, names: list[str]) -> None:
     parents = [sorted(above) for above in graph.parents]
-    order = in_order(parents)
+    order = parents_first(parents)
     if len(order) < graph.n:
         cycle = [names[k] for k in find_cycle(parents, order)]
-        raise OptionError(f"the true graph has a cycle, {told_cycle(cycle)}; leave one of its arcs out")
+        raise OptionError(f"the true graph has a cycle, {describe_cycle(cycle)}; leave one of its arcs out")
 
 
 def _completed(graph: PartlyDirected) -> PartlyDirected:
     """Return the completed graph of a DAG, and any other graph as it stands."""
     parents = [sorted(above) for above in graph.parents]
-    return graph if graph.edges() or len(in_order(parents)) < graph.n else cpdag(parents)
+    return graph if graph.edges() or len(parents_first(parents)) < graph.n else cpdag(parents)
 
 
 def _pairs(graph: PartlyDirected) -> set[Arc]:
