@@ -142,7 +142,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table, target = self._table(X, y)
         found = ask(table, target, self.finds, self._settings())
         told = None if found.data is None else replace(found.data, table=None)
-        self.result_: Result = replace(found, trace=found.trace.settled(), data=told)  # a model does not keep the data
+        self.result_: Result = replace(found, trace=found.trace.detached(), data=told)  # a model does not keep the data
         self.blanket_ = self.result_.members
         self.support_ = np.zeros(len(table.names) - 1, bool)
         self.support_[[table.position(name) for name in self.blanket_]] = True

@@ -98,8 +98,8 @@ def nasty(rows: int = 200) -> dict[str, Any]:
 
 class TestBlanket:
     def test_the_answer_comes_first(self, read: Reader, found: serape.Result) -> None:
-        assert "6 of 13 other variables tell all that these data show about HeartDisease :" in read.text
-        assert read.text.index("all that these data show") < read.text.index("Members of the blanket")
+        assert "6 of 13 other variables form the Markov blanket of HeartDisease :" in read.text
+        assert read.text.index("form the Markov blanket") < read.text.index("Members of the blanket")
         for name in found.blanket:
             assert name in read.text
 
@@ -108,9 +108,9 @@ class TestBlanket:
         assert set(by_name) == set(found.trace.names)
         for name in found.trace.names:
             if name != found.target:
-                assert by_name[name]["said"] == str(found.explain(name))
+                assert by_name[name]["text"] == str(found.explain(name))
         names = [v["name"] for v in read.content["variables"]]
-        apart = {names[k] for k in by_name["Exercise"]["apart"]}
+        apart = {names[k] for k in by_name["Exercise"]["separators"]}
         assert apart == set(found.explain("Exercise").separating_set or ()) != set()
 
     def test_roles_and_arrows(self, read: Reader, found: serape.Result) -> None:
@@ -133,20 +133,20 @@ class TestBlanket:
 
     def test_an_algorithm_that_does_not_tell_spouses(self) -> None:
         page = blanket_page(serape.markov_blanket(clinic(5000), "HeartDisease", "iamb", alpha=0.01))
-        assert {v.get("role") for v in page.graph["variables"]} == {"target", "member", "left out"}
+        assert {v.get("role") for v in page.graph["variables"]} == {"target", "member", "excluded"}
         assert not any(e["arrow"] for e in page.graph["edges"])
 
     def test_nothing_found(self) -> None:
         read = Reader(page_text(blanket_page(serape.markov_blanket(clinic(200), "Ward", alpha=1e-9))))
-        assert "None of the 13 other variables was found to tell anything about Ward" in read.text
+        assert "None of the 13 other variables belongs to the Markov blanket of Ward" in read.text
         assert read.content["drawn"] == [0]
 
     def test_warnings(self, read: Reader) -> None:
         assert "Take care" not in read.text  # nothing was skipped
         few = Reader(page_text(blanket_page(serape.markov_blanket(clinic(100), "HeartDisease"))))
-        assert "Take care" in few.text
-        assert "questions" in few.text
-        assert "had no verdict: too few rows" in few.text
+        assert "Warnings" in few.text
+        assert "tests (" in few.text
+        assert "skipped: too few rows" in few.text
 
     def test_notes_and_interruptions_are_told(self) -> None:
         data = {**clinic(300), "Constant": ["x"] * 300}
@@ -198,7 +198,7 @@ class TestSize:
         assert (tmp_path / "r.html").stat().st_size < 1_000_000
         read = Reader((tmp_path / "r.html").read_text())
         outside = 99_999 - len(found.blanket)
-        assert f"{outside - 300:,} more were left out and are not embedded" in read.text
+        assert f"{outside - 300:,} more are excluded and not embedded" in read.text
         assert read.content["absent"] == outside - 300
         # those embedded are those of the least p
         here = {v["name"] for v in read.content["variables"][: read.content["described"]]} - {*found.blanket, "x0"}
@@ -227,7 +227,7 @@ class TestSize:
         assert (tmp_path / "r.html").stat().st_size < 1_000_000
         read = Reader((tmp_path / "r.html").read_text())
         assert read.content["absent"] == 3000 - read.content["described"]
-        assert "of 2,999 edges are here" in read.text
+        assert "of 2,999 edges, between" in read.text
         assert read.content["mode"] == "around"
 
 
@@ -392,7 +392,7 @@ class TestNetworks:
     def test_whole(self) -> None:
         found = serape.network(serape.load_network("asia").sample(2000, 1), "pc-stable")
         read = Reader(page_text(network_page(found)))
-        assert read.content["mode"] == "whole"
+        assert read.content["mode"] == "full"
         assert len(read.content["boxes"]) == 8
         names = [v["name"] for v in read.content["variables"]]
         assert [(names[e["a"]], names[e["b"]]) for e in read.content["edges"]] == list(found.edges)
@@ -404,7 +404,7 @@ class TestNetworks:
     def test_no_edges(self) -> None:
         values = np.random.default_rng(0).integers(2, size=(50, 4))
         text = Reader(page_text(network_page(serape.network(values, "pc-stable", alpha=1e-9)))).text
-        assert "None of the 4 variables was found to be joined to another" in text
+        assert "None of the 4 variables has a neighbour" in text
 
     def test_found_by_score_alone(self) -> None:
         text = Reader(page_text(network_page(serape.network(serape.load_network("asia").sample(300, 1), "ges")))).text
