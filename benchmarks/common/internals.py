@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import serape
 from serape._core import PackedTable, instruction_set
-from serape.data.reading import WideColumns
+from serape.data.columns import WideColumns
 from serape.data.resampling import Resampler
 from serape.files import atomic_write
 from serape.independence import G2, X2, ContingencyTest

@@ -1,4 +1,4 @@
-"""Errors that say what is wrong, where, and what to do about it."""
+"""Errors. Each message says what is wrong, where, and what to do about it."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from typing import Any
 
 
 class SerapeError(Exception):
-    """Anything serape refuses to do; the message names the column, the value and the remedy."""
+    """The base of all errors of serape; the message names the column, the value and the remedy."""
 
 
 class DataError(SerapeError, ValueError):
-    """The data cannot be used as it is."""
+    """The data cannot be used as they are."""
 
 
 class OptionError(SerapeError, ValueError):
-    """A call asks for something that does not exist or does not go together."""
+    """An option of a call does not exist, or does not agree with another."""
 
 
 class InputTypeError(SerapeError, TypeError):
-    """An argument is of a type that serape does not take."""
+    """An argument is of a type that serape does not accept."""
 
 
 class MissingLibraryError(SerapeError, ImportError):
-    """Something needs a library that is not installed, or is too old; the message says how to install it."""
+    """A library that is needed is not installed or is too old; the message says how to install it."""
 
 
 class EmptyBlanketWarning(UserWarning):
-    """A selector found that no column tells anything about the target, so it selects none."""
+    """A selector finds an empty blanket, so it selects no column."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a search. `found` is what had been found by then."""
+    """Ctrl-C during a search. `found` is the result so far."""
 
     def __init__(self, found: Any) -> None:
-        super().__init__("interrupted; what was found so far is in the exception's `found`")
+        super().__init__("interrupted; the exception's `found` is the result so far")
         self.found = found
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return ' Did you mean …?' if something known is close to the word, else nothing."""
+    """Return ' Did you mean …?' if a known word is close to this one, otherwise an empty text."""
     close = difflib.get_close_matches(word, list(known), n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
 
 
-def abbreviate(names: Iterable[str], most: int = 5) -> str:
-    """Return the first few names, quoted, and how many more there are."""
+def abbreviate(names: Iterable[str], max_names: int = 5) -> str:
+    """Return the first few names, quoted, and the number of the others."""
     names = list(names)
-    shown = ", ".join(repr(n) for n in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+    shown = ", ".join(repr(n) for n in names[:max_names])
+    return shown if len(names) <= max_names else f"{shown} and {len(names) - max_names:,} more"
 
 
 def is_integer(number: object) -> bool:
-    """Return whether something is a whole number, of Python or NumPy, and not a truth value."""
+    """Return whether an object is a whole number, of Python or NumPy, and not a truth value."""
     return type(number) is int or (isinstance(number, Integral) and not isinstance(number, bool))

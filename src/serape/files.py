@@ -1,4 +1,4 @@
-"""Files: read as text, compressed or not, and written whole or not at all."""
+"""Files: text files, which may be compressed, are read; files are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from serape.errors import DataError
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 COMPRESSED = tuple(_OPENERS)
-"""How the names of compressed files end."""
+"""The endings of the names of compressed files."""
 
 
 @contextmanager
 def open_text(path: Path, opened: IO[str] | None = None) -> Iterator[IO[str]]:
-    """Open a file of UTF-8 text, which may be compressed; whatever is wrong with it is told in one sentence.
+    """Open a file of UTF-8 text, which may be compressed; any failure becomes an error of one sentence.
 
-    One that is open already is read on from where it stands, and `path` is what to call it.
+    If a file is open already, pass it as `opened`; `path` is then its name in messages.
     """
     opener = _OPENERS.get(path.suffix.lower(), open)
     try:
@@ -44,8 +44,8 @@ def open_text(path: Path, opened: IO[str] | None = None) -> Iterator[IO[str]]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Write a file so that it is there whole or not at all."""
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to write that replaces `path` once it is complete; if writing fails, `path` stays as it was."""
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -64,6 +64,6 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def atomic_write(path: Path, content: str | bytes) -> None:
-    """Write a file's content, whole or not at all."""
-    with whole_file(path) as file:
+    """Write a file; if writing fails, `path` stays as it was."""
+    with atomic_file(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)

@@ -1,4 +1,4 @@
-"""What is known beforehand about the arcs of a network."""
+"""Background knowledge about the arcs of a network."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Pair = tuple[str, str]
 class Knowledge:
     """Background knowledge, by the variables' names.
 
-    `required` arcs are there; `forbidden` arcs are not, though the same pair may be joined the other way round;
-    `forbidden_pairs` are joined neither way. `tiers` go from earlier to later: a variable of a later tier is never a
-    parent of one of an earlier tier. What is not mentioned is free.
+    `required` arcs are in the network. `forbidden` arcs are not, but the reverse arc may be. `forbidden_pairs` have no
+    arc in either direction. `tiers` go from earlier to later: a variable of a later tier is never a parent of one of an
+    earlier tier. Arcs that are not mentioned may be present or absent.
     """
 
     required: Sequence[Pair] = ()
@@ -36,15 +36,15 @@ class Knowledge:
         self._check()
 
     def bind(self, names: Sequence[str]) -> BoundKnowledge:
-        """Return the same about positions in a list of names."""
+        """Return the same knowledge about positions in a list of names."""
         index = {name: k for k, name in enumerate(names)}
         for field in fields(self):
             for group in getattr(self, field.name):
                 for name in group:
                     if name not in index:
                         raise OptionError(
-                            f"{field.name} names a variable {name!r} that the data do not have; correct it or take it "
-                            f"out.{suggestion(name, index)}"
+                            f"{field.name} names a variable {name!r} that the data do not have; correct or remove it."
+                            f"{suggestion(name, index)}"
                         )
         return BoundKnowledge(
             required=[(index[x], index[y]) for x, y in self.required],
@@ -55,7 +55,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, knowledge: Any) -> Knowledge:
-        """Return knowledge, given as such or as a dict."""
+        """Return knowledge that is given as such or as a dict."""
         if isinstance(knowledge, Knowledge):
             return knowledge
         if isinstance(knowledge, Mapping):
@@ -64,7 +64,7 @@ class Knowledge:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """Make knowledge from what `to_dict` gives."""
+        """Return the knowledge that `to_dict` wrote."""
         known = [field.name for field in fields(cls)]
         if not isinstance(stored, Mapping):
             raise OptionError(f"knowledge must be a dict with any of {', '.join(known)}, not {stored!r:.60}")
@@ -87,26 +87,26 @@ class Knowledge:
         for x, y in self.required:
             arc = f"{x!r} → {y!r}"
             if (x, y) in forbidden:
-                raise OptionError(f"the arc {arc} is both required and forbidden; take it out of one of them")
+                raise OptionError(f"the arc {arc} is both required and forbidden; remove it from one of the two")
             if frozenset((x, y)) in forbidden_neighbours:
-                raise OptionError(f"the arc {arc} is required, but its pair is forbidden; take it out of one of them")
+                raise OptionError(f"the arc {arc} is required, but its pair is forbidden; remove one of the two")
             if (y, x) in required:
-                raise OptionError(f"{arc} and {y!r} → {x!r} are both required; take one of them out")
+                raise OptionError(f"{arc} and {y!r} → {x!r} are both required; remove one of them")
             if x in tier and y in tier and tier[x] > tier[y]:
                 raise OptionError(
                     f"the required arc {arc} goes back from tier {tier[x]} to tier {tier[y]}; "
-                    "take it out, or move a variable to another tier"
+                    "remove it, or move a variable to another tier"
                 )
         try:
             cycle = nx.find_cycle(nx.DiGraph(self.required))
         except nx.NetworkXNoCycle:
             return
         path = " → ".join(repr(x) for x in (*(x for x, _ in cycle), cycle[0][0]))
-        raise OptionError(f"the required arcs form a cycle, {path}; take one of them out")
+        raise OptionError(f"the required arcs form a cycle, {path}; remove one of them")
 
 
 class BoundKnowledge:
-    """Knowledge about positions. Takes room for what is said, not for all pairs."""
+    """Knowledge about positions. Its size is that of the knowledge, not of all pairs."""
 
     def __init__(
         self,
@@ -129,31 +129,31 @@ class BoundKnowledge:
                 _join(self._forbidden_neighbours, x, y)
 
     def with_forbidden_pairs(self, pairs: Iterable[tuple[int, int]]) -> BoundKnowledge:
-        """Return the same and some more pairs that are not joined."""
-        more = copy.copy(self)
-        more._forbidden_neighbours = {x: set(others) for x, others in self._forbidden_neighbours.items()}
+        """Return the same knowledge with additional forbidden pairs."""
+        extended = copy.copy(self)
+        extended._forbidden_neighbours = {x: set(others) for x, others in self._forbidden_neighbours.items()}
         for x, y in pairs:
-            _join(more._forbidden_neighbours, x, y)
-        return more
+            _join(extended._forbidden_neighbours, x, y)
+        return extended
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing at all is known."""
+        """Whether nothing is known."""
         return not (self.required or self._forbidden or self._forbidden_neighbours or len(set(self._tier.values())) > 1)
 
     @property
     def has_forbidden_pairs(self) -> bool:
-        """Whether some pair is known not to be joined."""
+        """Whether some pair is forbidden in both directions."""
         return bool(self._forbidden_neighbours)
 
     @property
     def has_orientations(self) -> bool:
-        """Whether anything is known beside pairs that are not joined."""
+        """Whether anything is known besides forbidden pairs."""
         one_way = any(self.allows(y, x) for x, y in self._forbidden)
         return bool(self.required or one_way or len(set(self._tier.values())) > 1)
 
     def allows(self, x: int, y: int) -> bool:
-        """Return whether the arc x → y may be."""
+        """Return whether the arc x → y is allowed."""
         return not (
             (x, y) in self._forbidden
             or (y, x) in self.required
@@ -162,32 +162,32 @@ class BoundKnowledge:
         )
 
     def requires(self, x: int, y: int) -> bool:
-        """Return whether the arc x → y must be."""
+        """Return whether the arc x → y is required."""
         return (x, y) in self.required
 
     def required_neighbours(self, x: int) -> frozenset[int]:
-        """Return those that x must be joined to."""
+        """Return the variables that have a required arc from or to x."""
         return frozenset(self._required_neighbours.get(x, ()))
 
     def forbidden_neighbours(self, x: int) -> frozenset[int]:
-        """Return those that x cannot be joined to in either direction."""
+        """Return the variables that cannot be adjacent to x."""
         return frozenset(self._forbidden_neighbours.get(x, ()))
 
     def forbids_pair(self, x: int, y: int) -> bool:
-        """Return whether x and y cannot be joined in either direction."""
+        """Return whether x and y cannot be adjacent."""
         return y in self._forbidden_neighbours.get(x, ())
 
     def direction(self, x: int, y: int) -> tuple[int, int] | None:
-        """Return the only arc that may join x and y, or None if both or neither may."""
+        """Return the only allowed arc between x and y, or None if both or neither are allowed."""
         onward, back = self.allows(x, y), self.allows(y, x)
         if onward == back:
             return None
         return (x, y) if onward else (y, x)
 
 
-def _join(near: dict[int, set[int]], x: int, y: int) -> None:
-    near.setdefault(x, set()).add(y)
-    near.setdefault(y, set()).add(x)
+def _join(neighbours: dict[int, set[int]], x: int, y: int) -> None:
+    neighbours.setdefault(x, set()).add(y)
+    neighbours.setdefault(y, set()).add(x)
 
 
 def _pairs(field: str, given: Any) -> tuple[Pair, ...]:
@@ -196,7 +196,7 @@ def _pairs(field: str, given: Any) -> tuple[Pair, ...]:
         raise OptionError(f"{field} must be a list of pairs of names such as [('A', 'B')], not {given!r:.60}")
     for x, y in pairs:
         if x == y:
-            raise OptionError(f"{field} joins {x!r} to itself; take the pair out, or name two variables")
+            raise OptionError(f"{field} joins {x!r} to itself; remove the pair, or name two variables")
     return tuple((x, y) for x, y in pairs)
 
 
@@ -208,12 +208,12 @@ def _tiers(given: Any) -> tuple[tuple[str, ...], ...]:
     for k, names in enumerate(tiers, 1):
         for name in names:
             if tier.setdefault(name, k) != k:
-                raise OptionError(f"{name!r} is in tier {tier[name]} and in tier {k}; leave it in one of them")
+                raise OptionError(f"{name!r} is in tier {tier[name]} and in tier {k}; keep it in one of them")
     return tiers
 
 
 def _groups(given: Any, *kinds: Any) -> tuple[tuple[str, ...], ...] | None:
-    """Return groups of names as tuples, or None if they are something else."""
+    """Return groups of names as tuples, or None if the value is anything else."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         return None
     groups = []

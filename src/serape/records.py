@@ -1,4 +1,4 @@
-"""A small table of named columns that any dataframe library can take over."""
+"""A small table of named columns that can be converted to a frame of any dataframe library."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+
+_MAX_ROWS = 60
 
 
 class Records:
@@ -50,13 +53,14 @@ class Records:
         return frame
 
     def __repr__(self) -> str:
-        shown = [self.columns, *([_text(v) for v in row.values()] for row, _ in zip(self, range(60), strict=False))]
+        rows = ([_text(v) for v in row.values()] for row, _ in zip(self, range(_MAX_ROWS), strict=False))
+        shown = [self.columns, *rows]
         widths = [max(len(str(row[k])) for row in shown) for k in range(len(self.columns))]
         lines = [
             "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown
         ]
-        if len(self) > 60:
-            lines.append(f"… and {len(self) - 60:,} more rows")
+        if len(self) > _MAX_ROWS:
+            lines.append(f"… and {len(self) - _MAX_ROWS:,} more rows")
         return "\n".join(lines)
 
 

@@ -142,7 +142,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table, target = self._table(X, y)
         found = ask(table, target, self.finds, self._settings())
         told = None if found.data is None else replace(found.data, table=None)
-        self.result_: Result = replace(found, trace=found.trace.settled(), data=told)  # a model does not keep the data
+        self.result_: Result = replace(found, trace=found.trace.detached(), data=told)  # a model does not keep the data
         self.blanket_ = self.result_.members
         self.support_ = np.zeros(len(table.names) - 1, bool)
         self.support_[[table.position(name) for name in self.blanket_]] = True
@@ -215,7 +215,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         columns = read(X, Kinds(self.kinds))
         name = _name_of(y, columns.names)
         target = _target(name, y, self.target_kind)
-        table = Table(columns.with_one_more(name, target), self.kinds, self.missing)
+        table = Table(columns.with_added_column(name, target), self.kinds, self.missing)
         if self.discretise is None:
             return table, name
         divided = discretise(table, self.discretise, self.bins, target=name if self.discretise == "mdl" else None)

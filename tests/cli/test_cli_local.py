@@ -75,7 +75,7 @@ def test_kinds_and_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     code, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--missing", "drop", "--kind", "x=categorical")
     assert code == 0
     assert "1 variable\n" in out
-    assert "1 of 200 rows left out" in out
+    assert "1 of 200 rows dropped" in out
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_kinds_and_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
         (["nonsense"], 2, "nonsense"),
         (["blanket", "PATIENTS", "-t", "Age", "--seed", "-1"], 2, "random_state"),
         (["blanket", "PATIENTS", "-t", "Age", "-o", "/"], 1, "cannot be written"),
-        (["blanket", "PATIENTS", "-t", "Age", "--ignore", "Agee"], 2, "no column 'Agee' to leave out"),
+        (["blanket", "PATIENTS", "-t", "Age", "--ignore", "Agee"], 2, "no column 'Agee' to ignore"),
     ],
 )
 def test_errors(

@@ -82,7 +82,7 @@ class TestCopies:
         assert found.interchangeable("nearly") == ()
         assert found.interchangeable("no such column") == ()
         assert bool(found)
-        assert any("copies up to scale" in note and "'b3', 'fahrenheit'" in note for note in found.notes)
+        assert any("duplicates up to scale" in note and "'b3', 'fahrenheit'" in note for note in found.notes)
 
     def test_gaps_in_numbers(self) -> None:
         values = np.random.default_rng(2).normal(size=30)
@@ -242,7 +242,7 @@ class TestPairs:
             (("state",), "country", 5),
             (("state",), "again", 5),
         ]
-        assert "'state' determines 'country' but for 5 of 3,000 rows" in str(found)
+        assert "'state' determines 'country' in all but 5 of 3,000 rows" in str(found)
         assert not degenerate(data, tolerance=0.001).determined
 
     def test_gaps_and_identifiers(self) -> None:

@@ -34,7 +34,7 @@ class TestMissing:
         table = Table(MISSING[source](), missing="drop")
         assert table.column("a").tolist() == ["x", "y", "x"]
         assert table.column("b").tolist() == [1, 1, 2]
-        assert "1 of 4 rows left out" in table.notes[0]
+        assert "1 of 4 rows dropped" in table.notes[0]
 
     @pytest.mark.parametrize("source", MISSING)
     def test_a_level(self, source: str) -> None:
@@ -136,7 +136,7 @@ class TestTable:
 
     def test_what_is_not_there_is_never_counted(self) -> None:
         table = Table({"a": ["x", None, "y", "x"], "b": [1, 2, 1, 2]}, missing="pairwise")
-        with pytest.raises(serape.DataError, match=r"'a' \(1, first in row 1\), which only tests on complete rows"):
+        with pytest.raises(serape.DataError, match=r"'a' \(1, first in row 1\); with missing='pairwise' only tests"):
             G2(table)
 
     def test_constant_but_for_gaps(self) -> None:

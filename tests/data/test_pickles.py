@@ -66,7 +66,7 @@ def test_table(make: Callable[[np.random.Generator], serape.Table], random: np.r
     other = again(table)
     assert repr(other) == repr(table)
     assert dict(other.variables) == dict(table.variables)
-    assert other.copies == table.copies
+    assert other.duplicates == table.duplicates
     assert other.varying == table.varying
     for name in table.names:
         assert other.position(name) == table.position(name)

@@ -214,7 +214,7 @@ class TestKinds:
 
     def test_text_that_is_numbers(self) -> None:
         assert Table({"a": ["1", "2.5"]}, kinds={"a": "continuous"}).column("a").tolist() == [1.0, 2.5]
-        with pytest.raises(serape.DataError, match="'a' was to be continuous but holds 'x'"):
+        with pytest.raises(serape.DataError, match="'a' cannot be continuous: it holds 'x'"):
             Table({"a": ["1", "x"]}, kinds={"a": "continuous"})
 
     def test_unknown_kind(self) -> None:

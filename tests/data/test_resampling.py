@@ -22,7 +22,7 @@ def check_same(drawn: Table, part: Table) -> None:
     assert drawn.missing.keys() == part.missing.keys()
     for k, mask in part.missing.items():
         np.testing.assert_array_equal(drawn.missing[k], mask)
-    assert drawn.copies == part.copies
+    assert drawn.duplicates == part.duplicates
     assert drawn.varying == part.varying
 
 
@@ -30,7 +30,7 @@ def check_same(drawn: Table, part: Table) -> None:
 @pytest.mark.parametrize("large", [False, True])
 def test_drawn_rows_are_those_rows(missing: str, large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if large:
-        monkeypatch.setattr(resampling, "MOST_VALUES", 0)
+        monkeypatch.setattr(resampling, "MAX_VALUES", 0)
     table = assorted(missing)
     everything = range(len(table.names))
     resampler = Resampler(table)
@@ -51,7 +51,7 @@ def test_a_wide_array_is_drawn_block_by_block() -> None:
     table = Table(array)
     rows = np.arange(0, 50, 2)
     drawn = Resampler(table).draw(rows)
-    assert drawn.copies == {17: (17, 4000), 4000: (17, 4000)}
+    assert drawn.duplicates == {17: (17, 4000), 4000: (17, 4000)}
     for k in (0, 2047, 2048, 4999):
         np.testing.assert_array_equal(drawn.column(k), array[rows, k])
 

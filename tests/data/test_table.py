@@ -80,9 +80,9 @@ class TestRefusals:
         for data in (np.eye(4, dtype=int), {f"x{k}": [0, 1] for k in range(4)}):
             table = Table(data, ignore=["x1", "x3"])
             assert table.names == ("x0", "x2")
-            assert table.notes[0] == "left out as asked: 'x1', 'x3'"
+            assert table.notes[0] == "ignored, as asked: 'x1', 'x3'"
             assert table.column("x2").tolist() == Table(data).column("x2").tolist()
-        with pytest.raises(serape.OptionError, match="no column 'x9' to leave out"):
+        with pytest.raises(serape.OptionError, match="no column 'x9' to ignore"):
             Table(np.eye(4), ignore=["x9"])
 
     @pytest.mark.parametrize("kinds", [["categorical"], 3])

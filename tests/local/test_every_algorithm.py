@@ -111,7 +111,7 @@ class TestOnData:
         table = random_table(np.random.default_rng(4), 9, [2, 3] * 25)
         found = serape.markov_blanket(table, 0, algorithm=algorithm)
         assert found.skipped > 0
-        assert found.tests + found.skipped >= 49 - len(table.copies)  # by chance some are alike
+        assert found.tests + found.skipped >= 49 - len(table.duplicates)  # by chance some are alike
 
     def test_two_columns(self, algorithm: str) -> None:
         x = np.arange(100) % 2

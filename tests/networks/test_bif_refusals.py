@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import serape
 from bif_texts import SAME_AS_SMALL, SMALL, declared, line_of, refused
-from serape.networks import bif_reader, read_bif, write_bif
+from serape.networks import bif_reader, bif_tokens, read_bif, write_bif
 
 # --- what is refused -----------------------------------------------------------------------------------------------
 
@@ -22,46 +22,46 @@ def changed(old: str, new: str) -> str:
 
 WRONG: dict[str, tuple[str, int, str]] = {
     "nothing": ("", 1, "there is no variable"),
-    "another format": ("<xml></xml>", 1, "'<xml></xml>' stands where 'network', 'variable' or 'probability' must"),
-    "an unknown block": (SMALL + "utility u { }", 16, "'utility' stands where"),
+    "another format": ("<xml></xml>", 1, "expected 'network', 'variable' or 'probability', found '<xml></xml>'"),
+    "an unknown block": (SMALL + "utility u { }", 16, "found 'utility'"),
     "a comment without an end": (SMALL + "/* never", 16, "a comment opened by /* is never closed"),
     "a quotation mark without an end": (changed("{ no, yes }", '{ no, "yes }'), 4, "a quotation mark is not closed"),
     "an empty name": (changed("{ no, yes }", '{ no, "" }'), 4, "nothing between two quotation marks"),
     "a block without an end": (SMALL.rstrip("}\n"), 12, "the probability block is never closed"),
     "a block without a beginning": ("network small", 1, "the network block is never opened"),
     "a variable without a name": (changed("variable rain", "variable"), 3, "a variable must have one name"),
-    "a variable without a block": (SMALL + "variable x", 16, "the end of the file stands in a variable's name"),
+    "a variable without a block": (SMALL + "variable x", 16, "in a variable's name, found the end of the file"),
     "a variable of two names": (changed("variable rain", "variable rain, sun"), 3, "a variable must have one name"),
-    "a variable twice": (changed("variable grass", "variable rain"), 6, "variable 'rain' is declared a second time"),
+    "a variable twice": (changed("variable grass", "variable rain"), 6, "variable 'rain' is declared twice"),
     "a variable without levels": (changed("type discrete [ 2 ] { no, yes };", ""), 3, "variable 'rain' has no levels"),
     "a level twice": (changed("{ no, yes }", "{ no, no }"), 4, "variable 'rain' has the level 'no' twice"),
     "an empty list of levels": (changed("[ 2 ] { no, yes }", "{ }"), 4, "variable 'rain' has no levels"),
     "a level missing between commas": (changed("{ no, yes }", "{ no,, yes }"), 4, "a name is missing before ','"),
-    "too few levels": (changed("[ 2 ]", "[ 4 ]"), 4, "there must be 4 in the levels of 'rain', but there are 2"),
-    "too many levels": (changed("[ 2 ]", "[ 1 ]"), 4, "there must be 1 in the levels of 'rain', but there are 2"),
-    "no level": (changed("[ 2 ]", "[ 0 ]"), 4, "variable 'rain' claims 0 levels; it can have 1 to 65,536"),
-    "a giant of a variable": (changed("[ 2 ]", "[ 999999999 ]"), 4, "variable 'rain' claims 999,999,999 levels"),
+    "too few levels": (changed("[ 2 ]", "[ 4 ]"), 4, "expected 4 names in the levels of 'rain', found 2"),
+    "too many levels": (changed("[ 2 ]", "[ 1 ]"), 4, "expected 1 name in the levels of 'rain', found 2"),
+    "no level": (changed("[ 2 ]", "[ 0 ]"), 4, "variable 'rain' declares 0 levels; it can have 1 to 65,536"),
+    "a giant of a variable": (changed("[ 2 ]", "[ 999999999 ]"), 4, "variable 'rain' declares 999,999,999 levels"),
     "a continuous variable": (changed("discrete [ 2 ]", "continuous"), 4, "the type of 'rain' must be written"),
-    "a bar among levels": (changed("{ no, yes }", "{ no | yes }"), 4, "'|' stands in the levels of 'rain'"),
-    "a word in a variable": (changed("type discrete [ 2 ]", "kind discrete [ 2 ]"), 4, "'kind' stands in variable"),
-    "two types": (changed("no, yes };", "no, yes }; type discrete { a };"), 4, "'type' stands in variable 'rain'"),
+    "a bar among levels": (changed("{ no, yes }", "{ no | yes }"), 4, "in the levels of 'rain', found '|'"),
+    "a word in a variable": (changed("type discrete [ 2 ]", "kind discrete [ 2 ]"), 4, "'rain', found 'kind'"),
+    "two types": (changed("no, yes };", "no, yes }; type discrete { a };"), 4, "in variable 'rain', found 'type'"),
     "a comma missing": (changed("[ 2 ] { no, yes }", '[ 2 ] { "no" x, yes }'), 4, "a comma is missing after 'no'"),
     "an unknown child": (changed("( rain )", "( rian )"), 9, "names 'rian', which is not a variable; declare it. Did"),
     "an unknown parent": (changed("| rain", "| snow"), 12, "names 'snow', which is not a variable; declare it"),
     "no child": (changed("( rain )", "( )"), 9, "a probability block names no variable"),
-    "no names": (changed("( rain )", ""), 9, "'{' stands where '(' must open the names"),
-    "two children": (changed("( grass | rain )", "( grass, rain | rain )"), 12, "only one variable may stand before"),
-    "two bars": (changed("| rain )", "| rain | grass )"), 12, "'|' stands in the head of a probability block"),
+    "no names": (changed("( rain )", ""), 9, "expected '(' to open the names of a probability block, found '{'"),
+    "two children": (changed("( grass | rain )", "( grass, rain | rain )"), 12, "must have one variable before '|'"),
+    "two bars": (changed("| rain )", "| rain | grass )"), 12, "in the head of a probability block, found '|'"),
     "its own parent": (changed("| rain )", "| grass )"), 12, "'grass' is its own parent"),
     "a parent twice": (changed("| rain )", "| rain, rain )"), 12, "'grass' has the same parent twice"),
-    "probabilities twice": (SMALL + "probability ( rain ) { table 1 0; }", 16, "'rain' are given a second time"),
+    "probabilities twice": (SMALL + "probability ( rain ) { table 1 0; }", 16, "'rain' are given twice"),
     "a cycle": (changed("( rain ) {\n  table 0.8, 0.2;", "( rain | grass ) { default 1 0;"), 11, "form a cycle, '"),
-    "an unknown level": (changed("(no)", "(now)"), 13, "'now' is not a level of 'rain'; use one it declares. Did"),
-    "too many in a label": (changed("(no)", "(no, yes)"), 13, "there must be 1 in a row's levels, but there are 2"),
-    "too few in a label": (changed("(no)", "()"), 13, "there must be 1 in a row's levels, but there are 0"),
-    "a bar in a label": (changed("(no)", "(no | yes)"), 13, "a '|' stands among a row's levels"),
-    "a label without an end": (changed("(no)", "(no"), 13, "';' stands in a row's levels where a name, ','"),
-    "a row twice": (changed("(yes)", "(no)"), 14, "a row of 'grass' is given a second time"),
+    "an unknown level": (changed("(no)", "(now)"), 13, "'now' is not a level of 'rain'; use one of its levels. Did"),
+    "too many in a label": (changed("(no)", "(no, yes)"), 13, "expected 1 name in a row's levels, found 2"),
+    "too few in a label": (changed("(no)", "()"), 13, "expected 1 name in a row's levels, found 0"),
+    "a bar in a label": (changed("(no)", "(no | yes)"), 13, "there is a '|' among a row's levels"),
+    "a label without an end": (changed("(no)", "(no"), 13, "expected a name, ',' or ')' in a row's levels, found ';'"),
+    "a row twice": (changed("(yes)", "(no)"), 14, "a row of 'grass' is given twice"),
     "a row missing": (changed("  (yes) 0.1, 0.3, 0.6;\n", ""), 12, "'grass' has 1 of 2 rows, and none for (yes); add"),
     "no table": (changed("table 0.8, 0.2;", ""), 9, "'rain' has no probabilities; give it a line 'table …;'"),
     "a number missing": (changed("0.7, 0.2, 0.1", "0.7, 0.2"), 13, "a row of 'grass' needs 3 numbers but has 2"),
@@ -70,7 +70,7 @@ WRONG: dict[str, tuple[str, int, str]] = {
     "a word for a number": (changed("0.7", "often"), 13, "'often' in a row of 'grass' is not a number"),
     "not a number": (changed("0.7", "nan"), 13, "'nan' in a row of 'grass' is not a number"),
     "an underscore": (changed("0.7", "0.7_1"), 13, "'_1' in a row of 'grass' is not a number"),
-    "a malformed number": (changed("0.7", "0.7.1"), 13, "has something that is not a number"),
+    "a malformed number": (changed("0.7", "0.7.1"), 13, "has a value that is not a number"),
     "an overflowing number": (changed("0.7", "1e999"), 13, "the probabilities of 'grass' add up to inf"),
     "a semicolon missing": (changed("0.1;", "0.1"), 14, "a row of 'grass' is not ended by ';'"),
     "a row that does not add up": (changed("0.7", "0.6"), 13, "'grass' add up to 0.9; they must add up to 1"),
@@ -78,9 +78,9 @@ WRONG: dict[str, tuple[str, int, str]] = {
     "a negative probability": (changed("0.8, 0.2", "1.2, -0.2"), 10, "'rain' include -0.2; none may be negative"),
     "a table that does not add up": (changed("0.8", "0.7"), 10, "the probabilities of 'rain' add up to 0.9"),
     "a default that does not add up": (changed("(no) 0.7", "default 0.8"), 13, "the default probabilities of 'grass'"),
-    "a table and rows": (changed("(yes)", "table .1 .1 .1 .1 .3 .3; (yes)"), 12, "'grass' are a table and rows"),
-    "two tables": (changed("0.2;", "0.2; table 1, 0;"), 10, "'table' stands in the probabilities of 'rain'"),
-    "a word in a table": (changed("table 0.8", "tabel 0.8"), 10, "'tabel' stands in the probabilities of 'rain'"),
+    "a table and rows": (changed("(yes)", "table .1 .1 .1 .1 .3 .3; (yes)"), 12, "'grass' are both a table and rows"),
+    "two tables": (changed("0.2;", "0.2; table 1, 0;"), 10, "in the probabilities of 'rain', found 'table'"),
+    "a word in a table": (changed("table 0.8", "tabel 0.8"), 10, "in the probabilities of 'rain', found 'tabel'"),
 }  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def test_a_harmful_file_is_refused(what: str, folder: Path) -> None:
 
 
 def test_defaults_have_a_limit_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bif_reader, "MOST_NUMBERS", 5000)
+    monkeypatch.setattr(bif_reader, "MAX_NUMBERS", 5000)
     parents = ", ".join(f"v{k}" for k in range(10, 20))
     blocks = [f"probability ( v{k} | {parents} ) {{ default 1 0; }}\n" for k in range(3)]
     message = refused(folder, PAIRS + "".join(blocks))
@@ -173,18 +173,18 @@ def test_defaults_have_a_limit_together(folder: Path, monkeypatch: pytest.Monkey
 
 
 def test_names_have_a_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bif_reader, "MOST_NAMES", 20)
+    monkeypatch.setattr(bif_reader, "MAX_NAMES", 20)
     assert "more than 20 variables and levels" in refused(folder, PAIRS)
 
 
 def test_a_gzip_bomb_is_not_unpacked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bif_reader, "MOST_BYTES", 1 << 20)
-    assert "holds more than 1 MB once decompressed" in refused(folder, gzip.compress(b" " * (32 << 20)))
+    monkeypatch.setattr(bif_tokens, "MAX_BYTES", 1 << 20)
+    assert "is larger than 1 MB once decompressed" in refused(folder, gzip.compress(b" " * (32 << 20)))
     several = io.BytesIO()
     for _ in range(40):
         several.write(gzip.compress(b" " * (1 << 16)))
-    assert "holds more than 1 MB once decompressed" in refused(folder, several.getvalue())
-    assert "holds more than 1 MB, which" in refused(folder, " " * ((1 << 20) + 1))
+    assert "is larger than 1 MB once decompressed" in refused(folder, several.getvalue())
+    assert "is larger than 1 MB, the limit" in refused(folder, " " * ((1 << 20) + 1))
 
 
 # --- chance --------------------------------------------------------------------------------------------------------

@@ -206,8 +206,8 @@ def test_too_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Table({f"v{k}": codes for k in range(7)})
     with pytest.raises(DataError, match=r"'v6' given 'v0', 'v1', 'v2', 'v3', 'v4' and 1 more .*1,280,000,000 cells"):
         fit(table, {"v6": [f"v{k}" for k in range(6)]})
-    monkeypatch.setattr(module, "MOST_CELLS", 400)
+    monkeypatch.setattr(module, "MAX_CELLS", 400)
     assert fit(table, {"v1": ["v0"]}).cpt("v1").shape == (20, 20)
-    monkeypatch.setattr(module, "MOST_CELLS", 399)
-    with pytest.raises(DataError, match="leave out a parent"):
+    monkeypatch.setattr(module, "MAX_CELLS", 399)
+    with pytest.raises(DataError, match="remove a parent"):
         fit(table, {"v1": ["v0"]})

@@ -120,5 +120,5 @@ def test_a_sample_of_nonsense_rows_is_refused(rows: int) -> None:
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "x", True])
 def test_a_nonsense_seed_is_refused(seed: int) -> None:
-    with pytest.raises(serape.OptionError, match="is not a whole number from 0 up"):
+    with pytest.raises(serape.OptionError, match="is not a whole number, 0 or more"):
         rain().sample(10, seed)

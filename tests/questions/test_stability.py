@@ -56,7 +56,7 @@ def test_stable_and_records() -> None:
     assert [row["draws"] for row in found.records] == [round(20 * share) for share in shares]
     assert f"{found.stable()[0]} ({shares[0]:.0%})" in str(found)
     for threshold in (0, 1.1, "half"):
-        with pytest.raises(OptionError, match="threshold must lie"):
+        with pytest.raises(OptionError, match="threshold must be"):
             found.stable(threshold)  # type: ignore[arg-type]
 
 

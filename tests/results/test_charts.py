@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from drawn import bars_of, names_of
 from serape import AlphaPath, OptionError, Stability
 from serape.questions.alpha_path import ALPHAS
-from serape.results.charts import MOST_BARS, MOST_ROWS
+from serape.results.charts import MAX_BARS, MAX_ROWS
 from serape.results.pictures import figure_of
 
 # --- the alpha path --------------------------------------------------------------------------------------------------
@@ -62,25 +62,25 @@ def test_charts_can_be_read(count: int, kind: str) -> None:
         bars, path = stable_result(names, target).plot(), path_result(names, target).plot()
         check_readable(bars)
         check_readable(path)
-    assert [name.replace("\n", "") for name in names_of(bars)] == names[:MOST_BARS]
+    assert [name.replace("\n", "") for name in names_of(bars)] == names[:MAX_BARS]
     entered = len({name for members in path_result(names).members for name in members})
-    assert len(names_of(path)) == min(MOST_ROWS, entered)
+    assert len(names_of(path)) == min(MAX_ROWS, entered)
 
 
 def test_stability_chart() -> None:
     names = [f"x{k}" for k in range(39)]
     ax = stable_result(names).plot(threshold=0.8)
     bars = bars_of(ax)
-    assert [bar.get_width() for bar in bars] == [1 - k / 40 for k in range(MOST_BARS)]
+    assert [bar.get_width() for bar in bars] == [1 - k / 40 for k in range(MAX_BARS)]
     strong = {bar.get_facecolor() for bar in bars if bar.get_width() >= 0.8}
     weak = {bar.get_facecolor() for bar in bars if bar.get_width() < 0.8}
     assert len(strong) == len(weak) == 1 != len(strong | weak) == 2
     words = [text.get_text() for text in ax.texts]
     assert "threshold 80 %" in words
     assert "9 other variables found at least once, in at most 25 % of the draws." in words
-    assert "Nothing was found in any draw." in [t.get_text() for t in stable_result([]).plot().texts]
+    assert "No variable is found in any draw." in [t.get_text() for t in stable_result([]).plot().texts]
     nothing = AlphaPath("t", "blanket", (0.01,), ((),), 5, "gs", "g2", 9, 0.1, True)
-    assert "Nothing was found at any alpha up to 0.01." in [t.get_text() for t in nothing.plot().texts]
+    assert "No variable is found at any alpha up to 0.01." in [t.get_text() for t in nothing.plot().texts]
 
 
 def test_files_and_axes_of_the_caller(tmp_path: Path) -> None:

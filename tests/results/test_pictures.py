@@ -215,7 +215,7 @@ def test_truth() -> None:
     red, grey, own = "#c8102e", "#8c8c8c", "#20303f"
     assert colours == {
         ("a", "b"): own,
-        ("b", "c"): red,  # the other way in the truth
+        ("b", "c"): red,  # reversed in the truth
         ("c", "d"): own,  # undirected: nothing wrong
         ("a", "d"): red,
         ("d", "e"): red,
@@ -231,7 +231,7 @@ def test_truth() -> None:
     assert [text.get_text() for text in legend.get_texts()] == [
         "in the truth too",
         "not in the truth",
-        "the other way in the truth",
+        "reversed in the truth",
         "in the truth only",
     ]
     figure.canvas.draw()
@@ -253,14 +253,14 @@ def test_stronger_edges_are_thicker() -> None:
 
 
 def test_many_nodes_have_no_names() -> None:
-    for count in (pictures.MOST_NAMES, pictures.MOST_NAMES + 1):
+    for count in (pictures.MAX_NAMES, pictures.MAX_NAMES + 1):
         graph = nx.DiGraph((f"n{k // 2}", f"n{k}") for k in range(1, count))
         figure = draw_graph(graph, target="n3", title="tree")
-        if count == pictures.MOST_NAMES:
+        if count == pictures.MAX_NAMES:
             assert set(texts(figure)) == {*graph, "tree"}
         else:
-            assert texts(figure) == ["tree (151 nodes, names left out)"]
-            assert texts(draw_graph(graph)) == ["151 nodes, names left out"]
+            assert texts(figure) == ["tree (151 nodes, names omitted)"]
+            assert texts(draw_graph(graph)) == ["151 nodes, names omitted"]
         assert overlapping(figure) == []
         assert len(boxes(figure)) == count
 

@@ -24,8 +24,8 @@ def read(found: serape.Result) -> Reader:
 
 class TestBlanket:
     def test_the_answer_comes_first(self, read: Reader, found: serape.Result) -> None:
-        assert "6 of 13 other variables tell all that these data show about HeartDisease :" in read.text
-        assert read.text.index("all that these data show") < read.text.index("Members of the blanket")
+        assert "6 of 13 other variables form the Markov blanket of HeartDisease :" in read.text
+        assert read.text.index("form the Markov blanket") < read.text.index("Members of the blanket")
         for name in found.blanket:
             assert name in read.text
 
@@ -34,9 +34,9 @@ class TestBlanket:
         assert set(by_name) == set(found.trace.names)
         for name in found.trace.names:
             if name != found.target:
-                assert by_name[name]["said"] == str(found.explain(name))
+                assert by_name[name]["text"] == str(found.explain(name))
         names = [v["name"] for v in read.content["variables"]]
-        apart = {names[k] for k in by_name["Exercise"]["apart"]}
+        apart = {names[k] for k in by_name["Exercise"]["separators"]}
         assert apart == set(found.explain("Exercise").separating_set or ()) != set()
 
     def test_roles_and_arrows(self, read: Reader, found: serape.Result) -> None:
@@ -59,20 +59,20 @@ class TestBlanket:
 
     def test_an_algorithm_that_does_not_tell_spouses(self) -> None:
         page = blanket_page(serape.markov_blanket(clinic(5000), "HeartDisease", "iamb", alpha=0.01))
-        assert {v.get("role") for v in page.graph["variables"]} == {"target", "member", "left out"}
+        assert {v.get("role") for v in page.graph["variables"]} == {"target", "member", "excluded"}
         assert not any(e["arrow"] for e in page.graph["edges"])
 
     def test_nothing_found(self) -> None:
         read = Reader(page_text(blanket_page(serape.markov_blanket(clinic(200), "Ward", alpha=1e-9))))
-        assert "None of the 13 other variables was found to tell anything about Ward" in read.text
+        assert "None of the 13 other variables belongs to the Markov blanket of Ward" in read.text
         assert read.content["drawn"] == [0]
 
     def test_warnings(self, read: Reader) -> None:
         assert "Take care" not in read.text  # nothing was skipped
         few = Reader(page_text(blanket_page(serape.markov_blanket(clinic(100), "HeartDisease"))))
-        assert "Take care" in few.text
-        assert "questions" in few.text
-        assert "had no verdict: too few rows" in few.text
+        assert "Warnings" in few.text
+        assert "tests (" in few.text
+        assert "skipped: too few rows" in few.text
 
     def test_notes_and_interruptions_are_reported(self) -> None:
         data = {**clinic(300), "Constant": ["x"] * 300}

@@ -151,7 +151,7 @@ def test_a_variable_left_out_and_what_separates_it(show: Any) -> None:
     page = show("clinic")
     page.locator("#outside button.variable", has_text="Exercise").click()
     assert "Separated from HeartDisease by" in panel(page)
-    assert page.locator(".ghost .node").get_attribute("aria-label").startswith("Exercise, left out")
+    assert page.locator(".ghost .node").get_attribute("aria-label").startswith("Exercise, excluded")
     separating = {node.get_attribute("aria-label").split(",")[0] for node in page.locator(".node.part").all()}
     found = serape.markov_blanket(clinic(5000), "HeartDisease", algorithm="hiton-mb", alpha=0.01)
     assert separating == set(found.explain("Exercise").separating_set or ())
@@ -170,7 +170,7 @@ def test_search(show: Any) -> None:
     box.press("Enter")
     assert panel(page).startswith("Exercise")
     box.fill("nothing of the kind")
-    assert "No variable here has this in its name" in page.locator("#search-status").inner_text()
+    assert "No variable name contains this text" in page.locator("#search-status").inner_text()
     box.fill("blood")
     page.locator("#matches li").first.click()
     assert panel(page).startswith("BloodPressure")
@@ -308,7 +308,7 @@ def test_a_network_drawn_whole(show: Any) -> None:
     assert "No variable is chosen" in panel(page)
     page.locator(".node", has_text="CATECHOL").click()
     assert panel(page).startswith("CATECHOL")
-    assert "What speaks for the edges" in panel(page)
+    assert "Evidence for the edges" in panel(page)
     assert page.locator(".line.lit").count() >= 2
     page.locator("#edges button.variable", has_text="PRESS").first.click()
     assert panel(page).startswith("PRESS")

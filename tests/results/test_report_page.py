@@ -53,7 +53,7 @@ class TestSize:
         assert (tmp_path / "r.html").stat().st_size < 1_000_000
         read = Reader((tmp_path / "r.html").read_text())
         outside = 99_999 - len(found.blanket)
-        assert f"{outside - 300:,} more were left out and are not embedded" in read.text
+        assert f"{outside - 300:,} more are excluded and not embedded" in read.text
         assert read.content["absent"] == outside - 300
         # those embedded are those of the least p
         here = {v["name"] for v in read.content["variables"][: read.content["described"]]} - {*found.blanket, "x0"}
@@ -82,7 +82,7 @@ class TestSize:
         assert (tmp_path / "r.html").stat().st_size < 1_000_000
         read = Reader((tmp_path / "r.html").read_text())
         assert read.content["absent"] == 3000 - read.content["described"]
-        assert "of 2,999 edges are here" in read.text
+        assert "of 2,999 edges, between" in read.text
         assert read.content["mode"] == "around"
 
 

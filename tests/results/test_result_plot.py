@@ -21,7 +21,7 @@ from drawn import arrows, boxes, extents, has_head, in_data, overlapping, points
 from serape import OptionError, Result
 from serape.data.example import clinic
 from serape.results.explanation import Evidence
-from serape.results.pictures import MOST_NAMES, figure_of
+from serape.results.pictures import MAX_NAMES, figure_of
 
 
 def result(
@@ -127,7 +127,7 @@ def test_members_of_unknown_role(count: int, kind: str) -> None:
     assert boxes(figure)[names[0]].get_linestyle() != boxes(figure)["T"].get_linestyle()
     legend = figure.axes[0].get_legend()
     assert legend is not None
-    assert legend.get_texts()[0].get_text() == "parent, child or spouse: not told"
+    assert legend.get_texts()[0].get_text() == "parent, child or spouse (role unknown)"
 
 
 @pytest.mark.parametrize("count", [5, 20, 50])
@@ -246,10 +246,10 @@ def test_nothing_found_is_said(finds: Any) -> None:
 
 
 def test_the_strongest_of_very_many() -> None:
-    names = [f"x{k}" for k in range(MOST_NAMES + 30)]
+    names = [f"x{k}" for k in range(MAX_NAMES + 30)]
     figure = drawn(result(names, told=False))
     check_readable(figure, ["T", *names[30:]])  # later ones are stronger here
-    assert figure.axes[0].texts[-1].get_text().endswith(f"180 of 182 variables, the {MOST_NAMES} strongest drawn")
+    assert figure.axes[0].texts[-1].get_text().endswith(f"180 of 182 variables, the {MAX_NAMES} strongest drawn")
 
 
 def test_interrupted_is_said() -> None:

@@ -19,7 +19,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import serape
-from serape.results.charts import MOST_BARS
+from serape.results.charts import MAX_BARS
 from serape.results.explanation import p_text
 from serape.results.result import Result, finite, json_text
 
@@ -135,12 +135,12 @@ def show_stability(found: serape.Stability, threshold: float) -> None:
                     f"{row['share']:.0%}",
                     "yes" if row["share"] >= threshold else "",
                 ]
-                for row in ever[:MOST_BARS]
+                for row in ever[:MAX_BARS]
             ),
         )
-    if len(ever) > MOST_BARS:
-        most = ever[MOST_BARS]["share"]
-        print_line(f"and {len(ever) - MOST_BARS:,} others, each in {most:.0%} of the draws at most (--json has all)")
+    if len(ever) > MAX_BARS:
+        most = ever[MAX_BARS]["share"]
+        print_line(f"and {len(ever) - MAX_BARS:,} others, each in {most:.0%} of the draws at most (--json has all)")
     for line in lines[1:]:
         print_line(line.strip())
 

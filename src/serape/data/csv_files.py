@@ -1,8 +1,8 @@
 """Files of delimited text, plain or compressed, read a block at a time.
 
-The first line names the columns, unless it looks like data (`_is_data`) or the caller says otherwise. The separator is
-whichever of comma, semicolon, tab and bar the first line has most of. A column is whole numbers or real numbers if all
-its values are, otherwise text. Empty fields and the fields in `MISSING` are missing values.
+The first line names the columns, unless it looks like data (`_why_data`) or the caller says otherwise. The separator is
+the commonest of comma, semicolon, tab and bar in the first line. A column holds whole numbers or real numbers if all
+its values are such numbers, otherwise text. Empty fields and the words in `MISSING` are missing values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import lzma
 import re
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -30,20 +30,21 @@ MISSING = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null
 SUFFIXES = (".csv", ".tsv", ".txt", ".data")
 SEPARATORS = ",;\t|"
 _BLOCK = 20_000
-_GLANCE = 65_536  # bytes looked at to tell whether a file is delimited text
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_SAMPLE_BYTES = 65_536  # read to decide whether a file is delimited text
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
+_ABOUT_FIRST_LINE = "the first line"
 
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """How a text file is to be read."""
+    """How a text file is read."""
 
     header: bool | tuple[str, ...] | None = None
     missing: frozenset[str] = MISSING
 
     @classmethod
     def make(cls, header: object, na_values: object) -> TextOptions | None:
-        """Check what a caller asks for; None if it is nothing."""
+        """Check the options that a caller gives and return them; None if all are at their default."""
         if isinstance(na_values, str | bytes) or not isinstance(na_values, Collection):
             raise OptionError(f"na_values must be a list of words, not {na_values!r:.60}")
         if header is None and not na_values:
@@ -56,7 +57,7 @@ class TextOptions:
 
 
 def is_csv(path: Path) -> bool:
-    """Return whether the name looks like a CSV file's."""
+    """Return whether a file's name ends like that of a CSV file."""
     suffixes = [s.lower() for s in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
@@ -64,16 +65,17 @@ def is_csv(path: Path) -> bool:
 
 
 def looks_delimited(path: Path) -> bool:
-    """Return whether the first lines of a file, whatever it is called, have the same number of fields, two or more.
+    """Return whether the first lines of a file, whatever its name, all have the same number of fields, two or more.
 
-    What cannot be looked at without being used up, a pipe, is trusted.
+    The answer is True for a pipe, because reading from it would consume the data.
     """
     if not path.is_file():
         return True
     try:
-        start = _glance(path)
-        whole = len(start) < _GLANCE
-        text = start.decode("utf-8-sig") if whole else start[: start.rfind(b"\n") + 1].decode("utf-8-sig")
+        start = _sample(path)
+        if len(start) == _SAMPLE_BYTES:  # the last line may be cut
+            start = start[: start.rfind(b"\n") + 1]
+        text = start.decode("utf-8-sig")
     except UnicodeDecodeError:
         return False
     lines = [line for line in text.splitlines() if line.strip()][:20]
@@ -90,38 +92,38 @@ def looks_delimited(path: Path) -> bool:
 def read_csv(
     path: Path, kinds: Kinds, options: TextOptions, opened: IO[str] | None = None
 ) -> tuple[list[str], list[Encoded], tuple[str, ...]]:
-    """Read and encode a file of delimited text, or one that is open already: names, columns and notes."""
+    """Read and encode a file of delimited text, or the open file `opened`. Return names, columns and notes."""
     with open_text(path, opened) as file:
-        first, before = _first_lines(file)
+        first, skipped = _first_lines(file)
         if not first:
             raise DataError(f"{path} is empty; its first line must name the columns")
         reader = csv.reader(
             chain(first, file), delimiter=_separator(first[0], path), skipinitialspace=True, strict=True
         )
         line = [field.strip() for field in next(reader)]
-        seen: list[dict[str, int]] = [{} for _ in line]
+        texts: list[dict[str, int]] = [{} for _ in line]  # by column, the distinct texts and their codes
         blocks: list[list[NDArray[np.int64]]] = [[] for _ in line]
-        while block := list(islice(_rows(reader, len(line), path, before), _BLOCK)):
+        while block := list(islice(_rows(reader, len(line), path, skipped), _BLOCK)):
             for column, values in enumerate(zip(*block, strict=True)):
-                known = seen[column]
-                indices = (known.setdefault(value, len(known)) for value in values)
-                blocks[column].append(np.fromiter(indices, np.int64, len(values)))
+                code_of = texts[column]
+                block_codes = (code_of.setdefault(value, len(code_of)) for value in values)
+                blocks[column].append(np.fromiter(block_codes, np.int64, len(values)))
     codes = [np.concatenate(b) if b else np.zeros(0, np.int64) for b in blocks]
     del blocks
-    names, is_data, notes = _names(path, line, seen, codes, options)
+    names, is_data, notes = _names(path, line, texts, codes, options)
     encoded = []
     for column, name in enumerate(names):
-        own = codes[column]
+        column_codes = codes[column]
         if is_data:
-            index = seen[column].setdefault(line[column], len(seen[column]))
-            own = np.concatenate([np.array([index], np.int64), own])
-        encoded.append(_encode_text(name, list(seen[column]), own, kinds.of(name), options.missing))
+            code = texts[column].setdefault(line[column], len(texts[column]))
+            column_codes = np.concatenate([np.array([code], np.int64), column_codes])
+        encoded.append(_encode_text(name, list(texts[column]), column_codes, kinds.of(name), options.missing))
         codes[column] = np.zeros(0, np.int64)
     return names, encoded, notes
 
 
 def column_names(path: Path) -> list[str]:
-    """Return the fields of the first line of a file of delimited text, and read no more of it."""
+    """Return the fields of the first line of a file of delimited text, without reading the rest."""
     with open_text(path) as file:
         first, _ = _first_lines(file)
         return (
@@ -129,35 +131,44 @@ def column_names(path: Path) -> list[str]:
         )
 
 
+def with_first_line_note(message: str, notes: Iterable[str]) -> str:
+    """Add the note about the first line, if there is one, to an error message: it may be the reason."""
+    about = [note for note in notes if note.startswith(_ABOUT_FIRST_LINE)]
+    return f"{message.removesuffix('.')}. Note that {about[0]}" if about else message
+
+
 # --- the first line --------------------------------------------------------------------------------------------------
 
 
-def _glance(path: Path) -> bytes:
+def _sample(path: Path) -> bytes:
     try:
         opener: Any = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix.lower(), open)
         with opener(path, "rb") as file:
-            start: bytes = file.read(_GLANCE)
+            start: bytes = file.read(_SAMPLE_BYTES)
             return start
     except (OSError, EOFError, lzma.LZMAError, zlib.error):
         return b""
 
 
 def _first_lines(file: IO[str]) -> tuple[list[str], int]:
-    """Return the first line that holds anything (two, if that was needed to tell) and how many lines went before."""
-    before = 0
+    """Return the first line that is neither empty nor a comment, and the number of lines before it.
+
+    If it begins with a bar, the line after it had to be read as well and is returned too.
+    """
+    skipped = 0
     for line in file:
         if not line.strip():
-            before += 1
+            skipped += 1
         elif line.startswith("|"):
             following = next(file, "")
-            return ([following], before + 1) if _is_comment([line, following]) else ([line, following], before)
+            return ([following], skipped + 1) if _is_comment([line, following]) else ([line, following], skipped)
         else:
-            return [line], before
-    return [], before
+            return [line], skipped
+    return [], skipped
 
 
 def _is_comment(lines: list[str]) -> bool:
-    """Return whether the first of two lines is a remark, as in some files of the UCI archive, and no row."""
+    """Return whether the first of two lines is a comment, as in some files of the UCI archive."""
     return len(lines) > 1 and lines[0].startswith("|") and "|" not in lines[1] and bool(lines[1].strip())
 
 
@@ -169,9 +180,9 @@ def _separator(line: str, path: Path) -> str:
 
 
 def _names(
-    path: Path, line: list[str], seen: list[dict[str, int]], codes: list[NDArray[np.int64]], options: TextOptions
+    path: Path, line: list[str], texts: list[dict[str, int]], codes: list[NDArray[np.int64]], options: TextOptions
 ) -> tuple[list[str], bool, tuple[str, ...]]:
-    """Return the columns' names, whether the first line is data, and what is to be told about it."""
+    """Return the columns' names, whether the first line is data, and the notes about it."""
     numbered = [f"x{k}" for k in range(len(line))]
     if isinstance(options.header, tuple):
         if len(options.header) != len(line):
@@ -179,33 +190,40 @@ def _names(
         return list(options.header), True, ()
     if options.header is not None:
         return (line, False, ()) if options.header else (numbered, True, ())
-    why = _is_data(line, seen, codes, options.missing)
+    why = _why_data(line, texts, codes, options.missing)
     if why:
         called = f"{numbered[0]} to {numbered[-1]}" if len(line) > 1 else numbered[0]
-        told = f"the first line is taken for data ({why}), so columns are called {called}; pass header=True if it "
-        return numbered, True, (told + "holds their names, or header=[…] to name them",)
+        note = (
+            f"{_ABOUT_FIRST_LINE} is taken for data ({why}), so columns are called {called}; pass header=True if it "
+            f"holds their names, or header=[…] to name them"
+        )
+        return numbered, True, (note,)
     numbers = [field for field in line if _NUMBER.fullmatch(field)]
     if numbers and len(codes[0]):
-        told = f"the first line is taken for names, though {abbreviate(numbers, 3)} could be data; pass header=False if it is"
-        return line, False, (told,)
+        note = (
+            f"{_ABOUT_FIRST_LINE} is taken for names, though {abbreviate(numbers, 3)} could be data; pass header=False "
+            f"if it is"
+        )
+        return line, False, (note,)
     return line, False, ()
 
 
-def _is_data(
-    line: list[str], seen: list[dict[str, int]], codes: list[NDArray[np.int64]], missing: frozenset[str]
+def _why_data(
+    line: list[str], texts: list[dict[str, int]], codes: list[NDArray[np.int64]], missing: frozenset[str]
 ) -> str:
-    """Return why the first line is data, or nothing if it is to be taken for names.
+    """Return why the first line is data, or an empty text if it holds names.
 
-    A text above nothing but numbers, and a number above none, are names, and settle it. Otherwise a number that stands
-    twice in the line, a text beside numbers that occurs again in its own column, or fractions in no order are data. A
-    line of texts is data if all of them occur again in their columns, and not just as copies of the whole line.
+    A text above a column of numbers, or a number above a column without numbers, is a name; then the line holds names.
+    Otherwise the line is data if a number occurs twice in it, if it has numbers and one of its texts occurs again in
+    its own column, or if it is all numbers, some with fractions, neither ascending nor descending. A line of texts is
+    data if all of them occur again in their columns, and not only because the whole line is repeated.
     """
     if len(codes[0]) == 0:
         return ""
-    texts: list[int] = []
+    words: list[int] = []
     numbers: list[int] = []
     for k, field in enumerate(line):
-        below = [value for value in map(str.strip, islice(seen[k], 1000)) if value not in missing]
+        below = [value for value in map(str.strip, islice(texts[k], 1000)) if value not in missing]
         if field in missing or not below:
             continue
         if _NUMBER.fullmatch(field):
@@ -215,21 +233,21 @@ def _is_data(
         else:
             if all(_NUMBER.fullmatch(value) for value in below):
                 return ""
-            texts.append(k)
-    again = [k for k in texts if line[k] in seen[k]]
+            words.append(k)
+    repeated = [k for k in words if line[k] in texts[k]]
     if not numbers:
-        if len(texts) < 2 or len(again) < len(texts):
+        if len(words) < 2 or len(repeated) < len(words):
             return ""
-        counts = {int((codes[k] == seen[k][line[k]]).sum()) for k in texts}
-        twice = len({line[k] for k in texts}) < len(texts)
+        counts = {int((codes[k] == texts[k][line[k]]).sum()) for k in words}
+        twice = len({line[k] for k in words}) < len(words)
         return "all its values occur again below" if twice or len(counts) > 1 else ""
     values = [line[k] for k in numbers]
     commonest, times = Counter(values).most_common(1)[0]
     if times > 1:
-        return f"{commonest!r} stands there twice"
-    if again:
-        return f"{line[again[0]]!r} occurs again in its column"
-    if not texts and len(values) > 2 and any(float(v) % 1 for v in values):
+        return f"{commonest!r} occurs twice in it"
+    if repeated:
+        return f"{line[repeated[0]]!r} occurs again in its column"
+    if not words and len(values) > 2 and any(float(v) % 1 for v in values):
         steps = np.diff([float(v) for v in values])
         if not ((steps > 0).all() or (steps < 0).all()):
             return "it holds nothing but numbers"
@@ -239,12 +257,12 @@ def _is_data(
 # --- rows and columns ------------------------------------------------------------------------------------------------
 
 
-def _rows(reader: Iterator[list[str]], width: int, path: Path, before: int) -> Iterator[list[str]]:
+def _rows(reader: Iterator[list[str]], width: int, path: Path, skipped: int) -> Iterator[list[str]]:
     for row in reader:
         if len(row) != width:
             if not row or (len(row) == 1 and not row[0].strip()):
                 continue  # an empty line
-            line = getattr(reader, "line_num", 0) + before
+            line = getattr(reader, "line_num", 0) + skipped
             raise DataError(f"{path}, line {line}: {len(row)} fields where the first line has {width}")
         yield row
 
@@ -252,25 +270,29 @@ def _rows(reader: Iterator[list[str]], width: int, path: Path, before: int) -> I
 def _encode_text(
     name: str, texts: list[str], codes: NDArray[np.int64], kind: Kind | None, missing: frozenset[str]
 ) -> Encoded:
-    """Encode a column of text by what all its distinct values can be read as."""
+    """Encode a column given as distinct texts, each of which occurs, and the code of every row's text.
+
+    Without a kind, the column holds whole numbers or real numbers if all texts can be read as such.
+    """
     labels = [text.strip() for text in texts]
-    gone = np.array([label in missing for label in labels], bool)
-    if kind is None and not gone.all():
-        numbers = _read_numbers([label for label, g in zip(labels, gone, strict=True) if not g])
+    is_gap = np.array([label in missing for label in labels], bool)
+    if kind is None and not is_gap.all():
+        numbers = _read_numbers([label for label, gap in zip(labels, is_gap, strict=True) if not gap])
         if numbers is not None:
             values = np.zeros(len(labels), numbers.dtype)
-            values[~gone] = numbers
-            encode = encode_integers if numbers.dtype.kind == "i" else encode_floats
-            return encode(name, values[codes], gone[codes])
-    distinct: dict[str | None, int] = {}  # stripping can make two values one
-    position = [distinct.setdefault(None if g else label, len(distinct)) for label, g in zip(labels, gone, strict=True)]
-    return encode_distinct(
-        name, list(distinct), np.asarray(position, np.int64)[codes] if position else codes, kind=kind
-    )
+            values[~is_gap] = numbers
+            if numbers.dtype.kind == "f":
+                return encode_floats(name, values[codes], is_gap[codes])
+            return encode_integers(name, values, is_gap).rows(codes)
+    distinct: dict[str | None, int] = {}  # stripping can make two texts equal
+    code_of = [
+        distinct.setdefault(None if gap else label, len(distinct)) for label, gap in zip(labels, is_gap, strict=True)
+    ]
+    return encode_distinct(name, list(distinct), np.asarray(code_of, np.int64)[codes] if code_of else codes, kind=kind)
 
 
 def _read_numbers(labels: list[str]) -> NDArray[Any] | None:
-    """Return the numbers that all labels spell, whole if all are, or None if some label is not a number."""
+    """Return the labels as numbers, integers if all of them are, or None if some label is not a number."""
     if any("_" in label or _is_code(label) for label in labels):
         return None
     try:
@@ -284,6 +306,6 @@ def _read_numbers(labels: list[str]) -> NDArray[Any] | None:
 
 
 def _is_code(label: str) -> bool:
-    """Return whether a number is written as a code, like 007, that has to be kept as text."""
+    """Return whether a number has leading zeros, like 007: then it is a code and stays text."""
     digits = label.lstrip("+-")
     return len(digits) > 1 and digits.isdigit() and digits.startswith("0")

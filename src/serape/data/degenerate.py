@@ -1,15 +1,15 @@
-"""Columns that tell nothing, or nothing new: constants, copies, and functions of other columns.
+"""Columns that carry no information, or none of their own: constants, duplicates, and functions of other columns.
 
-What comes of them:
+Their consequences:
 
 - A *constant* column is never part of a blanket, and cannot be a target.
-- Of *copies* a search finds one, whichever stands first or is tested first: given one, the others are independent of
-  everything. `interchangeable` names them, so that a member found can be read as "this one or that".
-- A column that others *determine* is independent of everything given these. This is against faithfulness: true
-  neighbours can be lost, most easily by algorithms that ask both ends of an edge. Nearly deterministic relations do the
-  same, because few rows are left that could show a dependence (Rodrigues de Morais and Aussem, *An efficient and
-  scalable algorithm for local Bayesian network structure discovery*, 2010, Definition 1). `determined_by` finds such
-  relations; the remedy is to leave out the column that is of less use.
+- Of *duplicates* a search finds one, the first in the table or the first tested: given one, the others are independent
+  of everything. `interchangeable` names them: any of them could be the member in place of the one found.
+- A column that others *determine* is independent of everything given these. This violates faithfulness: true
+  neighbours can be lost, most easily by algorithms that check both ends of an edge. Nearly deterministic relations have
+  the same effect, because few rows are left that could show a dependence (Rodrigues de Morais and Aussem, *An efficient
+  and scalable algorithm for local Bayesian network structure discovery*, 2010, Definition 1). `determined_by` finds
+  such relations; the remedy is to ignore the less useful column.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ from numpy.typing import NDArray
 from serape.data.table import Table
 from serape.errors import OptionError, abbreviate
 
-_BLOCK = 1 << 24  # cells looked at together
+_BLOCK = 1 << 24  # cells compared together
 _ROUNDING = 1e-9
 
-CandidateGroups = tuple[tuple[str, ...], ...]
+NameGroups = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Determination:
-    """How nearly a column is a function of others. It is true where at most the share tolerated violates it."""
+    """How nearly a column is a function of others. It is true if the share of violations is within the tolerance."""
 
     target: str
     columns: tuple[str, ...]
     violations: int
-    """The fewest rows without which every combination of the columns' values goes with one value of the target: the
-    measure g₃ of Kivinen and Mannila, *Approximate inference of functional dependencies from relations*, 1995."""
+    """The smallest number of rows to remove so that every combination of the columns' values has one value of the
+    target: the measure g₃ of Kivinen and Mannila, *Approximate inference of functional dependencies from relations*,
+    1995."""
     rows: int
-    """Rows in which none of the columns is missing."""
+    """The number of rows in which no value of the columns is missing."""
     combinations: int
-    """How many combinations of the columns' values occur. If they are nearly as many as the rows, determining the
-    target means nothing: identifiers determine everything."""
+    """The number of combinations of the columns' values that occur. If there are nearly as many as rows, determining
+    the target means nothing: identifiers determine everything."""
     tolerance: float = 0.0
 
     @property
@@ -64,43 +65,44 @@ class Determination:
 
 @dataclass(frozen=True)
 class Degenerate:
-    """Columns of a table that tell nothing, or the same as others, by name and in the table's order."""
+    """Columns of a table without information, or with the same as others, by name and in the table's order."""
 
     constant: tuple[str, ...]
-    """One value only."""
-    duplicates: CandidateGroups
-    """Groups of exact copies: categorical columns that divide the rows alike, whatever their levels are called, and
-    continuous ones of equal values. A missing value is equal to a missing value only."""
-    rescaled: CandidateGroups = ()
-    """Groups of continuous columns that are equal up to scale and shift, a·x + b with a ≠ 0, and rounding; exact copies
-    are members too."""
+    """Columns of one value."""
+    duplicates: NameGroups
+    """Groups of exact duplicates: categorical columns with the same rows in each level, whatever the levels are called,
+    and continuous ones of equal values. A missing value is equal to a missing value only."""
+    rescaled: NameGroups = ()
+    """Groups of continuous columns that are equal up to scale and shift, a·x + b with a ≠ 0, and rounding; exact
+    duplicates are members too."""
     determined: tuple[Determination, ...] = ()
-    """Pairs of categorical columns, no copies, of which one determines the other, or nearly so; if asked for."""
+    """Pairs of categorical columns, no duplicates, of which one determines or nearly determines the other; empty
+    without a tolerance."""
 
     def interchangeable(self, name: str) -> tuple[str, ...]:
-        """Return the other columns that tell the same as one."""
+        """Return the duplicates of a column, exact or up to scale."""
         return tuple(other for other in self._group.get(name, ()) if other != name)
 
     @cached_property
     def _group(self) -> dict[str, tuple[str, ...]]:
-        # a group of columns up to scale holds all exact copies of its members, so it comes last and wins
+        # a group of columns up to scale contains all exact duplicates of its members, so it comes last and wins
         return {name: group for groups in (self.duplicates, self.rescaled) for group in groups for name in group}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found, in sentences."""
+        """The findings, in sentences."""
         notes = []
         if self.constant:
             notes.append(f"constant, so never part of a blanket: {abbreviate(self.constant)}")
-        for what, groups in (("copies of each other", self.duplicates), ("copies up to scale", self.rescaled)):
+        for what, groups in (("duplicates", self.duplicates), ("duplicates up to scale", self.rescaled)):
             if groups:
-                told = "; ".join(abbreviate(group) for group in groups[:5])
+                first = "; ".join(abbreviate(group) for group in groups[:5])
                 more = f" and {len(groups) - 5:,} more groups" if len(groups) > 5 else ""
-                notes.append(f"{what}, so that one stands for all: {told}{more}")
+                notes.append(f"{what} of each other, so a search finds one of each group: {first}{more}")
         notes.extend(
             f"{one.columns[0]!r} determines {one.target!r} "
-            f"{'in all rows' if one.exact else f'but for {one.violations:,} of {one.rows:,} rows'}, "
-            f"so that neighbours of {one.target!r} can be lost: leave out the one of less use"
+            f"{'in all rows' if one.exact else f'in all but {one.violations:,} of {one.rows:,} rows'}, "
+            f"so neighbours of {one.target!r} can be lost: ignore the less useful of the two"
             for one in self.determined
         )
         return tuple(notes)
@@ -113,11 +115,12 @@ class Degenerate:
 
 
 def degenerate(data: Any, tolerance: float | None = None) -> Degenerate:
-    """Find constant columns and copies among a table's columns, in time that grows with the size of the table.
+    """Find constant columns and duplicates, in time proportional to the size of the table.
 
-    With a tolerance, find pairs of categorical columns too of which one determines the other, but for that share of the
-    rows in which the other is not what it is most often: with 0.01, knowing one leaves at most a hundredth of what one
-    would get wrong about the other by guessing its commonest level. This compares all pairs of columns.
+    With a tolerance, find also pairs of categorical columns of which one determines or nearly determines the other.
+    Guess the other column's level in every row: first always its commonest level, then the commonest given the level of
+    the one. With a tolerance of 0.01, the second way makes at most a hundredth of the errors of the first. This
+    compares all pairs of columns.
     """
     table = Table(data)
     if tolerance is not None:
@@ -146,9 +149,9 @@ def degenerate(data: Any, tolerance: float | None = None) -> Degenerate:
             else:
                 found.setdefault(key, []).append(k)
     groups = sorted(sorted(group) for group in found.values() if len(group) > 1)
-    once = [group[0] for group in found.values() if group[0] in continuous]
-    copies = {group[0]: group for group in groups}
-    rescaled = [sorted(c for k in group for c in copies.get(k, [k])) for group in _rescaled(table, once)]
+    distinct = [group[0] for group in found.values() if group[0] in continuous]
+    duplicates = {group[0]: group for group in groups}
+    rescaled = [sorted(c for k in group for c in duplicates.get(k, [k])) for group in _rescaled(table, distinct)]
     return Degenerate(
         tuple(table.names[k] for k in sorted(constant)),
         tuple(tuple(table.names[k] for k in group) for group in groups),
@@ -160,10 +163,10 @@ def degenerate(data: Any, tolerance: float | None = None) -> Degenerate:
 def determined_by(
     data: Any, target: str | int, columns: Sequence[str | int] | str | int, tolerance: float = 0.0
 ) -> Determination:
-    """Tell whether a column is a function of others, in all rows but a share `tolerance` of them.
+    """Return whether, and how nearly, a column is a function of others: in all rows but a share `tolerance`.
 
-    Values of continuous columns count as equal only if they are exactly equal. Rows in which one of the columns is
-    missing are left out.
+    Values of continuous columns are equal only if they are exactly equal. Rows with a missing value in one of the
+    columns are not used.
     """
     table = Table(data)
     _check_tolerance(tolerance)
@@ -171,7 +174,7 @@ def determined_by(
         columns = (columns,)
     at, others = table.position(target), [table.position(c) for c in columns]
     if at in others:
-        raise OptionError(f"{table.names[at]!r} determines itself; leave it out of the columns")
+        raise OptionError(f"{table.names[at]!r} determines itself; remove it from the columns")
     complete = np.ones(table.rows, bool)
     for k in (at, *others):
         if k in table.missing:
@@ -185,14 +188,14 @@ def determined_by(
     kept = 0
     if rows:
         _, first, counts = np.unique(pairs, return_index=True, return_counts=True)
-        most = np.zeros(cells, np.int64)
-        np.maximum.at(most, cell[first], counts)
-        kept = int(most.sum())
+        largest = np.zeros(cells, np.int64)
+        np.maximum.at(largest, cell[first], counts)
+        kept = int(largest.sum())
     names = tuple(table.names[k] for k in others)
     return Determination(table.names[at], names, rows - kept, rows, cells, float(tolerance))
 
 
-# --- inside ----------------------------------------------------------------------------------------------------------
+# --- internal --------------------------------------------------------------------------------------------------------
 
 
 def _check_tolerance(tolerance: float) -> None:
@@ -201,24 +204,24 @@ def _check_tolerance(tolerance: float) -> None:
 
 
 def _determinations(
-    table: Table, others: set[int], copies: list[list[int]], tolerance: float
+    table: Table, excluded: set[int], duplicates: list[list[int]], tolerance: float
 ) -> tuple[Determination, ...]:
-    """Compare all pairs of columns but constants, continuous ones and copies."""
-    alike = {k: group[0] for group in copies for k in group}
-    codes = {k: table.codes(k).astype(np.int64) for k in range(len(table.names)) if k not in others}
+    """Compare all pairs of columns, except those of excluded columns and those of duplicates."""
+    first = {k: group[0] for group in duplicates for k in group}
+    codes = {k: table.codes(k).astype(np.int64) for k in range(len(table.names)) if k not in excluded}
     found = []
     for a, of_a in codes.items():
         for b, of_b in codes.items():
-            if a == b or alike.get(a, a) == alike.get(b, b):
+            if a == b or first.get(a, a) == first.get(b, b):
                 continue
-            there = np.ones(table.rows, bool)
+            complete = np.ones(table.rows, bool)
             for k in (a, b):
                 if k in table.missing:
-                    there &= ~table.missing[k]
-            one, other = (of_a, of_b) if there.all() else (of_a[there], of_b[there])
+                    complete &= ~table.missing[k]
+            one, other = (of_a, of_b) if complete.all() else (of_a[complete], of_b[complete])
             width = table.levels(b)
             if table.levels(a) * width > 4 * table.rows + 1024:
-                continue  # too few rows for each level to tell
+                continue  # too few rows for each level
             counts = np.bincount(one * width + other, minlength=table.levels(a) * width).reshape(-1, width)
             wrong = len(one) - int(counts.max(axis=1).sum())
             guessed = len(one) - int(counts.sum(axis=0).max(initial=0))
@@ -233,7 +236,7 @@ def _values(table: Table, k: int) -> NDArray[Any]:
 
 
 def _crossed(cell: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
-    """Divide cells by the values of one more column; cells that do not occur get no number."""
+    """Divide cells by the values of one more column; return the cell of every row and the number that occur."""
     distinct, codes = np.unique(values, return_inverse=True)
     occurring, crossed = np.unique(cell * max(len(distinct), 1) + codes.ravel(), return_inverse=True)
     return crossed.ravel().astype(np.int64), len(occurring)
@@ -244,25 +247,25 @@ def _hashed(values: NDArray[Any], kind: bytes) -> bytes:
 
 
 def _numbers(table: Table, k: int) -> NDArray[np.float64]:
-    """Return numbers of which equal ones have equal bytes."""
+    """Return a column's numbers so that equal numbers have equal bytes."""
     values = table.numbers(k) + 0.0  # −0.0 becomes 0.0
     return np.where(np.isnan(values), np.nan, values)
 
 
 def _class_key(table: Table, k: int) -> bytes:
-    """Return a key for a column of any number of classes, some of which may not occur."""
+    """Return a key that is equal for duplicates; some levels may not occur."""
     codes = table.codes(k).astype(np.int64)
     if k in table.missing:
         codes[table.missing[k]] = table.levels(k)
-        classes = _first_seen(codes)
+        classes = _by_first_row(codes)
         classes[table.missing[k]] = -1
         return _hashed(classes, b"gaps")
-    classes = _first_seen(codes)
+    classes = _by_first_row(codes)
     return _hashed(np.packbits(classes > 0), b"bits") if classes.max() == 1 else _hashed(classes, b"classes")
 
 
-def _first_seen(codes: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Number classes in the order in which they first occur."""
+def _by_first_row(codes: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Number levels in the order in which they first occur."""
     first = np.full(int(codes.max()) + 1, len(codes), np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last to be written is the first row
     rank = np.empty(len(first), np.int32)
@@ -271,11 +274,11 @@ def _first_seen(codes: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def _binary_keys(table: Table, columns: list[int]) -> list[bytes | None]:
-    """Return a key for each of many columns of two classes; None for a constant one."""
+    """Return the key of each of many columns of two levels; None for a constant one."""
     codes = np.empty((len(columns), table.rows), bool)
     for index, k in enumerate(columns):
         codes[index] = table.codes(k)
-    codes ^= codes[:, :1].copy()  # the first row's class is 0
+    codes ^= codes[:, :1].copy()  # the first row's level becomes 0
     varies: list[bool] = np.logical_or.reduce(codes, axis=1).tolist()
     bits = np.packbits(codes, axis=1)
     return [_hashed(bits[index], b"bits") if varies[index] else None for index in range(len(columns))]
@@ -284,8 +287,8 @@ def _binary_keys(table: Table, columns: list[int]) -> list[bytes | None]:
 def _rescaled(table: Table, columns: list[int]) -> list[list[int]]:
     """Group continuous columns that are equal up to scale and shift.
 
-    Standardised columns are projected onto two random directions. Copies up to scale have the same projections but for
-    sign and rounding, so only columns whose projections are neighbours are compared.
+    Standardised columns are projected onto two random directions. Duplicates up to scale have the same projections but
+    for sign and rounding, so only columns with nearly equal projections are compared.
     """
     weights = np.random.default_rng(0).normal(size=(2, table.rows))
     reach = float(np.abs(weights).sum(axis=1).max())
@@ -297,28 +300,28 @@ def _rescaled(table: Table, columns: list[int]) -> list[list[int]]:
             projected.append((first, second, slack * reach, k))
     projected.sort()
     groups: list[list[int]] = []
-    near: list[tuple[float, float, float, list[int]]] = []
+    candidates: list[tuple[float, float, float, list[int]]] = []
     for first, second, slack, k in projected:
-        near = [one for one in near if first - one[0] <= one[2] + slack]
-        alike = (group for _, v, s, group in near if abs(second - v) <= s + slack)
-        mine = next((group for group in alike if _equal_up_to_scale(table, group[0], k)), None)
-        if mine is None:
+        candidates = [one for one in candidates if first - one[0] <= one[2] + slack]
+        close = (group for _, v, s, group in candidates if abs(second - v) <= s + slack)
+        equal = next((group for group in close if _equal_up_to_scale(table, group[0], k)), None)
+        if equal is None:
             groups.append([k])
-            near.append((first, second, slack, groups[-1]))
+            candidates.append((first, second, slack, groups[-1]))
         else:
-            mine.append(k)
+            equal.append(k)
     return [group for group in groups if len(group) > 1]
 
 
 def _standardised(table: Table, k: int) -> tuple[NDArray[np.float64] | None, float]:
-    """Return a column with mean 0 and length √n, 0 where it is missing, and how large rounding errors in it are."""
+    """Return a column with mean 0 and length √n, 0 where values are missing, and a bound of its rounding errors."""
     values = table.numbers(k)
     if k in table.missing:
         values = values[~table.missing[k]]
     middle = float(np.median(values))
     with np.errstate(over="ignore"):
         off = values - middle
-        if not np.isfinite(off).all():  # the range is beyond floating point
+        if not np.isfinite(off).all():  # the range overflows
             off = values / 4 - middle / 4
     off = off / np.abs(off).max()  # neither squares nor sums overflow now
     off = off - off.mean()
@@ -327,9 +330,9 @@ def _standardised(table: Table, k: int) -> tuple[NDArray[np.float64] | None, flo
         return None, 0.0
     largest, spread = float(np.abs(values).max()), float(np.abs(values / 4 - middle / 4).max()) * length * 4
     rounding = 8 * np.finfo(float).eps * (largest / spread if spread > 0 else 0.0)
-    whole = np.zeros(table.rows)
-    whole[slice(None) if k not in table.missing else ~table.missing[k]] = off / length
-    return whole, _ROUNDING + min(rounding, 1e-6)
+    standard = np.zeros(table.rows)
+    standard[slice(None) if k not in table.missing else ~table.missing[k]] = off / length
+    return standard, _ROUNDING + min(rounding, 1e-6)
 
 
 def _equal_up_to_scale(table: Table, a: int, b: int) -> bool:

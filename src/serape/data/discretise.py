@@ -1,12 +1,13 @@
-"""Dividing continuous columns into classes, as a step of its own that is recorded and can be repeated on new data.
+"""Discretisation: continuous columns are divided into classes, at cuts that can be saved and applied to new data.
 
-- `"quantile"`: classes of about equally many rows. Equal values stay together, so that ties can make classes fewer.
+- `"quantile"`: classes of about equally many rows. Equal values stay together, so ties can make classes fewer.
 - `"width"`: classes of equal width between the smallest and the largest value.
-- `"mdl"`: classes that tell about a categorical target: cuts that lessen the entropy of the target, as long as the
-  minimum description length principle pays for them (Fayyad and Irani, *Multi-interval discretization of
-  continuous-valued attributes for classification learning*, IJCAI 1993). A column that tells nothing is left whole.
+- `"mdl"`: classes that inform about a categorical target. Cuts reduce the entropy of the target, as long as the
+  minimum description length principle accepts them (Fayyad and Irani, *Multi-interval discretization of
+  continuous-valued attributes for classification learning*, IJCAI 1993). A column without such cuts becomes one class.
 
-A class holds its upper end: (a, b] is a < x ≤ b. The end classes have no ends, so that every value falls into a class.
+A class includes its upper end: (a, b] is a < x ≤ b. The first and last classes are unbounded, so every value has a
+class.
 """
 
 from __future__ import annotations
@@ -34,33 +35,34 @@ _WORDS = {"quantile": "by quantiles", "width": "by equal width", "mdl": "by mini
 
 
 class Discretised:
-    """A table in which continuous columns are divided into classes, and the cuts that do it."""
+    """A table in which continuous columns are divided into classes, and the cuts between the classes."""
 
     def __init__(
         self, cuts: Mapping[str, Floats], method: Method, target: str | None = None, table: Table | None = None
     ) -> None:
         self.cuts = dict(cuts)
-        """By name, where columns are cut, ascending; k cuts make k + 1 classes."""
+        """By name, the cuts of a column, ascending; k cuts make k + 1 classes."""
         self.method = method
         self.target = target
         self._table = table
 
     @property
     def table(self) -> Table:
-        """The data the cuts were found in, divided."""
+        """The data from which the cuts were computed, divided into classes."""
         if self._table is None:
-            raise OptionError("cuts that were loaded come without a table; use apply(data)")
+            raise OptionError("cuts that were loaded have no table; use apply(data)")
         return self._table
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
-        """By name, the classes."""
+        """By name, the classes of a column."""
         return {name: labels_of(cuts) for name, cuts in self.cuts.items()}
 
     def apply(self, data: Any, missing: Missing = "error") -> Table:
-        """Divide the same columns of other data at the same cuts; values outside fall into the end classes.
+        """Divide the same columns of other data at the same cuts.
 
-        All classes are declared, whether they occur or not. Other columns are read as they are.
+        Values outside the range of the first data belong to the first or last class. All classes are declared, whether
+        they occur or not. Other columns are read unchanged.
         """
         if isinstance(data, Table):
             table = data
@@ -69,10 +71,10 @@ class Discretised:
             columns = read(data, Kinds(dict.fromkeys(self.cuts, "continuous")))
             _check_names(self.cuts, columns.names)
             table = Table(columns, missing=missing)
-        return _partitioned(table, self.cuts, self.method, [])
+        return _divided(table, self.cuts, self.method, [])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cuts as what JSON can hold; numbers survive the round trip exactly."""
+        """Return the cuts as plain dicts and lists, fit for JSON; numbers are kept exactly."""
         return {
             "method": self.method,
             "target": self.target,
@@ -81,21 +83,25 @@ class Discretised:
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Discretised:
-        """Return cuts from what `to_dict` gave."""
+        """Return the cuts that `to_dict` wrote."""
         try:
             method, target = saved["method"], saved.get("target")
             cuts = {str(name): np.array(values, np.float64) for name, values in saved["cuts"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DataError(f"this is not what Discretised.to_dict gives ({type(error).__name__}: {error})") from None
+            raise DataError(
+                f"these are not cuts that Discretised.to_dict wrote ({type(error).__name__}: {error})"
+            ) from None
         if method not in METHODS:
             raise DataError(f"the method {method!r:.60} is not known; methods are {', '.join(map(repr, METHODS))}")
         if target is not None and not isinstance(target, str):
             raise DataError(f"the target must be a name, not {target!r:.60}")
-        for name, own in cuts.items():
-            if own.ndim != 1 or not np.isfinite(own).all() or not (np.diff(own) > 0).all():
+        for name, column_cuts in cuts.items():
+            if column_cuts.ndim != 1 or not np.isfinite(column_cuts).all() or not (np.diff(column_cuts) > 0).all():
                 raise DataError(f"the cuts of {name!r} must be finite numbers in ascending order")
-            if len(own) >= _core.MAX_LEVELS:
-                raise DataError(f"{name!r} has {len(own):,} cuts, more than the {_core.MAX_LEVELS - 1:,} there can be")
+            if len(column_cuts) >= _core.MAX_LEVELS:
+                raise DataError(
+                    f"{name!r} has {len(column_cuts):,} cuts; at most {_core.MAX_LEVELS - 1:,} are possible"
+                )
         return cls(cuts, method, target)
 
     def __repr__(self) -> str:
@@ -116,15 +122,15 @@ def discretise(
     Parameters
     ----------
     data
-        A Table or anything a Table can be made of. Missing values stay missing.
+        A Table or anything that a Table can be made of. Missing values stay missing.
     method
         "quantile", "width", or "mdl", which needs a target.
     bins
-        How many classes, for "quantile" and "width"; "mdl" decides by itself.
+        The number of classes, for "quantile" and "width"; "mdl" decides it itself.
     columns
-        Which columns, by name or position; all continuous ones by default.
+        The columns to divide, by name or position; all continuous ones by default.
     target
-        For "mdl", the categorical column that the classes are to tell about.
+        For "mdl", the categorical column that the classes inform about.
     """
     if method not in METHODS:
         raise OptionError(
@@ -135,19 +141,18 @@ def discretise(
         raise OptionError(f"bins must be a whole number from 2 to {_core.MAX_LEVELS:,}, not {bins!r}")
     if (method == "mdl") != (target is not None):
         raise OptionError(
-            "method='mdl' needs a target: the categorical column that the classes are to tell about"
+            "method='mdl' needs a target: the categorical column that the classes inform about"
             if target is None
-            else f"target is for method='mdl'; method={method!r} does not look at one"
+            else f"target is for method='mdl'; method={method!r} does not use one"
         )
     table = Table(data)
     chosen = _chosen(table, columns)
     at = None if target is None else table.position(target)
     if at is not None and at in table.continuous:
         raise DataError(
-            f"method='mdl' needs a categorical target, but {table.names[at]!r} is continuous; divide it first, by "
+            f"method='mdl' needs a categorical target, but {table.names[at]!r} is continuous; discretise it first, by "
             f"another method"
         )
-    notes: list[str] = []
     cuts: dict[str, Floats] = {}
     for k in chosen:
         values, present = table.numbers(k), ~table.missing[k] if k in table.missing else None
@@ -155,28 +160,32 @@ def discretise(
             if at in table.missing:
                 present = ~table.missing[at] if present is None else present & ~table.missing[at]
             classes = table.codes(at)
-            own = _mdl(values if present is None else values[present], classes if present is None else classes[present])
+            column_cuts = _mdl(
+                values if present is None else values[present], classes if present is None else classes[present]
+            )
         else:
             observed = values if present is None else values[present]
-            own = _quantile(observed, int(bins)) if method == "quantile" else _width(observed, int(bins))
-        if len(own) >= _core.MAX_LEVELS:
-            raise DataError(f"column {table.names[k]!r} would be divided into {len(own) + 1:,} classes, too many")
-        cuts[table.names[k]] = own
-    notes += _remarks(cuts, method, int(bins))
+            column_cuts = _quantile(observed, int(bins)) if method == "quantile" else _width(observed, int(bins))
+        if len(column_cuts) >= _core.MAX_LEVELS:
+            raise DataError(
+                f"column {table.names[k]!r} would have {len(column_cuts) + 1:,} classes; at most "
+                f"{_core.MAX_LEVELS:,} are possible"
+            )
+        cuts[table.names[k]] = column_cuts
     name = None if at is None else table.names[at]
-    return Discretised(cuts, method, name, _partitioned(table, cuts, method, notes))
+    return Discretised(cuts, method, name, _divided(table, cuts, method, _notes(cuts, method, int(bins))))
 
 
 def labels_of(cuts: Iterable[float]) -> tuple[str, ...]:
-    """Return the names of the classes between cuts, in as few digits as tell the cuts apart."""
+    """Return the names of the classes between cuts, with as few digits as make the cuts distinct."""
     numbers = [float(c) for c in cuts]
-    told = [f"{c:.17g}" for c in numbers]
+    texts = [f"{c:.17g}" for c in numbers]
     for digits in range(6, 17):
         short = [f"{c:.{digits}g}" for c in numbers]
         if len(set(short)) == len(short):
-            told = short
+            texts = short
             break
-    ends = ["-inf", *told, "inf"]
+    ends = ["-inf", *texts, "inf"]
     return tuple(f"({a}, {b}{')' if b == 'inf' else ']'}" for a, b in pairwise(ends))
 
 
@@ -184,7 +193,7 @@ def labels_of(cuts: Iterable[float]) -> tuple[str, ...]:
 
 
 def _quantile(values: Floats, bins: int) -> Floats:
-    """Cut after the value up to which the number of rows is nearest to each k-th part of all."""
+    """Return the cuts that leave a number of rows below them as near as possible to each k-th part of all rows."""
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) < 2:
         return np.zeros(0)
@@ -205,7 +214,7 @@ def _width(values: Floats, bins: int) -> Floats:
 
 
 def _mdl(values: Floats, classes: NDArray[Any]) -> Floats:
-    """Cut by entropy as long as it pays: Fayyad and Irani 1993, section 3."""
+    """Return the cuts that the minimum description length principle accepts: Fayyad and Irani 1993, section 3."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     _, codes = np.unique(classes[order], return_inverse=True)
@@ -213,7 +222,7 @@ def _mdl(values: Floats, classes: NDArray[Any]) -> Floats:
     if len(ordered) < 2 or codes.max() == 0:
         return np.zeros(0)
     ends = np.flatnonzero(np.append(np.diff(ordered) > 0, True))  # the last row of each distinct value
-    # Only between distinct values that are not both of one and the same class can a cut be best (their theorem 1).
+    # A cut between two values whose rows are all of one class is never the best (their theorem 1).
     starts = np.concatenate([[0], ends[:-1] + 1])
     low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
     boundary = np.append((low[1:] != high[1:]) | (low[:-1] != high[:-1]) | (low[1:] != low[:-1]), True)
@@ -235,7 +244,7 @@ def _mdl(values: Floats, classes: NDArray[Any]) -> Floats:
 
 
 def _best_cut(until: NDArray[np.int64]) -> int | None:
-    """Return after how many blocks to cut, given the counts of classes up to each, if it pays to cut at all."""
+    """Return the number of blocks before the best cut, given the class counts up to each block; None for no cut."""
     if len(until) < 3:
         return None
     total = until[-1] - until[0]
@@ -244,7 +253,7 @@ def _best_cut(until: NDArray[np.int64]) -> int | None:
     n, n_left, n_right = int(total.sum()), left.sum(axis=1), right.sum(axis=1)
     bits_left, bits_right = _bits(left, n_left), _bits(right, n_right)  # rows times entropy
     both = bits_left + bits_right
-    at = int(np.argmax(both <= both.min() + 1e-9 * n))  # the lowest of cuts that are as good, but for rounding
+    at = int(np.argmax(both <= both.min() + 1e-9 * n))  # of cuts equally good up to rounding, the lowest
     bits = float(_bits(total[None], np.array([n]))[0])
     gain = (bits - float(bits_left[at] + bits_right[at])) / n
     k, k_left, k_right = (int((c > 0).sum()) for c in (total, left[at], right[at]))
@@ -282,26 +291,24 @@ def _chosen(table: Table, columns: Sequence[str | int] | str | int | None) -> li
         raise InputTypeError(f"columns must be names or positions, not {columns!r:.60}")
     chosen = [table.position(c) for c in columns]
     continuous = set(table.continuous)
-    stuck = [table.names[k] for k in chosen if k not in continuous]
-    if stuck:
-        why = table.variables[stuck[0]].reason
+    categorical = [table.names[k] for k in chosen if k not in continuous]
+    if categorical:
+        reason = table.variables[categorical[0]].reason
         raise DataError(
-            f"{abbreviate(stuck)} cannot be divided into classes: categorical already ({why}); if the values are quantities "
-            f"pass kinds={{{stuck[0]!r}: 'continuous'}} to Table"
+            f"{abbreviate(categorical)} cannot be divided into classes: categorical already ({reason}); if the values "
+            f"are quantities pass kinds={{{categorical[0]!r}: 'continuous'}} to Table"
         )
     return list(dict.fromkeys(chosen))
 
 
 def _check_names(cuts: Iterable[str], names: Sequence[str]) -> None:
     known = set(names)
-    gone = [name for name in cuts if name not in known]
-    if gone:
-        raise DataError(
-            f"the data have no column {abbreviate(gone)}, which is to be divided.{suggestion(gone[0], names)}"
-        )
+    absent = [name for name in cuts if name not in known]
+    if absent:
+        raise DataError(f"the data have no column {abbreviate(absent)}, which has cuts.{suggestion(absent[0], names)}")
 
 
-def _partitioned(table: Table, cuts: Mapping[str, Floats], method: str, notes: list[str]) -> Table:
+def _divided(table: Table, cuts: Mapping[str, Floats], method: str, notes: list[str]) -> Table:
     """Return the table with columns divided at cuts."""
     encoded = []
     for k, name in enumerate(table.names):
@@ -319,7 +326,7 @@ def _partitioned(table: Table, cuts: Mapping[str, Floats], method: str, notes: l
 
 
 def _numbers_of(table: Table, k: int) -> Floats:
-    """Return a column's numbers, though they may be taken for categories because they are few."""
+    """Return a column's numbers, also if it is categorical because they have few distinct values."""
     if table.levels(k) == 0:
         return table.numbers(k)
     levels = table.variables[table.names[k]].levels
@@ -330,25 +337,25 @@ def _numbers_of(table: Table, k: int) -> Floats:
     except (TypeError, ValueError):
         odd = next(v for v in levels if isinstance(v, str | bool) or not isinstance(v, int | float))
         raise DataError(
-            f"column {table.names[k]!r} is to be divided, but holds {odd!r:.60}, which is not a number"
+            f"column {table.names[k]!r} cannot be divided into classes: it holds {odd!r:.60}, which is not a number"
         ) from None
     return numbers[table.codes(k)]
 
 
-def _remarks(cuts: Mapping[str, Floats], method: str, bins: int) -> list[str]:
+def _notes(cuts: Mapping[str, Floats], method: str, bins: int) -> list[str]:
     notes = []
     if cuts:
-        told = ", ".join(f"{name!r} ({len(own) + 1})" for name, own in list(cuts.items())[:5])
+        first = ", ".join(f"{name!r} ({len(c) + 1})" for name, c in list(cuts.items())[:5])
         more = f" and {len(cuts) - 5:,} more columns" if len(cuts) > 5 else ""
-        notes.append(f"divided into classes {_WORDS[method]}: {told}{more}")
+        notes.append(f"divided into classes {_WORDS[method]}: {first}{more}")
     else:
         notes.append("no column is continuous, so none is divided into classes")
     if method == "mdl":
-        whole = [name for name, own in cuts.items() if len(own) == 0]
-        if whole:
-            notes.append(f"left whole, as no cut tells enough about the target: {abbreviate(whole)}")
+        undivided = [name for name, c in cuts.items() if len(c) == 0]
+        if undivided:
+            notes.append(f"one class only, as no cut informs enough about the target: {abbreviate(undivided)}")
     else:
-        fewer = [name for name, own in cuts.items() if len(own) + 1 < bins]
+        fewer = [name for name, c in cuts.items() if len(c) + 1 < bins]
         if fewer:
-            notes.append(f"fewer classes than the {bins} asked for, because values are equal: {abbreviate(fewer)}")
+            notes.append(f"fewer than {bins} classes, because of equal values: {abbreviate(fewer)}")
     return notes

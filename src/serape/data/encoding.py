@@ -1,6 +1,6 @@
-"""From a column of values to a column of codes.
+"""Encoding a column: its kind, its levels and its codes.
 
-The rule that decides a column's kind, unless the caller says otherwise:
+The rule that decides a column's kind, unless the caller sets it:
 
 ========================================  ===========
 values                                    kind
@@ -11,7 +11,7 @@ integers with more                        continuous
 floats                                    continuous
 ========================================  ===========
 
-Levels are the declared categories where there are any (seen or not), otherwise the values seen, in sorted order.
+The levels are the declared categories, whether they occur or not; without any, the values that occur, sorted.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 class Encoded:
     """One column, ready to be packed.
 
-    Categorical columns have codes and levels, continuous ones have values. Where `missing` is true, codes and values
-    mean nothing.
+    A categorical column has codes and levels, a continuous one has values. Where `missing` is true, codes and values
+    have no meaning.
     """
 
     kind: Kind
@@ -51,30 +51,39 @@ class Encoded:
     values: NDArray[np.float64] | None = None
     missing: NDArray[np.bool_] | None = None
     declared: bool = False
-    """Whether the levels were declared, and so count even where they do not occur."""
+    """Whether the levels were declared; declared levels are kept even if they do not occur."""
 
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else 0 if self.values is None else len(self.values)
 
-    def take(self, keep: NDArray[np.bool_]) -> Encoded:
-        """Return the column with only the rows to keep, none of which may be missing."""
+    def rows(self, indices: NDArray[np.int64]) -> Encoded:
+        """Return the column that has, in each row, the row of this one at that index."""
+        return replace(
+            self,
+            codes=None if self.codes is None else self.codes[indices],
+            values=None if self.values is None else self.values[indices],
+            missing=None if self.missing is None else self.missing[indices],
+        )
+
+    def complete_rows(self, keep: NDArray[np.bool_]) -> Encoded:
+        """Return the column with only the rows to keep, in none of which a value is missing."""
         if self.codes is None:
             return replace(self, values=None if self.values is None else self.values[keep], missing=None)
         codes, levels = self.codes[keep], self.levels
-        if not self.declared:  # levels that are gone are no levels any more
+        if not self.declared:  # remove levels that no longer occur
             present = np.unique(codes)
             codes = as_codes(np.searchsorted(present, codes), len(present))
             levels = tuple(self.levels[k] for k in present)
         return replace(self, codes=codes, levels=levels, missing=None)
 
-    def blank(self) -> Encoded:
-        """Return the column with NaN for missing numbers, whatever stood there."""
+    def with_nan(self) -> Encoded:
+        """Return the column with NaN for missing numbers."""
         if self.missing is None or self.values is None:
             return self
         return replace(self, values=np.where(self.missing, math.nan, self.values))
 
     def missing_as_level(self) -> Encoded:
-        """Return the column with one more level, `None`, for what is missing."""
+        """Return the column with one more level, `None`, for missing values."""
         if self.missing is None or self.codes is None:
             return self
         codes = as_codes(self.codes, len(self.levels) + 1)
@@ -83,35 +92,35 @@ class Encoded:
 
 
 def as_codes(codes: NDArray[Any], levels: int) -> Codes:
-    """Return codes in the narrowest type for so many levels."""
+    """Return codes in the narrowest type that holds this number of levels."""
     return codes.astype(np.uint8) if levels <= 256 else codes.astype(np.uint16)
 
 
 class Kinds:
-    """The kinds a caller asks for: one word for all columns, or some by name."""
+    """The kinds that a caller sets: one for all columns, or some by name."""
 
-    def __init__(self, asked: str | Mapping[str, str] | None = None) -> None:
+    def __init__(self, given: str | Mapping[str, str] | None = None) -> None:
         self.by_name: dict[str, Kind] = {}
         self.for_all: Kind | None = None
-        if isinstance(asked, str):
-            self.for_all = self._checked(asked, "all columns")
-        elif isinstance(asked, Mapping):
-            self.by_name = {str(name): self._checked(kind, f"column {name!r}") for name, kind in asked.items()}
-        elif asked is not None:
-            raise OptionError(f"kinds must be one word for all columns or a dict by column name, not {asked!r:.60}")
+        if isinstance(given, str):
+            self.for_all = self._checked(given, "all columns")
+        elif isinstance(given, Mapping):
+            self.by_name = {str(name): self._checked(kind, f"column {name!r}") for name, kind in given.items()}
+        elif given is not None:
+            raise OptionError(f"kinds must be one word for all columns or a dict by column name, not {given!r:.60}")
 
     @staticmethod
-    def _checked(kind: str, whose: str) -> Kind:
+    def _checked(kind: str, columns: str) -> Kind:
         for known in KINDS:
             if kind == known:
                 return known
-        raise OptionError(f"kind {kind!r} of {whose} is not known; use 'categorical' or 'continuous'")
+        raise OptionError(f"kind {kind!r} of {columns} is not known; use 'categorical' or 'continuous'")
 
     def __bool__(self) -> bool:
         return self.for_all is not None or bool(self.by_name)
 
     def of(self, name: str) -> Kind | None:
-        """Return the kind asked for a column, if any."""
+        """Return the kind that the caller sets for a column, or None."""
         return self.by_name.get(name, self.for_all)
 
 
@@ -119,7 +128,7 @@ def _check_levels(name: str, levels: int) -> None:
     if levels > _core.MAX_LEVELS:
         raise DataError(
             f"column {name!r} has {levels:,} levels, more than the {_core.MAX_LEVELS:,} a categorical column can have; "
-            f"if it is an identifier leave it out, if it is a quantity pass kinds={{{name!r}: 'continuous'}}"
+            f"if it is an identifier ignore it, if it is a quantity pass kinds={{{name!r}: 'continuous'}}"
         )
 
 
@@ -196,7 +205,7 @@ def encode_booleans(
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a Python value stands for nothing: None, NaN, NaT, pandas.NA."""
+    """Return whether a Python value is a missing one: None, NaN, NaT, pandas.NA."""
     if value is None:
         return True
     if isinstance(value, float):
@@ -212,17 +221,17 @@ def encode_labels(
     kind: Kind | None = None,
     reason: str = "text",
 ) -> Encoded:
-    """Encode values of any hashable kind, by identity of value."""
-    seen: dict[Any, int] = {} if declared is None else {label: k for k, label in enumerate(declared)}
+    """Encode values of any hashable type; equal values are one level."""
+    code_of: dict[Any, int] = {} if declared is None else {label: k for k, label in enumerate(declared)}
     try:
-        codes = np.fromiter((seen.setdefault(v, len(seen)) for v in values), np.int64, len(values))
+        codes = np.fromiter((code_of.setdefault(v, len(code_of)) for v in values), np.int64, len(values))
     except TypeError:
         odd = next(v for v in values if not _hashable(v))
         raise DataError(
             f"column {name!r} holds a {type(odd).__name__} ({odd!r:.60}); every cell must be a single value"
         ) from None
     return encode_distinct(
-        name, list(seen), codes, declared=None if declared is None else len(declared), kind=kind, reason=reason
+        name, list(code_of), codes, declared=None if declared is None else len(declared), kind=kind, reason=reason
     )
 
 
@@ -243,21 +252,25 @@ def encode_distinct(
     kind: Kind | None = None,
     reason: str = "text",
 ) -> Encoded:
-    """Encode a column given as distinct labels and a position among them for every row."""
-    gone = np.array([is_missing(label) for label in labels], bool)
+    """Encode a column given as distinct labels and, for every row, the index of its label.
+
+    If `declared` is given, the first `declared` labels are the declared categories.
+    """
+    is_gap = np.array([is_missing(label) for label in labels], bool)
     if kind == "continuous":
-        return encode_floats(name, _parse_numbers(name, labels, gone)[codes], gone[codes], kind)
-    kept = [k for k in range(len(labels)) if not gone[k]]
+        return encode_floats(name, _parse_numbers(name, labels, is_gap)[codes], is_gap[codes], kind)
+    kept = [k for k in range(len(labels)) if not is_gap[k]]
     _check_levels(name, len(kept))
     if declared is None:
         kept = _sorted_by_label(kept, labels)
     elif len(kept) > declared:
         raise DataError(
-            f"column {name!r} has the value {labels[kept[-1]]!r}, which is not one of its declared categories"
+            f"column {name!r} has the value {labels[kept[-1]]!r}, which is not one of its declared categories; "
+            f"declare it"
         )
     rank = np.zeros(len(labels) or 1, np.int64)
     rank[kept] = np.arange(len(kept))
-    missing = _missing_or_none(gone[codes]) if len(labels) else None
+    missing = _missing_or_none(is_gap[codes]) if len(labels) else None
     return Encoded(
         "categorical",
         "as asked" if kind else reason,
@@ -275,23 +288,23 @@ def _sorted_by_label(positions: list[int], labels: list[Any]) -> list[int]:
         return sorted(positions, key=lambda k: (type(labels[k]).__name__, str(labels[k])))
 
 
-def _parse_numbers(name: str, labels: list[Any], gone: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _parse_numbers(name: str, labels: list[Any], is_gap: NDArray[np.bool_]) -> NDArray[np.float64]:
     numbers = np.full(len(labels), math.nan)
     for k, label in enumerate(labels):
-        if gone[k]:
+        if is_gap[k]:
             continue
         try:
             numbers[k] = float(label)
         except (TypeError, ValueError):
             raise DataError(
-                f"column {name!r} was to be continuous but holds {label!r:.60}, which is not a number; "
-                f"correct it or leave the column categorical"
+                f"column {name!r} cannot be continuous: it holds {label!r:.60}, which is not a number; "
+                f"correct the value or leave the column categorical"
             ) from None
     return numbers
 
 
 def encode_objects(name: str, values: Sequence[Any], kind: Kind | None = None) -> Encoded:
-    """Encode Python objects: truth values, whole numbers, real numbers or anything else, whichever all of them are."""
+    """Encode Python objects: as truth values, whole numbers or real numbers if all of them are, otherwise as labels."""
     present = [v for v in values if not is_missing(v)]
     if kind != "categorical" and present:
         missing = np.fromiter((is_missing(v) for v in values), bool, len(values))
@@ -302,15 +315,15 @@ def encode_objects(name: str, values: Sequence[Any], kind: Kind | None = None) -
             return encode_booleans(name, truth, missing, kind)
         if all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in present):
             try:
-                whole = np.array([0 if m else int(v) for v, m in zip(values, missing, strict=True)], np.int64)
+                integers = np.array([0 if m else int(v) for v, m in zip(values, missing, strict=True)], np.int64)
             except OverflowError:
                 raise DataError(
                     f"column {name!r} holds a whole number beyond 64 bits; pass it as text instead"
                 ) from None
-            return encode_integers(name, whole, missing, kind)
+            return encode_integers(name, integers, missing, kind)
         if all(isinstance(v, int | float | np.integer | np.floating) and not isinstance(v, bool) for v in present):
-            real = np.array([math.nan if m else float(v) for v, m in zip(values, missing, strict=True)])
-            return encode_floats(name, real, missing, kind)
+            floats = np.array([math.nan if m else float(v) for v, m in zip(values, missing, strict=True)])
+            return encode_floats(name, floats, missing, kind)
     return encode_labels(name, values, kind=kind)
 
 
@@ -330,5 +343,5 @@ def encode_array(
         return encode_objects(name, values.tolist(), kind)
     raise DataError(
         f"column {name!r} is of type {values.dtype}, which is neither numbers, truth values nor text; "
-        f"turn it into one of these first"
+        f"convert it to one of these"
     )

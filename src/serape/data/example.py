@@ -27,14 +27,14 @@ UNRELATED = ("Ward", "Weekday", "Parking")
 
 
 def clinic_graph() -> nx.DiGraph[Any]:
-    """Return the graph the data are drawn from."""
+    """Return the graph from which the data are drawn."""
     graph: nx.DiGraph[Any] = nx.DiGraph(ARCS)
     graph.add_nodes_from(UNRELATED)
     return graph
 
 
 def clinic(rows: int = 5000, seed: int = 0) -> dict[str, NDArray[np.str_]]:
-    """Draw patients of an imaginary heart clinic: 14 columns, of which six shield HeartDisease from the rest."""
+    """Draw patients of an imaginary heart clinic: 14 columns, of which six are the blanket of HeartDisease."""
     random = np.random.default_rng(seed)
 
     def yes(log_odds: Score) -> NDArray[np.bool_]:
@@ -43,7 +43,7 @@ def clinic(rows: int = 5000, seed: int = 0) -> dict[str, NDArray[np.str_]]:
         return truth
 
     def graded(score: Score) -> NDArray[np.int64]:
-        """Three grades, higher for a higher score."""
+        """Return grades from 0 to 2, higher for a higher score."""
         return yes(np.asarray(score)).astype(np.int64) + yes(np.asarray(score) - 0.5)
 
     age = random.choice(3, rows, p=[0.35, 0.4, 0.25])

@@ -1,4 +1,4 @@
-"""The codes of a packed table as plain arrays, for pickles: a bit a row for two levels, one or two bytes for more."""
+"""The codes of a packed table as plain arrays, for pickles: one bit a row for two levels, one or two bytes for more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from serape import _core
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The codes of all columns, a row for each, by how much a code takes; columns of one level take nothing."""
+    """The codes of all columns, a row for each, by the size of a code; columns of one level need none."""
 
     rows: int
     levels: NDArray[np.uint32]
@@ -39,11 +39,11 @@ def stored(packed: _core.PackedTable) -> Stored:
 
 
 def packed_again(codes: Stored) -> _core.PackedTable:
-    """Return the packed table that codes came from."""
+    """Return the packed table of these codes."""
     packed = _core.PackedTable(codes.rows)
     planes = codes.levels[codes.levels <= 8]
     packed.reserve_planes(int(planes.sum()) - len(planes))
-    nothing = np.zeros(codes.rows, np.uint8)
+    zeros = np.zeros(codes.rows, np.uint8)
     bits, small, large = iter(codes.bits), iter(codes.bytes), iter(codes.words)
     for levels, *sizes in zip(codes.levels.tolist(), *_sizes(codes.levels), strict=True):
         two, few, many = sizes
@@ -54,11 +54,11 @@ def packed_again(codes: Stored) -> _core.PackedTable:
         elif many:
             packed.append(next(large), levels)
         else:
-            packed.append(nothing, levels)
+            packed.append(zeros, levels)
     return packed
 
 
 def _sizes(levels: Sequence[int] | NDArray[np.uint32]) -> tuple[NDArray[np.bool_], ...]:
-    """Return which columns take a bit a row, a byte, and two."""
+    """Return masks of the columns whose codes take one bit, one byte and two bytes."""
     number = np.asarray(levels)
     return number == 2, (number > 2) & (number <= 256), number > 256

@@ -1,4 +1,4 @@
-"""Which data an answer is about, so that somebody else can tell whether theirs are the same."""
+"""Which data a result is about, so that other people can check whether they have the same data."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from serape.settings import DataSettings
 
 if TYPE_CHECKING:
     from serape.data.table import Table
@@ -22,14 +25,14 @@ class Provenance:
     rows: int
     columns: int
     made: Mapping[str, Any]
-    """The path, if the table was read from a file, and the arguments of `Table` that were not left at defaults."""
+    """The path, if the table was read from a file, and the arguments of `Table` that were not at their defaults."""
     known: str | None = None
-    """The fingerprint, if it has been computed already."""
+    """The fingerprint, if it is computed already."""
     table: Table | None = field(default=None, repr=False)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of names, kinds, levels and values, in their order: computed when it is first looked at."""
+        """A hash of names, kinds, levels and values, in their order; computed on first use."""
         return self.known or ("" if self.table is None else fingerprint(self.table))
 
     def __eq__(self, other: object) -> bool:
@@ -52,31 +55,45 @@ class Provenance:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Provenance:
-        """Return what `to_dict` wrote."""
+        """Return the provenance that `to_dict` wrote."""
         made = content["made"]
         if not isinstance(made, Mapping):
-            raise TypeError("'made' is no mapping")
+            raise TypeError("'made' is not a mapping")
         return cls(int(content["rows"]), int(content["columns"]), dict(made), str(content["fingerprint"]))
 
 
 def fingerprint(table: Table) -> str:
-    """Return 32 hexadecimal digits that tables share if, and (but for a chance of 1e-38) only if, they are the same.
+    """Return 32 hexadecimal digits: the same for equal tables, different for others but for a chance of 1e-38.
 
-    What counts is the table as it is encoded, not where it came from: a frame and the file it was written to have the
-    same fingerprint, if their levels read alike.
+    Tables are compared as encoded, whatever their origin: a frame and the file it was written to have the same
+    fingerprint if the texts of their levels are the same.
     """
     found = hashlib.blake2b(digest_size=16)
     continuous = set(table.continuous)
-    told: dict[int, bytes] = {}  # many columns share their levels
+    levels_json: dict[int, bytes] = {}  # many columns share their levels
     found.update(json.dumps([table.rows, table.names]).encode())
     for k in range(len(table.names)):
         levels = table.column_levels(k)
-        if id(levels) not in told:
-            told[id(levels)] = json.dumps([str(level) for level in levels]).encode()
-        found.update(told[id(levels)])
+        if id(levels) not in levels_json:
+            levels_json[id(levels)] = json.dumps([str(level) for level in levels]).encode()
+        found.update(levels_json[id(levels)])
         column = table.numbers(k) if k in continuous else table.codes(k)
-        if k in table.missing:  # what stands there means nothing
+        if k in table.missing:  # codes and numbers have no meaning there
             column = np.where(table.missing[k], 0, column)
             found.update(np.packbits(table.missing[k]).data)
         found.update(column.astype("<f8" if k in continuous else "u1" if len(levels) <= 256 else "<u2").data)
     return found.hexdigest()
+
+
+def how_made(data: Any, settings: DataSettings) -> dict[str, Any]:
+    """Return how a table is made: the path, if it is read from a file, and the settings that are not at defaults."""
+    kinds, header = settings.kinds, settings.header
+    given = {
+        "kinds": {str(name): str(kind) for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds,
+        "missing": None if settings.missing == "error" else settings.missing,
+        "ignore": [str(name) for name in settings.ignore],
+        "header": header if header is None or isinstance(header, bool) else [str(name) for name in header],
+        "na_values": [str(word) for word in settings.na_values],
+    }
+    path = {"path": str(data)} if isinstance(data, str | PathLike) else {}
+    return path | {name: value for name, value in given.items() if value is False or value}

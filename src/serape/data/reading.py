@@ -1,11 +1,10 @@
-"""Every way data come in."""
+"""Reading data: files, arrays, sparse matrices, Python objects and frames."""
 
 from __future__ import annotations
 
 import importlib.util
 import io
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -15,130 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.data.columns import Columns, WideColumns
 from serape.data.csv_files import TextOptions, is_csv, looks_delimited, read_csv
 from serape.data.encoding import (
     FEW_LEVELS,
     Encoded,
     Kind,
     Kinds,
-    as_codes,
     encode_array,
     encode_floats,
     encode_integers,
     encode_labels,
     encode_objects,
 )
-from serape.errors import DataError, InputTypeError, OptionError, suggestion
+from serape.errors import DataError, InputTypeError, OptionError
 
-_BLOCK = 2048  # columns of a wide array handled at once
-
-
-@dataclass
-class Columns:
-    """Columns as read, one Encoded each, before missing values are dealt with and everything is packed."""
-
-    names: list[str]
-    rows: int
-    encoded: list[Encoded]
-    notes: tuple[str, ...] = field(default=(), kw_only=True)
-    """What a user should know of how they were read."""
-
-    @property
-    def kinds(self) -> list[Kind]:
-        """The kind of every column."""
-        return [c.kind for c in self.encoded]
-
-    @property
-    def reasons(self) -> list[str]:
-        """Why every column is of its kind."""
-        return [c.reason for c in self.encoded]
-
-    @property
-    def missing(self) -> dict[int, NDArray[np.bool_]]:
-        """By position, where values are missing; only columns that miss any."""
-        return {k: c.missing for k, c in enumerate(self.encoded) if c.missing is not None}
-
-    @property
-    def values(self) -> dict[int, NDArray[np.float64]]:
-        """By position, the values of continuous columns."""
-        return {k: c.values for k, c in enumerate(self.encoded) if c.values is not None}
-
-    def with_columns(self, encoded: list[Encoded]) -> Columns:
-        """Return the same names with other columns."""
-        return Columns(self.names, len(encoded[0]), encoded)
-
-    def without(self, names: Collection[str]) -> Columns:
-        """Return the columns but some."""
-        for name in names:
-            if name not in self.names:
-                raise OptionError(f"there is no column {name!r} to leave out.{suggestion(name, self.names)}")
-        kept = [k for k, name in enumerate(self.names) if name not in names]
-        if not kept:
-            raise OptionError("no column is left")
-        encoded = self.encoded or self._unpacked()
-        return Columns([self.names[k] for k in kept], self.rows, [encoded[k] for k in kept])
-
-    def _unpacked(self) -> list[Encoded]:
-        packed, levels = self.pack()
-        return [
-            Encoded("categorical", reason, levels[k], as_codes(packed.codes(k), len(levels[k])))
-            for k, reason in enumerate(self.reasons)
-        ]
-
-    def with_one_more(self, name: str, column: Encoded) -> Columns:
-        """Return the columns and another at the end."""
-        encoded = self.encoded or self._unpacked()
-        return Columns([*self.names, name], self.rows, [*encoded, column], notes=self.notes)
-
-    def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
-        """Pack the categorical columns; a continuous one takes its place as a column of one level."""
-        packed = _core.PackedTable(self.rows)
-        packed.reserve_planes(sum(len(c.levels) - 1 for c in self.encoded if 1 < len(c.levels) <= 8))
-        nothing = np.zeros(self.rows, np.uint8)
-        for column in self.encoded:
-            if column.codes is None:
-                packed.append(nothing, 1)
-            else:
-                packed.append(np.ascontiguousarray(column.codes), max(len(column.levels), 1))
-        return packed, [c.levels for c in self.encoded]
-
-
-@dataclass
-class WideColumns(Columns):
-    """Many narrow columns that come packed already."""
-
-    packed: _core.PackedTable | None = None
-    all_levels: list[tuple[Any, ...]] = field(default_factory=list)
-    all_reasons: list[str] = field(default_factory=list)
-
-    @property
-    def kinds(self) -> list[Kind]:
-        """The kind of every column."""
-        return ["categorical"] * len(self.names)
-
-    @property
-    def reasons(self) -> list[str]:
-        """Why every column is of its kind."""
-        return self.all_reasons
-
-    def with_one_more(self, name: str, column: Encoded) -> Columns:
-        """Return the columns and another at the end, packed with them if it can be; then these are of no more use."""
-        codes, levels = column.codes, column.levels
-        if codes is None or column.missing is not None or not levels or len(np.unique(codes)) < len(levels):
-            return super().with_one_more(name, column)
-        packed, all_levels = self.pack()
-        packed.append(np.ascontiguousarray(codes), len(levels))
-        reasons = [*self.all_reasons, column.reason]
-        return WideColumns([*self.names, name], self.rows, [], packed, [*all_levels, levels], reasons)
-
-    def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
-        """Return what is packed."""
-        assert self.packed is not None
-        return self.packed, self.all_levels
+_BLOCK = 2048  # columns of a wide array encoded together
 
 
 def read(data: Any, kinds: Kinds, text: TextOptions | None = None) -> Columns:
-    """Read data of any supported kind; the options for text are refused where they do not apply."""
+    """Read data of any supported type; options for text files are refused for anything else."""
     if isinstance(data, str | PathLike):
         return _read_path(Path(data), kinds, text)
     if isinstance(data, io.TextIOBase):
@@ -203,7 +98,7 @@ def _arrow_backend(what: str) -> Literal["pyarrow", "polars"]:
 # --- arrays --------------------------------------------------------------------------------------------------------
 
 
-def _bare_names(count: int) -> list[str]:
+def _default_names(count: int) -> list[str]:
     return [f"x{k}" for k in range(count)]
 
 
@@ -213,7 +108,7 @@ def _read_array(array: NDArray[Any], kinds: Kinds, names: list[str] | None = Non
     if array.ndim != 2:
         raise InputTypeError(f"an array must have two dimensions, rows and columns, but this one has {array.ndim}")
     rows, count = array.shape
-    names = _bare_names(count) if names is None else names
+    names = _default_names(count) if names is None else names
     if masked is not None and masked.any():
         columns = [encode_array(n, array[:, k], masked[:, k], kinds.of(n)) for k, n in enumerate(names)]
         return Columns(names, rows, columns)
@@ -225,11 +120,11 @@ def _read_array(array: NDArray[Any], kinds: Kinds, names: list[str] | None = Non
 
 
 def _read_narrow_integers(array: NDArray[Any], names: list[str]) -> WideColumns | None:
-    """Pack an array of small whole numbers block by block; None if some column is not a small categorical one."""
+    """Pack an array of whole numbers block by block; None if some column is continuous or its range exceeds 255."""
     rows, count = array.shape
-    truth = array.dtype.kind == "b"
-    numbers = array.view(np.uint8) if truth else array
-    known: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    boolean = array.dtype.kind == "b"
+    numbers = array.view(np.uint8) if boolean else array
+    shared: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # equal levels are one object
     all_levels: list[tuple[Any, ...]] = []
     packed = _core.PackedTable(rows)
     packed.reserve_planes(count)
@@ -240,22 +135,25 @@ def _read_narrow_integers(array: NDArray[Any], names: list[str]) -> WideColumns 
         if spread.max() > 255 or spread.min() < 0:
             return None
         codes = np.ascontiguousarray(block - low if low.any() else block).astype(np.uint8, copy=False)
-        seen: list[tuple[Any, ...]] = [(lo, hi) for lo, hi in zip(low.tolist(), high.tolist(), strict=True)]
-        if spread.max() > 1 or spread.min() < 1:  # not all binary: look which values occur
+        block_levels: list[tuple[Any, ...]] = [(lo, hi) for lo, hi in zip(low.tolist(), high.tolist(), strict=True)]
+        if spread.max() > 1 or spread.min() < 1:  # not all binary: find which values occur
             width = codes.shape[1]
-            here = np.zeros((width, 256), bool)
-            here[np.broadcast_to(np.arange(width), codes.shape), codes] = True
-            if here.sum(axis=1).max() > FEW_LEVELS:
+            occurs = np.zeros((width, 256), bool)
+            occurs[np.broadcast_to(np.arange(width), codes.shape), codes] = True
+            if occurs.sum(axis=1).max() > FEW_LEVELS:
                 return None
-            rank = (np.cumsum(here, axis=1) - 1).astype(np.uint8)
+            rank = (np.cumsum(occurs, axis=1) - 1).astype(np.uint8)
             codes = rank[np.arange(width), codes]
-            seen = [tuple(lo + v for v in np.flatnonzero(h).tolist()) for h, lo in zip(here, low.tolist(), strict=True)]
-        if truth:
-            seen = [tuple(bool(v) for v in levels) for levels in seen]
-        all_levels += [known.setdefault(levels, levels) for levels in seen]
-        packed.append_block(codes, np.array([len(levels) for levels in seen], np.uint32))
-    told = {n: f"whole numbers, {n} distinct" for n in {len(levels) for levels in known}}
-    reasons = ["truth values" if truth else told[len(levels)] for levels in all_levels]
+            block_levels = [
+                tuple(lo + v for v in np.flatnonzero(row).tolist())
+                for row, lo in zip(occurs, low.tolist(), strict=True)
+            ]
+        if boolean:
+            block_levels = [tuple(bool(v) for v in levels) for levels in block_levels]
+        all_levels += [shared.setdefault(levels, levels) for levels in block_levels]
+        packed.append_block(codes, np.array([len(levels) for levels in block_levels], np.uint32))
+    reason_of = {n: f"whole numbers, {n} distinct" for n in {len(levels) for levels in shared}}
+    reasons = ["truth values" if boolean else reason_of[len(levels)] for levels in all_levels]
     return WideColumns(names, rows, [], packed, all_levels, reasons)
 
 
@@ -264,12 +162,12 @@ def _is_sparse(data: Any) -> bool:
 
 
 def _read_sparse(matrix: Any, kinds: Kinds) -> Columns:
-    """Read a SciPy sparse matrix; real numbers that are all whole count as whole numbers here."""
+    """Read a SciPy sparse matrix; if all its real numbers are whole, they are read as whole numbers."""
     columns = matrix.tocsc(copy=True)
     columns.sum_duplicates()
     columns.eliminate_zeros()
     rows, count = columns.shape
-    names = _bare_names(count)
+    names = _default_names(count)
     data = columns.data
     if data.dtype.kind == "f":
         if (np.abs(data) <= 2**53).all() and (np.floor(data) == data).all():
@@ -281,13 +179,13 @@ def _read_sparse(matrix: Any, kinds: Kinds) -> Columns:
     if rows >= 2 and not kinds and (data == 1).all():
         packed = _core.PackedTable(rows)
         packed.reserve_planes(count)
-        nothing = np.zeros(rows, np.uint8)
+        zeros = np.zeros(rows, np.uint8)
         levels: list[tuple[Any, ...]] = []
         both, zero, one = (0, 1), (0,), (1,)
         for k in range(count):
             ones = indices[indptr[k] : indptr[k + 1]]
             if len(ones) == 0 or len(ones) == rows:
-                packed.append(nothing, 1)
+                packed.append(zeros, 1)
                 levels.append(one if len(ones) else zero)
             else:
                 packed.append_ones(ones)
@@ -323,7 +221,7 @@ def _read_mapping(data: Mapping[Any, Any], kinds: Kinds) -> Columns:
 
 
 def _as_column(name: str, values: Any) -> Any:
-    """Return the values of a column of a dict, if they are one."""
+    """Return a value of a dict of columns as a column; refuse what is not a list or array of values."""
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise DataError(f"column {name!r} is an array of {values.ndim} dimensions; a column has one")
@@ -352,9 +250,9 @@ def _read_records(data: Sequence[Any], kinds: Kinds) -> Columns:
 def _read_frame(data: Any, kinds: Kinds) -> Columns:
     if type(data).__module__.startswith("pandas") and hasattr(data, "columns"):
         data = data.set_axis([str(c) for c in data.columns], axis=1)
-        twice = data.columns[data.columns.duplicated()].unique()
-        if len(twice):
-            raise DataError(f"the name {str(twice[0])!r} occurs more than once; give every column a name of its own")
+        repeated = data.columns[data.columns.duplicated()].unique()
+        if len(repeated):
+            raise DataError(f"the name {str(repeated[0])!r} occurs more than once; give every column a name of its own")
     try:
         frame = nw.from_native(data, allow_series=True)
     except TypeError:
@@ -383,7 +281,7 @@ def _read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds) -> Columns:
     names = list(frame.columns)
     types = set(frame.schema.values())
     if len(names) > 1000 and len(types) == 1 and (types <= {nw.Boolean} or all(t.is_integer() for t in types)):
-        array = frame.to_numpy()  # wide and all alike: as one array
+        array = frame.to_numpy()  # a wide frame of one type is read as one array
         if array.dtype.kind in "biu":
             return _read_array(array, kinds, names)
     return Columns(names, len(frame), [read_series(name, frame[name], kinds.of(name)) for name in names])
@@ -402,16 +300,16 @@ def read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encoded
             return encode_labels(name, series.to_list(), kind=kind)
         return encode_objects(name, series.to_list(), kind)
     if isinstance(dtype, nw.Boolean) or dtype.is_numeric():
-        gone = series.is_null().to_numpy().astype(bool)
+        missing = series.is_null().to_numpy().astype(bool)
         if isinstance(dtype, nw.Decimal):
             series = series.cast(nw.Float64)
-        if not gone.any():
+        if not missing.any():
             return encode_array(name, np.asarray(series.to_numpy()), kind=kind)
         present = np.asarray(series.drop_nulls().to_numpy())
-        values = np.zeros(len(gone), present.dtype)
-        values[~gone] = present
-        return encode_array(name, values, gone, kind)
+        values = np.zeros(len(missing), present.dtype)
+        values[~missing] = present
+        return encode_array(name, values, missing, kind)
     raise DataError(
         f"column {name!r} is of type {dtype}, which is neither numbers, truth values nor text; "
-        f"turn it into one of these first"
+        f"convert it to one of these"
     )

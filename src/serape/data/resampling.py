@@ -1,4 +1,4 @@
-"""Rows drawn again from a table, many times over, without going back to the data."""
+"""Resampling: tables of rows drawn from a table, made fast enough to be made many times."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.table import Table
 
-MOST_VALUES = 1 << 28
-"""Values up to which codes are laid out by row, a byte each."""
+MAX_VALUES = 1 << 28
+"""Up to this number of values, the codes are stored by row, one byte each."""
 
-_BLOCK = 2048  # columns that lie together
+_BLOCK = 2048  # columns stored together
 
 Rows = NDArray[np.int64]
 
@@ -22,8 +22,8 @@ Rows = NDArray[np.int64]
 class Resampler:
     """Draws rows of a table.
 
-    What does not change between draws is worked out once: codes lie row by row, so that a draw copies whole rows and
-    packs them in one go. Very large tables are drawn column by column, which takes longer but no more memory.
+    The codes are stored by row once, so that a draw copies rows and packs them all together. Very large tables are
+    drawn column by column, which takes longer but no more memory.
     """
 
     def __init__(self, table: Table) -> None:
@@ -32,7 +32,7 @@ class Resampler:
         levels = [table.levels(k) for k in range(count)]
         self._planes = sum(r - 1 for r in levels if 1 < r <= 8)
         self._parts: list[tuple[int, NDArray[Any], NDArray[np.uint32]]] | None = None
-        if table.rows * count > MOST_VALUES:
+        if table.rows * count > MAX_VALUES:
             return
         self._parts = []
         for narrow, run in groupby(range(count), lambda k: levels[k] <= 256):
@@ -41,12 +41,12 @@ class Resampler:
                 block = columns[begin : begin + (_BLOCK if narrow else 1)]
                 codes = np.zeros((table.rows, len(block)), np.uint8 if narrow else np.uint16)
                 for k in block:
-                    if levels[k]:  # a continuous column takes its place with one level
+                    if levels[k]:  # a continuous column is packed as one of one level
                         codes[:, k - block[0]] = table.codes(k)
                 self._parts.append((block[0], codes, np.maximum([levels[k] for k in block], 1).astype(np.uint32)))
 
     def draw(self, rows: Rows) -> Table:
-        """Return a table of these rows, any of which may come several times; kinds and levels stay as they are."""
+        """Return a table of these rows, some of which may be repeated; kinds and levels stay the same."""
         if self._parts is None:
             return self.table.part(range(len(self.table.names)), rows)
         packed = _core.PackedTable(len(rows))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from serape.data.table import Table, position_of
+from serape.data.table import Table
+from serape.data.variables import position_of
 from serape.errors import OptionError, abbreviate
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import check_rules

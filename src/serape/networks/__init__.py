@@ -1,4 +1,4 @@
-"""Bayesian networks: the bundled ones, BIF files, sampling, tiling, exact blankets."""
+"""Bayesian networks: bundled networks, BIF files, sampling, tiling, exact blankets."""
 
 from serape.networks.bif import read_bif, write_bif
 from serape.networks.library import bundled_networks, load_network

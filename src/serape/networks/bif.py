@@ -1,19 +1,20 @@
 """Networks in the Bayesian Interchange Format (BIF), plain or gzipped.
 
-What is read, beyond the format's page: comments (// and /* */) anywhere; names quoted or not, with spaces in them where
-commas tell them apart; blocks in any order; commas left out; a variable followed by its parents without a bar.
-Properties are skipped. Probabilities come as
+Accepted beyond the definition of the format: comments (// and /* */) anywhere; names quoted or not, with spaces in them
+where commas separate them; blocks in any order; missing commas; a variable followed by its parents without a bar.
+Properties are skipped. Probabilities are written as
 
 - rows: `(low, yes) 0.2, 0.8;`, one for every configuration of the parents;
 - `default 0.5, 0.5;` for all configurations without a row;
-- `table …;`, all at once: the child's levels slowest, the last parent's fastest, as the format has it. Where only the
-  other order (a row for every configuration of the parents, one after another) gives rows that add up to 1, it is that;
+- `table …;`, all numbers together: the child's levels vary slowest, the last parent's fastest, as in the format. The
+  other order (one row after another, for every configuration of the parents) is assumed if only it gives rows that add
+  up to 1;
 - rows under `property function max;`, a noisy MAX: one row for all parents at their first level (the leak) and one for
   every other level of one parent alone. Causes act independently of each other and of the leak, and the highest effect
-  wins: P(Y ≤ y) is the product of that of the leak and of every parent that is not at its first level.
+  counts: P(Y ≤ y) is the product of that of the leak and of every parent that is not at its first level.
 
-A file can be wrong, or meant to do harm. Reading takes time in proportion to its size, and no table is larger than the
-numbers in the file, except by `default` and noisy MAX, which have a limit for the whole file.
+A file can be damaged or malicious. The time to read it is proportional to its size. A table is no larger than the
+numbers in the file, except for `default` and noisy MAX, which have a limit for the whole file.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from pathlib import Path
 
 from serape.errors import DataError, OptionError
 from serape.files import atomic_write
-from serape.networks.bif_reader import Missing, Reader, text_of
+from serape.networks.bif_reader import Missing, Reader
+from serape.networks.bif_tokens import text_of
 from serape.networks.network import Network
 
 _PLAIN = re.compile(r'[^\s"{}()\[\],;|\\]++')
@@ -45,7 +47,7 @@ def read_bif(path: str | os.PathLike[str], *, missing: Missing = "error") -> Net
 
 
 def write_bif(network: Network, path: str | os.PathLike[str]) -> None:
-    """Write a network as BIF, gzipped if the name ends in .gz; the file appears whole or not at all."""
+    """Write a network as BIF, gzipped if the name ends in .gz. If writing fails, an old file is unchanged."""
     path = Path(path)
     try:
         content = "".join(_blocks(network)).encode()

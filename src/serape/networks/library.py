@@ -18,7 +18,7 @@ _FOLDER = files("serape.networks") / "bundled"
 
 
 def bundled_networks() -> Records:
-    """Return what networks come with the package: name, nodes, arcs, parameters."""
+    """Return the networks that come with the package: name, nodes, arcs, parameters."""
     index = _index()
     columns = {"name": list(index)}
     return Records(columns | {what: [one[what] for one in index.values()] for what in ("nodes", "arcs", "parameters")})
@@ -42,7 +42,7 @@ def _index() -> dict[str, dict[str, int]]:
 
 
 def pack(network: Network) -> bytes:
-    """Return a network as JSON: names, levels, parents by position, probabilities row after row."""
+    """Return a network as JSON: names, levels, parents by position, probabilities row by row."""
     index = {name: k for k, name in enumerate(network.variables)}
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -54,7 +54,7 @@ def pack(network: Network) -> bytes:
 
 
 def unpack(content: bytes) -> Network:
-    """Return the network that was packed."""
+    """Return the network that `pack` wrote."""
     found = json.loads(content)
     levels: dict[str, list[str]] = found["levels"]
     names = list(levels)

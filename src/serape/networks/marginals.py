@@ -1,4 +1,4 @@
-"""Exact marginal distributions, where they cost little."""
+"""Exact marginal distributions, if they take little time."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from serape.networks.network import Network, normalised
 
-MOST_ANCESTORS = 100
-MOST_CELLS = 1 << 16
-_MOST_AXES = 30  # NumPy arrays have 32 at least
+MAX_ANCESTORS = 100
+MAX_CELLS = 1 << 16
+_MAX_AXES = 30  # NumPy arrays can have at least 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,60 +21,60 @@ class _Factor:
     values: NDArray[np.float64]
 
 
-def ancestry(network: Network, variable: str, most: int | None = None) -> frozenset[str] | None:
-    """Return a variable and all its ancestors; None if there are more than so many."""
+def ancestry(network: Network, variable: str, max_size: int | None = None) -> frozenset[str] | None:
+    """Return a variable and all its ancestors; None if there are more than `max_size`."""
     found, fresh = {variable}, [variable]
     while fresh:
         for parent in network.parents(fresh.pop()):
             if parent not in found:
                 found.add(parent)
                 fresh.append(parent)
-        if most is not None and len(found) > most:
+        if max_size is not None and len(found) > max_size:
             return None
     return frozenset(found)
 
 
 def marginal(network: Network, variable: str) -> NDArray[np.float64] | None:
-    """Return P(variable) by variable elimination, or None where that would take long.
+    """Return P(variable) by variable elimination, or None if that would take long.
 
-    Long is: more than 100 ancestors, or a table of more than 65,536 cells along the way.
+    That is: if there are more than 100 ancestors, or if elimination needs a table of more than 65,536 cells.
     """
-    above = ancestry(network, variable, MOST_ANCESTORS)
+    above = ancestry(network, variable, MAX_ANCESTORS)
     order = None if above is None else _elimination_order(network, above, variable)
     if above is None or order is None:
         return None
     factors = [_factor(network, name) for name in sorted(above)]
-    for gone in order:
-        touched = [f for f in factors if gone in f.over]
-        factors = [f for f in factors if gone not in f.over]
-        factors.append(_summed_out(_product(touched), gone))
+    for eliminated in order:
+        involved = [f for f in factors if eliminated in f.over]
+        factors = [f for f in factors if eliminated not in f.over]
+        factors.append(_summed_out(_product(involved), eliminated))
     values = _product(factors).values.ravel()
     exact: NDArray[np.float64] = values / values.sum()
     return exact
 
 
 def _elimination_order(network: Network, above: frozenset[str], kept: str) -> list[str] | None:
-    """Return an order in which to sum out all but one, the smallest table first; None if a table is too large."""
-    near: dict[str, set[str]] = {name: set() for name in above}
+    """Return an order in which to eliminate all but one, the smallest table first; None if a table is too large."""
+    neighbours: dict[str, set[str]] = {name: set() for name in above}
     for name in above:
         family = (name, *network.parents(name))
         for member in family:
-            near[member].update(family)
+            neighbours[member].update(family)
     size = {name: math.log2(len(network.levels(name))) for name in above}
-    cost = {name: sum(size[n] for n in near[name]) for name in above}
+    cost = {name: sum(size[n] for n in neighbours[name]) for name in above}
     order = []
-    left = sorted(above - {kept})
-    while left:
-        cheapest = min(left, key=cost.__getitem__)
-        around = near[cheapest]
-        if cost[cheapest] > math.log2(MOST_CELLS) + 1e-9 or len(around) > _MOST_AXES:
+    remaining = sorted(above - {kept})
+    while remaining:
+        cheapest = min(remaining, key=cost.__getitem__)
+        clique = neighbours[cheapest]
+        if cost[cheapest] > math.log2(MAX_CELLS) + 1e-9 or len(clique) > _MAX_AXES:
             return None
-        left.remove(cheapest)
+        remaining.remove(cheapest)
         order.append(cheapest)
-        for name in around - {cheapest}:
-            near[name] |= around
-            near[name].discard(cheapest)
-            cost[name] = sum(size[n] for n in near[name])
+        for name in clique - {cheapest}:
+            neighbours[name] |= clique
+            neighbours[name].discard(cheapest)
+            cost[name] = sum(size[n] for n in neighbours[name])
     return order
 
 
@@ -97,6 +97,6 @@ def _product(factors: list[_Factor]) -> _Factor:
     return _Factor(over, values)
 
 
-def _summed_out(factor: _Factor, gone: str) -> _Factor:
-    at = factor.over.index(gone)
+def _summed_out(factor: _Factor, eliminated: str) -> _Factor:
+    at = factor.over.index(eliminated)
     return _Factor(factor.over[:at] + factor.over[at + 1 :], factor.values.sum(axis=at))

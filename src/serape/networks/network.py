@@ -17,18 +17,18 @@ from serape.errors import DataError, OptionError, abbreviate, is_integer, sugges
 from serape.networks.sampling import sample
 
 TOLERANCE = 1e-4
-"""How far from 1 the probabilities of a row may add up to."""
+"""How far the sum of a row's probabilities may be from 1."""
 
 Probabilities = NDArray[np.float64]
 
 
 class Network:
-    """Variables with their levels, parents and conditional probabilities; nothing in it can be changed.
+    """Variables with their levels, parents and conditional probabilities. It is immutable.
 
-    `levels` names the variables, in order, and what values each can have; `parents` those each depends on (a variable
-    that is left out has none); `cpts` the probabilities: a row for every configuration of the parents, a column for
-    every level. Configurations count like digits, the last parent fastest. Rows must add up to 1 within 0.0001; the
-    numbers are kept as given and made to add up exactly only where they are used.
+    `levels` has the variables, in order, and the levels of each. `parents` has the parents of each variable; one that
+    is not in it has none. `cpts` has the probabilities of each: a row for every configuration of its parents, a column
+    for every level. The last parent varies fastest. Rows must add up to 1 within 0.0001; they are kept as given and
+    normalised where they are used.
     """
 
     def __init__(
@@ -43,55 +43,56 @@ class Network:
             unknown = [name for name in given if name not in levels]
             if unknown:
                 raise DataError(
-                    f"{what} are given for {abbreviate(unknown)}, which the network does not have; add the variable's levels"
+                    f"{what} are given for {abbreviate(unknown)}, which the network does not have; add the variable's "
+                    f"levels"
                 )
         self.variables: tuple[str, ...] = tuple(levels)
-        """The names, in the order declared."""
+        """The names, in the order of declaration."""
         self._position = {name: k for k, name in enumerate(self.variables)}
         self._levels = _checked_levels(levels)
         self._parents = [self._checked_parents(name, parents.get(name, ())) for name in self.variables]
         self._cpts = self._checked_cpts(cpts)
-        self._order = in_order(self._parents)
+        self._order = parents_first(self._parents)
         if len(self._order) < self.nodes:
             cycle = [self.variables[k] for k in find_cycle(self._parents, self._order)]
-            raise DataError(f"the arcs form a cycle, {told_cycle(cycle)}; leave one of them out")
+            raise DataError(f"the arcs form a cycle, {describe_cycle(cycle)}; remove one of them")
 
-    # --- what there is -------------------------------------------------------------------------------------------
+    # --- contents ------------------------------------------------------------------------------------------------
 
     @property
     def nodes(self) -> int:
-        """How many variables there are."""
+        """The number of variables."""
         return len(self.variables)
 
     @property
     def arcs(self) -> int:
-        """How many arcs there are."""
+        """The number of arcs."""
         return sum(map(len, self._parents))
 
     @property
     def parameters(self) -> int:
-        """How many probabilities are free: for every variable, levels less one, times configurations of its parents."""
+        """The number of free probabilities: the sum of (levels − 1) × (configurations of the parents)."""
         return sum(cpt.shape[0] * (cpt.shape[1] - 1) for cpt in self._cpts)
 
     def levels(self, variable: str | int) -> tuple[str, ...]:
         """Return the levels of a variable."""
-        return self._levels[self._place(variable)]
+        return self._levels[self._index(variable)]
 
     def parents(self, variable: str | int) -> tuple[str, ...]:
-        """Return the parents of a variable, in the order that its table counts them."""
-        return self._named(self._parents[self._place(variable)])
+        """Return the parents of a variable, in the order of its probability table."""
+        return self._named(self._parents[self._index(variable)])
 
     def children(self, variable: str | int) -> tuple[str, ...]:
-        """Return the children of a variable, in the order declared."""
-        return self._named(self._children[self._place(variable)])
+        """Return the children of a variable, in the order of declaration."""
+        return self._named(self._children[self._index(variable)])
 
     def cpt(self, variable: str | int) -> Probabilities:
-        """Return the probabilities of a variable: a row for every configuration of its parents, the last fastest."""
-        return self._cpts[self._place(variable)]
+        """Return a variable's probabilities: a row for every configuration of its parents; the last varies fastest."""
+        return self._cpts[self._index(variable)]
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
-        """The arcs, as a graph that cannot be changed (`networkx.DiGraph(net.graph)` gives one that can)."""
+        """The arcs, as an immutable graph (`networkx.DiGraph(net.graph)` makes a mutable one)."""
         graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_nodes_from(self.variables)
         graph.add_edges_from(
@@ -103,16 +104,16 @@ class Network:
         return frozen
 
     def parents_children(self, variable: str | int) -> tuple[str, ...]:
-        """Return the parents and children of a variable, in the order declared."""
-        at = self._place(variable)
+        """Return the parents and children of a variable, in the order of declaration."""
+        at = self._index(variable)
         return self._named(sorted({*self._parents[at], *self._children[at]}))
 
     def markov_blanket(self, variable: str | int) -> tuple[str, ...]:
-        """Return the parents, children and children's other parents of a variable, in the order declared."""
-        at = self._place(variable)
-        near = {*self._parents[at], *self._children[at]}
-        near.update(parent for child in self._children[at] for parent in self._parents[child])
-        return self._named(sorted(near - {at}))
+        """Return the parents, children and children's other parents of a variable, in the order of declaration."""
+        at = self._index(variable)
+        blanket = {*self._parents[at], *self._children[at]}
+        blanket.update(parent for child in self._children[at] for parent in self._parents[child])
+        return self._named(sorted(blanket - {at}))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -129,28 +130,28 @@ class Network:
     def __repr__(self) -> str:
         return f"Network of {self.nodes:,} variables, {self.arcs:,} arcs and {self.parameters:,} parameters"
 
-    # --- what can be made of it ----------------------------------------------------------------------------------
+    # --- sampling and tiling -------------------------------------------------------------------------------------
 
     def sample(self, n: int, seed: int | None = None) -> Table:
-        """Draw n rows. All levels count as levels of the column, even where none is drawn."""
+        """Draw n rows. All levels are levels of the column, also those that are not drawn."""
         if not is_integer(n) or not 2 <= n <= _core.MAX_ROWS:
             raise OptionError(f"a sample has from 2 to {_core.MAX_ROWS:,} rows, not {n!r}")
         return sample(self.variables, self._levels, self._parents, self._cpts, self._order, int(n), _checked_seed(seed))
 
     def tile(self, copies: int, seed: int | None = None, *, links: int = 3) -> Network:
-        """Join copies of the network, one after another, by a few arcs; every copy is distributed as the original.
+        """Join copies of the network, one after another, by a few arcs; every copy has the original's distribution.
 
         Copy k of variable X is called `X_k`, from 1 on. Up to `links` variables without parents in every copy but the
-        first get one parent each, from the copy before; `serape.networks.tiling` tells how they are chosen.
+        first get one parent each, from the copy before; `serape.networks.tiling` describes how they are chosen.
         """
-        from serape.networks.tiling import tile  # which makes networks
+        from serape.networks.tiling import tile  # which imports this module
 
-        for what, number, least in (("copies", copies, 1), ("links", links, 0)):
-            if not is_integer(number) or number < least:
-                raise OptionError(f"{what}={number!r} is not a whole number from {least} up")
+        for what, number, minimum in (("copies", copies, 1), ("links", links, 0)):
+            if not is_integer(number) or number < minimum:
+                raise OptionError(f"{what}={number!r} is not a whole number, {minimum} or more")
         return tile(self, int(copies), int(links), _checked_seed(seed))
 
-    # --- inside --------------------------------------------------------------------------------------------------
+    # --- internal ------------------------------------------------------------------------------------------------
 
     @cached_property
     def _children(self) -> list[list[int]]:
@@ -160,7 +161,7 @@ class Network:
                 children[parent].append(k)
         return children
 
-    def _place(self, variable: str | int) -> int:
+    def _index(self, variable: str | int) -> int:
         if isinstance(variable, str):
             at = self._position.get(variable)
             if at is None:
@@ -184,15 +185,14 @@ class Network:
                 close = suggestion(str(parent), self.variables)
                 raise DataError(f"{name!r} has the parent {parent!r}, which is not a variable; declare it.{close}")
         if name in parents:
-            raise DataError(f"{name!r} is its own parent; leave that arc out")
+            raise DataError(f"{name!r} is its own parent; remove that arc")
         if len(set(parents)) < len(parents):
             raise DataError(f"{name!r} has the same parent twice among {abbreviate(parents)}; name each once")
         return tuple(self._position[parent] for parent in parents)
 
     def _checked_cpts(self, cpts: Mapping[str, ArrayLike]) -> list[Probabilities]:
-        known: dict[
-            tuple[int, int, int], Probabilities
-        ] = {}  # copies of a network share their tables: look at each once
+        # Copies of a network share their tables: each is checked once.
+        known: dict[tuple[int, int, int], Probabilities] = {}
         checked = []
         for name, levels, parents in zip(self.variables, self._levels, self._parents, strict=True):
             if name not in cpts:
@@ -234,7 +234,7 @@ def _checked_levels(levels: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]
 
 
 def is_name(name: object) -> bool:
-    """Return whether something can be the name of a variable or level: text of one line, not empty."""
+    """Return whether an object can be the name of a variable or level: text of one line, not empty."""
     return isinstance(name, str) and name.splitlines() == [name]
 
 
@@ -261,7 +261,7 @@ def _checked_cpt(name: str, given: ArrayLike, rows: int, columns: int) -> Probab
 
 
 def first_wrong_row(cpt: Probabilities) -> tuple[int, str] | None:
-    """Return the first row that is no distribution, and what is wrong with it, or None."""
+    """Return the first row that is not a distribution, and what is wrong with it, or None."""
     with np.errstate(all="ignore"):
         low, sums = cpt.min(axis=1), cpt.sum(axis=1)
     right = (low >= 0) & (np.abs(sums - 1) <= TOLERANCE)  # NaN is never right
@@ -274,20 +274,20 @@ def first_wrong_row(cpt: Probabilities) -> tuple[int, str] | None:
 
 
 def normalised(cpt: Probabilities) -> Probabilities:
-    """Return rows that add up to 1 as exactly as can be."""
+    """Return the rows divided by their sums."""
     exact: Probabilities = cpt / cpt.sum(axis=1, keepdims=True)
     return exact
 
 
-def in_order(parents: Sequence[Sequence[int]]) -> list[int]:
-    """Return positions such that parents come first; those on a cycle, or below one, are left out."""
+def parents_first(parents: Sequence[Sequence[int]]) -> list[int]:
+    """Return the positions in an order that has parents first, without those on a cycle or below one."""
     waiting = [len(p) for p in parents]
     children: list[list[int]] = [[] for _ in parents]
     for k, above in enumerate(parents):
         for parent in above:
             children[parent].append(k)
     order = [k for k, count in enumerate(waiting) if count == 0]
-    for k in order:  # grows as it is read
+    for k in order:  # the list grows during the loop
         for child in children[k]:
             waiting[child] -= 1
             if waiting[child] == 0:
@@ -296,25 +296,25 @@ def in_order(parents: Sequence[Sequence[int]]) -> list[int]:
 
 
 def find_cycle(parents: Sequence[Sequence[int]], order: Sequence[int]) -> list[int]:
-    """Return the positions along a cycle, given an order that leaves some out."""
-    settled = set(order)
-    at = next(k for k in range(len(parents)) if k not in settled)
-    seen: dict[int, int] = {}
+    """Return the positions along a cycle, given the order of `parents_first`, which does not have all positions."""
+    ordered = set(order)
+    at = next(k for k in range(len(parents)) if k not in ordered)
+    step_of: dict[int, int] = {}
     walk: list[int] = []
-    while at not in seen:  # whatever is left out has a parent that is left out
-        seen[at] = len(walk)
+    while at not in step_of:  # a position that is not in the order has a parent that is not
+        step_of[at] = len(walk)
         walk.append(at)
-        at = next(p for p in parents[at] if p not in settled)
-    return walk[seen[at] :][::-1]
+        at = next(p for p in parents[at] if p not in ordered)
+    return walk[step_of[at] :][::-1]
 
 
-def told_cycle(names: Sequence[str], most: int = 5) -> str:
-    """Return a cycle in words."""
-    shown = [repr(name) for name in names[:most]]
-    return " → ".join([*shown, *(["…"] if len(names) > most else []), shown[0]])
+def describe_cycle(names: Sequence[str], max_names: int = 5) -> str:
+    """Return a cycle as text, such as 'A' → 'B' → 'A'."""
+    shown = [repr(name) for name in names[:max_names]]
+    return " → ".join([*shown, *(["…"] if len(names) > max_names else []), shown[0]])
 
 
 def _checked_seed(seed: Any) -> int | None:
     if seed is not None and (not is_integer(seed) or seed < 0):
-        raise OptionError(f"seed={seed!r} is not a whole number from 0 up")
+        raise OptionError(f"seed={seed!r} is not a whole number, 0 or more")
     return None if seed is None else int(seed)

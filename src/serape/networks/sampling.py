@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.data.columns import Columns
 from serape.data.encoding import Codes, Encoded, as_codes
-from serape.data.reading import Columns
 from serape.data.table import Table
 
 
@@ -21,26 +21,26 @@ def sample(
     rows: int,
     seed: int | None,
 ) -> Table:
-    """Draw rows, with parents before children in the order."""
+    """Draw rows, variable by variable in an order that has parents before children."""
     random = np.random.default_rng(seed)
     thresholds: dict[int, NDArray[np.float64]] = {}  # copies of a network share their tables
     drawn: dict[int, Codes] = {}
     for k in order:
         cpt = cpts[k]
-        ladder = thresholds.get(id(cpt))
-        if ladder is None:
-            ladder = thresholds[id(cpt)] = _ladder(cpt)
+        ends = thresholds.get(id(cpt))
+        if ends is None:
+            ends = thresholds[id(cpt)] = _level_ends(cpt)
         configuration = _configuration([(drawn[p], len(levels[p])) for p in parents[k]])
-        drawn[k] = as_codes(_draw(ladder, configuration, random.random(rows)), len(levels[k]))
-    told = {n: f"{n} declared categories" for n in set(map(len, levels))}
+        drawn[k] = as_codes(_draw(ends, configuration, random.random(rows)), len(levels[k]))
+    reason = {n: f"{n} declared categories" for n in set(map(len, levels))}
     encoded = [
-        Encoded("categorical", told[len(values)], values, drawn[k], declared=True) for k, values in enumerate(levels)
+        Encoded("categorical", reason[len(values)], values, drawn[k], declared=True) for k, values in enumerate(levels)
     ]
     return Table(Columns(list(names), rows, encoded))
 
 
-def _ladder(cpt: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where each level ends on the way from 0 to 1; columns are filled up to a power of two."""
+def _level_ends(cpt: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cumulative probabilities of the levels; columns of ones are added up to a power of two."""
     ends = np.cumsum(cpt, axis=1)
     ends /= ends[:, -1:]
     rows, levels = ends.shape
@@ -50,7 +50,7 @@ def _ladder(cpt: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _configuration(parents: Sequence[tuple[Codes, int]]) -> NDArray[np.intp] | None:
-    """Return the number of the parents' configuration in every row."""
+    """Return the index of the parents' configuration in every row; None without parents."""
     number: NDArray[np.intp] | None = None
     for codes, levels in parents:
         number = codes.astype(np.intp) if number is None else number * levels + codes
@@ -58,16 +58,16 @@ def _configuration(parents: Sequence[tuple[Codes, int]]) -> NDArray[np.intp] | N
 
 
 def _draw(
-    ladder: NDArray[np.float64], configuration: NDArray[np.intp] | None, draws: NDArray[np.float64]
+    ends: NDArray[np.float64], configuration: NDArray[np.intp] | None, draws: NDArray[np.float64]
 ) -> NDArray[np.intp]:
-    """Return how many levels end at or before each draw, looking them up by halving."""
+    """Return the number of levels that end at or before each draw, by binary search."""
     if configuration is None:
-        found: NDArray[np.intp] = np.searchsorted(ladder[0], draws, side="right")
+        found: NDArray[np.intp] = np.searchsorted(ends[0], draws, side="right")
         return found
-    width = ladder.shape[1]
+    width = ends.shape[1]
     begin = configuration * width
     at: NDArray[np.intp] = begin.copy()
-    flat = ladder.ravel()
+    flat = ends.ravel()
     step = width // 2
     while step:
         at += (flat.take(at + (step - 1)) <= draws) * step

@@ -1,22 +1,22 @@
 """Large networks made of copies of a small one.
 
 After Tsamardinos, Statnikov, Brown and Aliferis (2006), "Generating realistic large Bayesian networks by tiling":
-copies follow one another, and a few variables of every copy depend on variables of the copy before. As there, the
-copies keep the distribution of the original; the construction is our own and makes that exact.
+copies form a sequence, and a few variables of every copy depend on variables of the copy before. As in the paper, the
+copies keep the distribution of the original; this construction is different and makes that exact.
 
-Between a copy and the next, arcs V → W are drawn such that
+Between a copy and the next, arcs V → W are chosen at random such that
 
-1. W has no parents in the original, every W gets one V, and both vary (no level has more than 0.99; a network in which
-   no W does is joined at those with two levels that occur);
-2. no two V have an ancestor in common, nor is one an ancestor of another. Then the V are independent of each other;
+1. W has no parents in the original, every W gets one V, and both vary: no level has a probability above 0.99. If no
+   variable without parents varies in this sense, W is one with at least two levels that occur;
+2. no two V have an ancestor in common, nor is one an ancestor of another, so the V are independent of each other;
 3. P(W | V) = (1 − s) P(W) + s M(W | V), where M is the joint distribution of V and W that couples them as tightly as
-   their margins allow (levels of both in random order, laid side by side from 0 to 1; M is how far they overlap), and
-   the strength s is drawn from 0.5 to 0.9.
+   their margins allow (the levels of both, in random order, divide the interval from 0 to 1; M is the overlap of two
+   levels), and the strength s is drawn from 0.5 to 0.9.
 
-The mean of P(W | V) over P(V) is P(W), so every W is distributed as in the original; as the V are independent, so are
-the W of a copy. All else in the copy depends on these as before: *the joint distribution of every copy is the
-original's*, whatever their number. P(V) is computed exactly, so V is drawn from variables for which that costs little.
-In the graph, only V and W have new neighbours: each other.
+The mean of P(W | V) over P(V) is P(W), so every W has the distribution of the original. The V are independent, so the W
+of a copy are too. All other variables of the copy depend on these as before: *the joint distribution of every copy is
+the original's*, for any number of copies. P(V) is computed exactly, so V is chosen from variables for which that takes
+little time. In the graph, only V and W have new neighbours: each other.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from serape.errors import OptionError
 from serape.networks.marginals import ancestry, marginal
 from serape.networks.network import Network, normalised
 
-_SOURCES = 64  # variables to draw V from
+_MAX_SOURCES = 64  # candidates for V
 _VARIES = 0.99
-_RARE = 1e-9  # a level of V as rare as this keeps P(W): the quotient would be rounding errors
+_RARE = 1e-9  # given a level of V as rare as this, W keeps P(W): the quotient would be rounding errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _Source:
 
 
 def tile(network: Network, copies: int, links: int, seed: int | None) -> Network:
-    """Join so many copies by up to so many arcs between one and the next."""
+    """Return a network of copies, each joined to the next by up to `links` arcs."""
     random = np.random.default_rng(seed)
     joined = links > 0 and copies > 1
     targets = _targets(network) if joined else {}
@@ -74,7 +74,7 @@ def _targets(network: Network) -> dict[str, NDArray[np.float64]]:
     targets = targets or {name: p for name, p in roots.items() if (p > _RARE).sum() > 1}
     if not targets:
         raise OptionError(
-            "the copies cannot be joined, as no variable without parents has two levels that occur; pass links=0"
+            "the copies cannot be joined, because no variable without parents has two levels that occur; pass links=0"
         )
     return targets
 
@@ -87,16 +87,16 @@ def _sources(network: Network, targets: dict[str, NDArray[np.float64]], random: 
         probabilities = marginal(network, name)
         if probabilities is not None and probabilities.max() <= _VARIES:
             sources.append(_Source(name, probabilities, ancestry(network, name) or frozenset()))
-            if len(sources) == _SOURCES:
+            if len(sources) == _MAX_SOURCES:
                 break
     return sources or [_Source(name, p, frozenset({name})) for name, p in targets.items()]
 
 
-def _independent(sources: list[_Source], most: int, random: np.random.Generator) -> list[_Source]:
-    """Return up to so many sources without common ancestors."""
+def _independent(sources: list[_Source], max_sources: int, random: np.random.Generator) -> list[_Source]:
+    """Return up to `max_sources` sources without common ancestors."""
     chosen: list[_Source] = []
     for k in random.permutation(len(sources)):
-        if len(chosen) == most:
+        if len(chosen) == max_sources:
             break
         if all(sources[k].ancestry.isdisjoint(other.ancestry) for other in chosen):
             chosen.append(sources[k])

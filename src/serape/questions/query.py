@@ -279,13 +279,13 @@ class Query:
     def duplicates(self, target: int) -> frozenset[int]:
         """Return the columns that others stand for: duplicates of columns before them, the target aside."""
         table = table_of(self.source)
-        if table is None or self.random_state is not None or not table.copies:
+        if table is None or self.random_state is not None or not table.duplicates:
             return frozenset()
         kept = {*self.known.get(target, ()), *self.required(target)}
-        if target not in table.copies and not any(x in table.copies for x in kept):
-            return table.later_copies
+        if target not in table.duplicates and not any(x in table.duplicates for x in kept):
+            return table.later_duplicates
         found: set[int] = set()
-        for first, group in table.copies.items():
+        for first, group in table.duplicates.items():
             if first == group[0]:
                 alike = [x for x in group if x != target]
                 standing = [x for x in alike if x in kept] or alike[:1]
@@ -417,20 +417,20 @@ class Query:
     def _duplicates_of(self, answer: Answer, target: int) -> tuple[dict[str, tuple[str, ...]], list[str]]:
         """Return the duplicates of the members by name, and the notes about them."""
         table = table_of(self.source)
-        copies = {} if table is None else table.copies
+        duplicates = {} if table is None else table.duplicates
         interchangeable: dict[str, tuple[str, ...]] = {}
         notes: list[str] = []
-        if not copies:
+        if not duplicates:
             return interchangeable, notes
         names = self.source.variables
         inside = {int(v) for v in (*(answer.blanket or ()), *(answer.parents_children or ()))}
-        for k in sorted(inside.intersection(copies)):
-            if others := tuple(names[x] for x in sorted(copies[k]) if x not in (k, target)):
+        for k in sorted(inside.intersection(duplicates)):
+            if others := tuple(names[x] for x in sorted(duplicates[k]) if x not in (k, target)):
                 interchangeable[names[k]] = others
-                notes.append(f"{abbreviate(others)} can stand for {names[k]!r}: the same rows in each level")
-        if target in copies:
-            others = tuple(names[x] for x in sorted(copies[target]) if x != target)
-            notes.insert(0, f"a copy of the target: {abbreviate(others)}")
+                notes.append(f"duplicates of {names[k]!r} (any of them would do as well): {abbreviate(others)}")
+        if target in duplicates:
+            others = tuple(names[x] for x in sorted(duplicates[target]) if x != target)
+            notes.insert(0, f"duplicates of the target: {abbreviate(others)}")
         return interchangeable, notes
 
     @cached_property

@@ -1,1 +1,1 @@
-"""What a caller gets back."""
+"""Results: blankets, structures, paths and stabilities, with their explanations, pictures and reports."""

@@ -1,4 +1,4 @@
-"""The answer to `alpha_path`: the members at each significance level."""
+"""The result of `alpha_path`: the members at each significance level."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AlphaPath:
-    """What was found at each significance level."""
+    """The members found at each significance level."""
 
     target: str
     finds: Finds
     alphas: tuple[float, ...]
-    """The significance levels, ascending; those that were searched, if interrupted."""
+    """The significance levels, ascending; if interrupted, only those that were searched."""
     members: tuple[tuple[str, ...], ...] = field(repr=False)
-    """What was found at each of them, in the table's order."""
+    """The members at each level, in the table's order."""
     variables: int
-    """How many variables there are besides the target."""
+    """The number of variables besides the target."""
     algorithm: str
     test: str
     tests: int
-    """Tests performed, at all levels together."""
+    """The number of tests performed, at all levels together."""
     seconds: float
     complete: bool
     """False if interrupted."""
     notes: tuple[str, ...] = ()
-    """What was treated specially in the data or decided along the way."""
+    """Remarks about the data and the search."""
 
     @cached_property
     def records(self) -> Records:
-        """For every variable ever found, the alpha at which it first is, and the share of alphas at which it is.
+        """For every variable found at some alpha, the first alpha and the share of alphas at which it is found.
 
-        In the order in which they enter; of those that enter together the one found more often comes first.
+        They are sorted by the first alpha; of those with the same, the one found more often comes first.
         """
         enters: dict[str, float] = {}
         count: dict[str, int] = {}
@@ -61,10 +61,10 @@ class AlphaPath:
         )
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw at which alphas each variable is in, those that enter first on top; 40 variables at most.
+        """Draw the alphas at which each variable is a member, those with the smallest on top; at most 40 variables.
 
-        A search need not keep at a larger alpha what it finds at a smaller one, so a row may have gaps. `path` is a
-        file to write the picture to (.png, .svg, .pdf), `ax` are axes to draw in.
+        A member at one alpha need not be one at a larger alpha, so a row may have gaps. `path` is a file for the
+        picture (.png, .svg, .pdf), `ax` are axes to draw in.
         """
         if path is not None:
             picture_format(Path(path))
@@ -75,7 +75,7 @@ class AlphaPath:
 
     @property
     def title(self) -> str:
-        """What was asked, in words."""
+        """The question, in words."""
         return f"{'Markov blanket' if self.finds == 'blanket' else 'Parents and children'} of {self.target}"
 
     def __str__(self) -> str:
@@ -83,5 +83,5 @@ class AlphaPath:
         lines += [f"  from {row['enters']:.2g}: {row['variable']}" for row in self.records]
         lines.append(f"  by {self.algorithm} with {self.test}: {self.tests:,} tests, {self.seconds:.3g} s")
         if not self.complete:
-            lines.append("  interrupted: this is what had been found by then")
+            lines.append("  interrupted: this is the result so far")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])

@@ -1,4 +1,4 @@
-"""The picture of a blanket or neighbourhood: the target in the middle, its members around it, spouses outside."""
+"""The picture of a blanket or neighbourhood: the target in the middle, its members around it, spouses outermost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from serape.results.layout import Point
 from serape.results.pictures import (
     INK,
     MARGIN,
-    MOST_NAMES,
+    MAX_NAMES,
     NODE,
     TARGET,
     BoxStyle,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Role = Literal["parent or child", "spouse", "member"]
 
-# Told apart without colour too: by place, by square corners, by dashes.
+# Roles also differ without colour: by position, by square corners, by dashes.
 STYLES: dict[Role, BoxStyle] = {
     "parent or child": NODE,
     "spouse": BoxStyle("#fdf1e3", "#8f5f1d", roundness=0.25),
@@ -42,10 +42,10 @@ STYLES: dict[Role, BoxStyle] = {
 _MEANING: dict[Role, str] = {
     "parent or child": "parent or child",
     "spouse": "spouse (arrows: common children)",
-    "member": "parent, child or spouse: not told",
+    "member": "parent, child or spouse (role unknown)",
 }
 _FAINT = "#9aabbb"
-_THINNEST, _THICKEST = 0.6, 3.4
+_MIN_WIDTH, _MAX_WIDTH = 0.6, 3.4
 
 
 def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
@@ -53,7 +53,7 @@ def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
     check_matplotlib()
     from matplotlib.font_manager import FontProperties
 
-    roles, children, left_out = what_to_draw(found)
+    roles, children, n_omitted = members_to_draw(found)
     points = 9 + 2 * min(1.0, len(roles) / 60)
     font, bold = FontProperties(size=points), FontProperties(size=points + 1, weight="bold")
     labels = {name: wrapped(name) for name in (*roles, found.target)}
@@ -63,9 +63,9 @@ def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
     ring = lay_around(target, [name for name in roles if name not in children], children, boxes)
 
     small, large = FontProperties(size=points), FontProperties(size=points + 3)
-    title = _title(found, left_out)
-    empty = "" if roles else _nothing(found)
-    fine = max(0.55, 1 - 0.01 * max(0, sum(map(len, children.values())) - 10))  # where lines are many they are thin
+    title = _title(found, n_omitted)
+    empty = "" if roles else _empty_sentence(found)
+    fine = max(0.55, 1 - 0.01 * max(0, sum(map(len, children.values())) - 10))  # many lines are drawn thinner
     handles = _legend(roles, log_p, fine)
     entries = [text_size(handle.get_label(), small)[0] + 0.62 for handle in handles]
     texts = [text_size(title, large)[0], text_size(empty, small)[0] if empty else 0.0]
@@ -107,21 +107,21 @@ def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def what_to_draw(found: Result) -> tuple[dict[str, Role], dict[str, tuple[str, ...]], int]:
-    """Return members with their roles, spouses with the common children that are drawn, and how many are left out."""
-    near = set(found.parents_children or ())
+def members_to_draw(found: Result) -> tuple[dict[str, Role], dict[str, tuple[str, ...]], int]:
+    """Return the members to draw with their roles, the common children of spouses, and the number of other members."""
+    neighbours = set(found.parents_children or ())
     spouses = found.spouses or {}
 
     def role(name: str) -> Role:
-        return "parent or child" if name in near else "spouse" if name in spouses else "member"
+        return "parent or child" if name in neighbours else "spouse" if name in spouses else "member"
 
     def strength(name: str) -> tuple[bool, float]:
         log_p = found.trace.log_p(name)
         return math.isnan(log_p), log_p
 
     members = list(found.members)
-    if len(members) > MOST_NAMES:
-        strongest = set(sorted(members, key=strength)[:MOST_NAMES])
+    if len(members) > MAX_NAMES:
+        strongest = set(sorted(members, key=strength)[:MAX_NAMES])
         members = [name for name in members if name in strongest]
     roles = {name: role(name) for name in members}
     children = {
@@ -133,39 +133,39 @@ def what_to_draw(found: Result) -> tuple[dict[str, Role], dict[str, tuple[str, .
 
 
 def _strengths(found: Result, names: Iterable[str]) -> dict[str, float]:
-    """Return log p of the deciding tests, NaN where it is not known; an oracle's answers have no strength."""
+    """Return log p of the deciding tests, NaN where it is unknown; the verdicts of an oracle have no strength."""
     log_p = {name: found.trace.log_p(name) for name in names}
     return dict.fromkeys(log_p, math.nan) if set(log_p.values()) <= {-math.inf} else log_p
 
 
-def _title(found: Result, left_out: int) -> str:
+def _title(found: Result, n_omitted: int) -> str:
     count = len(found.members)
-    told = f": {count:,} of {len(found.trace.names) - 1:,} variables" if count else ""
-    drawn = f", the {count - left_out} strongest drawn" if left_out else ""
-    return "\n".join([wrapped(f"{found.title}{told}{drawn}", 80), *(["interrupted"] if not found.complete else [])])
+    counts = f": {count:,} of {len(found.trace.names) - 1:,} variables" if count else ""
+    drawn = f", the {count - n_omitted} strongest drawn" if n_omitted else ""
+    return "\n".join([wrapped(f"{found.title}{counts}{drawn}", 80), *(["interrupted"] if not found.complete else [])])
 
 
-def _nothing(found: Result) -> str:
+def _empty_sentence(found: Result) -> str:
     what = "No variable belongs to the blanket" if found.finds == "blanket" else "No variable is a parent or child"
     return wrapped(f"{what} of {found.target}, by {found.algorithm} with {found.test} at alpha {found.alpha:g}.", 80)
 
 
 def _table_width(entries: Sequence[float], columns: int) -> float:
-    """Return the width of a legend, which is filled column by column."""
+    """Return the width of a legend that is filled column by column."""
     rows = math.ceil(len(entries) / columns)
     widths = [max(entries[k : k + rows]) for k in range(0, len(entries), rows)]
     return sum(widths) + 0.2 * (len(widths) - 1)
 
 
 def _width(log_p: float) -> float:
-    return line_width(log_p, most=_THICKEST)
+    return line_width(log_p, max_width=_MAX_WIDTH)
 
 
 def _colour(log_p: float) -> Any:
-    """Return the darker a colour the smaller p is."""
+    """Return a colour that is darker for a smaller p."""
     from matplotlib.colors import to_rgb
 
-    part = 1.0 if math.isnan(log_p) else min(1.0, (_width(log_p) - _THINNEST) / 2.5)
+    part = 1.0 if math.isnan(log_p) else min(1.0, (_width(log_p) - _MIN_WIDTH) / 2.5)
     return tuple((1 - part) * a + part * b for a, b in zip(to_rgb(_FAINT), to_rgb(INK), strict=True))
 
 
@@ -180,7 +180,7 @@ def _legend(roles: Mapping[str, Role], log_p: Mapping[str, float], fine: float) 
     ]
     known = [value for value in log_p.values() if not math.isnan(value)]
     for value in sorted({min(known), max(known)}, reverse=True) if known else ():
-        width = max(_THINNEST, _width(value) * fine)
+        width = max(_MIN_WIDTH, _width(value) * fine)
         handles.append(Line2D([], [], color=_colour(value), linewidth=width, label=f"p = {p_text(value)}"))
     return handles
 
@@ -201,7 +201,7 @@ def _draw_lines(
 
     def line(a: str, b: str, route: Sequence[Point], strength: float, directed: bool, dashes: Any = "-") -> None:
         codes = [Path.MOVETO] + [Path.CURVE4] * (len(route) - 1)
-        width = max(_THINNEST, _width(strength) * fine)
+        width = max(_MIN_WIDTH, _width(strength) * fine)
         arrow = FancyArrowPatch(
             path=Path(list(route), codes),
             arrowstyle="-|>" if directed else "-",
@@ -228,7 +228,7 @@ def _draw_lines(
 
 
 def _border(box: Point, towards: Point) -> Point:
-    """Return where a line from the middle of a box, which is at (0, 0), leaves it."""
+    """Return the point where a line from the middle of a box at (0, 0) crosses its border."""
     part = min(box[k] / 2 / abs(towards[k]) if towards[k] else math.inf for k in (0, 1))
     return part * towards[0], part * towards[1]
 

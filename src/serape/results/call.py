@@ -1,4 +1,4 @@
-"""What has to be known of a call to write it down again."""
+"""What a report needs to know about a call in order to show it again."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Call:
-    """Which settings of a call were objects of the caller's own, and which need not be written down."""
+    """Which settings of a call were objects of the caller, and which options need not be shown."""
 
     own: tuple[str, ...] = ()
     """Settings that were objects, not names: "algorithm" or "test"."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Options at these values need not be written on the command line."""
+    """Options with these values need not be shown on the command line."""
     implied: tuple[str, ...] = ()
-    """Options that the algorithm sets by itself."""
+    """Options that the algorithm sets itself."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts and lists, fit for JSON."""
@@ -24,7 +24,7 @@ class Call:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any] | None) -> Call:
-        """Return what `to_dict` gives; files of older versions have none."""
+        """Return the call that `to_dict` wrote; files of older versions have none."""
         if stored is None:
             return cls()
         return cls(tuple(map(str, stored["own"])), dict(stored["defaults"]), tuple(map(str, stored["implied"])))

@@ -1,4 +1,4 @@
-"""Charts: at which alphas variables are in, and how often they are found in rows drawn again."""
+"""Charts: the alphas at which variables are members, and how often variables are found in resampled rows."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from serape.results.alpha_path import AlphaPath
     from serape.results.stability import Stability
 
-MOST_BARS = 30
-MOST_ROWS = 40
+MAX_BARS = 30
+MAX_ROWS = 40
 _STRONG, _WEAK, _BAND = "#5d83aa", "#c3d1de", "#f3f6f9"
 _DASHES = (0, (4, 3))
 _POINTS = 9.0
-_CHART = 4.4  # inches, without names
+_CHART = 4.4  # the width in inches, without the names
 
 
 def draw_stability(found: Stability, threshold: float, ax: Axes | None = None) -> Axes:
-    """Draw how often variables were found; see `Stability.plot`."""
+    """Draw how often variables are found; see `Stability.plot`."""
     check_matplotlib()
-    ever = [(name, share) for name, share in found.frequencies.items() if share > 0]
-    shown, others = ever[:MOST_BARS], ever[MOST_BARS:]
+    frequent = [(name, share) for name, share in found.frequencies.items() if share > 0]
+    shown, others = frequent[:MAX_BARS], frequent[MAX_BARS:]
     ax = _rows([name for name, _ in shown], found.title, _others_found(others), "share of the draws", ax)
     if not shown:
-        return _nothing(ax, "Nothing was found in any draw.")
+        return _empty(ax, "No variable is found in any draw.")
     indices = range(len(shown))
     shares = [share for _, share in shown]
     colours = [_STRONG if share >= threshold else _WEAK for share in shares]
@@ -47,13 +47,13 @@ def draw_stability(found: Stability, threshold: float, ax: Axes | None = None) -
 
 
 def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
-    """Draw at which alphas variables are in; see `AlphaPath.plot`."""
+    """Draw the alphas at which variables are members; see `AlphaPath.plot`."""
     check_matplotlib()
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     order = list(found.records["variable"])
-    shown, others = order[:MOST_ROWS], order[MOST_ROWS:]
-    more = f"{_count(len(others), 'other variable')} entered later." if others else ""
+    shown, others = order[:MAX_ROWS], order[MAX_ROWS:]
+    more = f"{_count(len(others), 'other variable')} found at larger alphas." if others else ""
     ax = _rows(shown, f"{found.title} as alpha grows", more, "alpha", ax)
     edges = _edges(found.alphas)
     ax.set_xscale("log")
@@ -61,7 +61,7 @@ def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda alpha, _: f"{alpha:g}".replace("e-0", "e-")))
     ax.xaxis.set_minor_locator(NullLocator())
     if not shown:
-        return _nothing(ax, f"Nothing was found at any alpha up to {found.alphas[-1]:g}.")
+        return _empty(ax, f"No variable is found at any alpha up to {found.alphas[-1]:g}.")
     for index, name in enumerate(shown):
         inside = [name in members for members in found.members]
         for begin, end in _runs(inside):
@@ -72,7 +72,7 @@ def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
 
 
 def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes | None) -> Axes:
-    """Return axes with a row for each name, the first on top, a title, and a sentence beneath."""
+    """Return axes with a row for each name, the first on top, a title, and a sentence below."""
     from matplotlib.font_manager import FontProperties
 
     from serape.results.picture_axes import axes_of_size
@@ -80,7 +80,7 @@ def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes |
     labels = [wrapped(name) for name in names]
     font, large = FontProperties(size=_POINTS), FontProperties(size=_POINTS + 3)
     title = wrapped(title, 64)
-    middle = 0.5  # of the picture, as a part of the axes' width
+    middle = 0.5  # of the picture, as a fraction of the axes' width
     if ax is None:
         lines = max((label.count("\n") + 1 for label in labels), default=1)
         body = (0.07 + 0.16 * lines) * max(len(labels), 4) + 0.3
@@ -106,12 +106,12 @@ def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes |
 
 
 def _mark(ax: Axes, at: float, text: str, rows: int) -> None:
-    """Draw a line down the rows, with a word above it."""
+    """Draw a vertical line through the rows, with a text above it."""
     ax.vlines(at, -0.6, max(rows, 4) - 0.4, color=INK, linewidth=1, linestyle=[_DASHES], zorder=3)
     ax.text(at, -0.66, text, fontsize=_POINTS - 1, color=INK, ha="center", va="bottom", zorder=4)
 
 
-def _nothing(ax: Axes, sentence: str) -> Axes:
+def _empty(ax: Axes, sentence: str) -> Axes:
     ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", fontsize=_POINTS)
     return ax
 
@@ -119,8 +119,10 @@ def _nothing(ax: Axes, sentence: str) -> Axes:
 def _others_found(others: Sequence[tuple[str, float]]) -> str:
     if not others:
         return ""
-    most = max(share for _, share in others)
-    return f"{_count(len(others), 'other variable')} found at least once, in at most {100 * most:.2g} % of the draws."
+    largest = max(share for _, share in others)
+    return (
+        f"{_count(len(others), 'other variable')} found at least once, in at most {100 * largest:.2g} % of the draws."
+    )
 
 
 def _count(number: int, what: str) -> str:
@@ -128,7 +130,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _edges(alphas: Sequence[float]) -> list[float]:
-    """Return where the cell of each alpha begins, halfway between them on a log scale, and where the last one ends."""
+    """Return the borders between the alphas, halfway on a log scale, with one before the first and after the last."""
     logs = [math.log(alpha) for alpha in alphas]
     steps = [b - a for a, b in pairwise(logs)] or [math.log(4)]
     middles = [(a + b) / 2 for a, b in pairwise(logs)]
@@ -136,7 +138,7 @@ def _edges(alphas: Sequence[float]) -> list[float]:
 
 
 def _runs(inside: Sequence[bool]) -> list[tuple[int, int]]:
-    """Return where runs of true values begin and end."""
+    """Return the begin and end of each run of true values."""
     runs: list[tuple[int, int]] = []
     for index, value in enumerate(inside):
         if value and runs and runs[-1][1] == index:

@@ -1,4 +1,4 @@
-"""How near an answer is to the truth."""
+"""The comparison of a blanket or neighbourhood with the true one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from serape.results.result import Result
 
 @dataclass(frozen=True)
 class Comparison:
-    """Precision, recall and the Euclidean distance to having both perfect.
+    """Precision, recall, and the Euclidean distance of the two from (1, 1).
 
-    Precision is 1 where nothing was found, recall is 1 where there was nothing to find.
+    Precision is 1 if no variable is found; recall is 1 if the true set is empty.
     """
 
     precision: float
@@ -32,45 +32,47 @@ class Comparison:
 
 
 def compare(found: Any, truth: Any) -> Comparison:
-    """Compare what was found with the truth.
+    """Compare a result with the truth.
 
-    `found` is a result or a collection of names; `truth` is a collection of names, another result, or the graph the
-    data come from. A dict of results by target (as `blankets` returns) is compared with a graph, or with a dict of
-    collections by target; the measures are then means over the targets.
+    `found` is a result or a collection of names; `truth` is a collection of names, another result, or the true graph. A
+    dict of results by target (as `blankets` returns) is compared with a graph, or with a dict of collections by target;
+    the measures are then means over the targets.
     """
     if isinstance(found, Mapping):
         if not found:
-            raise OptionError("there is nothing to compare: no targets")
+            raise OptionError("there is nothing to compare: the dict has no targets")
         pairs = [compare(one, truth if isinstance(truth, nx.DiGraph) else truth[name]) for name, one in found.items()]
         precision, recall, distance = (
             math.fsum(getattr(c, measure) for c in pairs) / len(pairs)
             for measure in ("precision", "recall", "distance")
         )
         return Comparison(precision, recall, distance)
-    have = set(found.members) if isinstance(found, Result) else _names(found)
+    members = set(found.members) if isinstance(found, Result) else _names(found)
     if isinstance(truth, nx.DiGraph):
         if not isinstance(found, Result):
-            raise InputTypeError("a graph as truth needs a result, which knows its target; pass a collection of names")
-        want = true_members(truth, found.target, found.finds)
+            raise InputTypeError(
+                "to compare names with a graph, the target must be known; pass a result, or names as the truth"
+            )
+        true = true_members(truth, found.target, found.finds)
     else:
-        want = set(truth.members) if isinstance(truth, Result) else _names(truth)
-    right = len(have & want)
-    precision = right / len(have) if have else 1.0
-    recall = right / len(want) if want else 1.0
+        true = set(truth.members) if isinstance(truth, Result) else _names(truth)
+    correct = len(members & true)
+    precision = correct / len(members) if members else 1.0
+    recall = correct / len(true) if true else 1.0
     distance = math.hypot(1 - precision, 1 - recall)
-    return Comparison(precision, recall, distance, tuple(sorted(want - have)), tuple(sorted(have - want)))
+    return Comparison(precision, recall, distance, tuple(sorted(true - members)), tuple(sorted(members - true)))
 
 
 def true_members(graph: nx.DiGraph[Any], target: str, finds: str = "blanket") -> set[str]:
-    """Read parents and children, or the blanket with the children's other parents, off a graph."""
+    """Return the parents and children of a target in a graph, for a blanket also the children's other parents."""
     nodes = {str(node): node for node in graph}
     if target not in nodes:
         raise OptionError(f"the graph has no node {target!r}")
     children = set(graph.successors(nodes[target]))
-    near = children | set(graph.predecessors(nodes[target]))
+    members = children | set(graph.predecessors(nodes[target]))
     if finds == "blanket":
-        near |= {parent for child in children for parent in graph.predecessors(child)}
-    return {str(node) for node in near} - {target}
+        members |= {parent for child in children for parent in graph.predecessors(child)}
+    return {str(node) for node in members} - {target}
 
 
 def _names(names: Any) -> set[str]:
@@ -80,11 +82,11 @@ def _names(names: Any) -> set[str]:
 
 
 def kl_fitness(data: Any, target: str | int, blanket: Collection[str | int]) -> float:
-    """Return how much the variables outside a blanket still tell about the target: less is better, 0 is perfect.
+    """Return how much the variables outside a blanket still inform about the target: less is better, 0 is perfect.
 
     The measure of Yaramakala and Margaritis (2005): the mean, over all X outside the blanket B, of the expected
-    Kullback-Leibler divergence of P(T | B) from P(T | B, X), with probabilities as frequencies. For one X it equals
-    the conditional mutual information of X and T given B, which is G² / 2N (in nats).
+    Kullback-Leibler divergence of P(T | B) from P(T | B, X), with frequencies as probabilities. For one X it is the
+    conditional mutual information of X and T given B, which is G² / 2N (in nats).
     """
     if isinstance(data, IndependenceTest) and not isinstance(data, ContingencyTest):
         raise InputTypeError("the fitness of a blanket needs data, not an oracle")
@@ -98,4 +100,4 @@ def kl_fitness(data: Any, target: str | int, blanket: Collection[str | int]) -> 
     if not outside:
         return 0.0
     statistic = test.screen(at, as_positions(outside), given).statistic
-    return float(np.nansum(statistic)) / (2 * table.rows * len(outside))  # NaN: a constant X, which tells nothing
+    return float(np.nansum(statistic)) / (2 * table.rows * len(outside))  # NaN is a constant X, which adds nothing

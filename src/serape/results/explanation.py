@@ -1,4 +1,4 @@
-"""Why a variable is in or out."""
+"""The evidence behind a result: why a variable is a member or not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = ("statistic", "dof", "log_p", "reliable", "which")
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why one variable is in or out: the test that settled it, in fields and, printed, in words."""
+    """Why one variable is a member or not: the deciding test, as attributes and, printed, in words."""
 
     variable: str
     target: str
@@ -34,13 +34,13 @@ class Explanation:
     given: tuple[str, ...] | None
     """The conditioning set of the deciding test; None if the variable was never tested."""
     separating_set: tuple[str, ...] | None
-    """The set given which the variable and the target are independent, if one was found."""
+    """The set given which the variable and the target are independent, or None if none was found."""
     statistic: float
     dof: float
     log_p: float
     reliable: bool
     history: tuple[str, ...]
-    """When it entered and left, in words."""
+    """The steps at which it entered and left, in order."""
     text: str
 
     @property
@@ -56,18 +56,18 @@ class Explanation:
 
 
 Columns = Mapping[str, Any]
-"""By variable: statistic, dof, log_p, reliable, and which conditioning set (a place in a list, or −1 for none)."""
+"""By variable: statistic, dof, log_p, reliable, and `which`: the index of the conditioning set, or −1 for none."""
 
 
 Separating = Mapping[int, tuple[int, ...]]
 Gathered = tuple[Columns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]], Separating]
-"""Columns, the conditioning sets that `which` points to, who entered and left, what separates spouses."""
+"""Columns, the conditioning sets, the variables that entered and left, the separating sets of spouses."""
 
 
 class Evidence:
-    """For every variable, the latest test against the target; a table of columns linear in the variables.
+    """For every variable, its latest test against the target: columns whose size is linear in the variables.
 
-    `gather` gives all that; it is called when it is first looked at.
+    `gather` returns the evidence; it is called on first use.
     """
 
     def __init__(
@@ -88,20 +88,20 @@ class Evidence:
     def of(
         cls, search: Search, target: int, separating: Separating, later: Callable[[], Evidence] | None = None
     ) -> Evidence:
-        """Return the evidence of a search; or of one yet to be made, when it is first looked at."""
+        """Return the evidence of a search; with `later`, evidence that `later` makes on first use."""
         if later is not None:
             return cls.later(search.test, target, later)
-        trail = search.log(target)
+        log = search.log(target)
 
         def gather() -> Gathered:
-            *columns, given = trail.columns()
-            events = [(e.variable, e.what) for e in trail.events]
+            *columns, given = log.columns()
+            events = [(e.variable, e.what) for e in log.events]
             found = dict(zip(COLUMNS, columns, strict=True))
-            rows_of = getattr(search.test, "rows_of", None)  # tests on complete rows tell how many there were
+            rows_of = getattr(search.test, "rows_of", None)  # tests on complete rows know how many there are
             if rows_of is not None:
-                asked = [(k, w) for k, w in enumerate(np.asarray(found["which"]).tolist()) if w >= 0]
+                tested = [(k, w) for k, w in enumerate(np.asarray(found["which"]).tolist()) if w >= 0]
                 found["rows"] = np.zeros(len(search.test.variables), np.int64)
-                for k, w in asked:
+                for k, w in tested:
                     found["rows"][k] = rows_of((k, target, *given[w]))
             return found, given, events, separating
 
@@ -109,7 +109,7 @@ class Evidence:
 
     @classmethod
     def later(cls, test: IndependenceTest, target: int, make: Callable[[], Evidence]) -> Evidence:
-        """Return evidence that is made when it is first looked at."""
+        """Return evidence that `make` makes on first use."""
         return cls._from(test, target, lambda: make()._gathered)
 
     @classmethod
@@ -123,12 +123,12 @@ class Evidence:
             () if table is None else _Levels(table),
         )
 
-    def settled(self) -> Evidence:
-        """Return the same evidence, gathered, without the search and the data it came from."""
+    def detached(self) -> Evidence:
+        """Return the same evidence, gathered, without a reference to the search and the data."""
         return copy(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: what was gathered, not the search and the data it came from."""
+        """Return the content of a pickle: the gathered evidence, without the search and the data."""
         return {
             "names": self.names,
             "_gathered": self._gathered,
@@ -154,35 +154,35 @@ class Evidence:
         return self._gathered[2]
 
     def _separating(self, k: int) -> tuple[str, ...] | None:
-        """Return what separates a spouse from the target."""
+        """Return the set that separates a spouse from the target, or None."""
         given = self._gathered[3].get(k)
         return None if given is None else tuple(self.names[z] for z in given)
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """Where each variable stands."""
+        """The position of each variable."""
         return {name: k for k, name in enumerate(self.names)}
 
     def given(self, variable: str) -> tuple[str, ...] | None:
-        """Return the conditioning set of a variable's deciding test, or None if it was never tested."""
+        """Return the conditioning set of a variable's deciding test, or None if it was not tested."""
         which = int(self._columns["which"][self.position[variable]])
         return None if which < 0 else tuple(self.names[z] for z in self._given[which])
 
     def log_p(self, variable: str) -> float:
-        """Return log p of a variable's deciding test; NaN if there was none that is reliable."""
+        """Return log p of a variable's deciding test; NaN if it is unreliable or there is none."""
         k = self.position[variable]
         return float(self._columns["log_p"][k]) if self._columns["reliable"][k] else math.nan
 
-    def nearest(self, outside: Sequence[str], most: int) -> list[str]:
-        """Return those variables, at most so many, that came nearest to being found: they were in, or p is least."""
+    def strongest(self, outside: Sequence[str], max_count: int) -> list[str]:
+        """Return up to `max_count` of some variables: first those that left, then those with the smallest p."""
         at = np.array([self.position[name] for name in outside], np.int64)
         log_p = np.asarray(self._columns["log_p"], float)[at]
         log_p = np.where(np.asarray(self._columns["reliable"], bool)[at] & ~np.isnan(log_p), log_p, math.inf)
         left = np.isin(at, [x for x, event in self._events if event == "left"])
-        return [outside[k] for k in np.lexsort((log_p, ~left))[:most]]
+        return [outside[k] for k in np.lexsort((log_p, ~left))[:max_count]]
 
     def records(self, result: Result, variables: Sequence[str] | None = None) -> Records:
-        """Return the evidence as a table, a row for each of some variables, or for all but the target."""
+        """Return the evidence as a table with a row for each of some variables; by default all but the target."""
         if variables is None:
             keep = [k for k, name in enumerate(self.names) if name != result.target]
         else:
@@ -199,18 +199,18 @@ class Evidence:
         alpha = math.log(result.alpha)
         columns["given"] = [None if g is None else ", ".join(g) for g in given]
         decided = zip(columns["reliable"], columns["log_p"], columns["given"], strict=True)
-        apart = [self._separating(k) for k in keep]
+        separating = [self._separating(k) for k in keep]
         columns["separating_set"] = [
-            g if r and log_p > alpha else None if own is None else ", ".join(own)
-            for (r, log_p, g), own in zip(decided, apart, strict=True)
+            g if r and log_p > alpha else None if given_set is None else ", ".join(given_set)
+            for (r, log_p, g), given_set in zip(decided, separating, strict=True)
         ]
-        for what in ("entered", "left"):  # the number of the latest such step, counted from 1
+        for what in ("entered", "left"):  # the latest such step, counted from 1
             steps = {x: step for step, (x, event) in enumerate(self._events, 1) if event == what}
             columns[what] = [steps.get(k) for k in keep]
         return Records(columns)
 
     def _rows_used(self, k: int) -> int | None:
-        """Return how many rows the deciding test of a variable had."""
+        """Return the number of rows that the deciding test of a variable used."""
         if self._rows is None or int(self._columns["which"][k]) < 0:
             return None
         return int(self._columns["rows"][k]) if "rows" in self._columns else self._rows
@@ -223,7 +223,7 @@ class Evidence:
         return rows / cells if cells else math.nan
 
     def explain(self, variable: str, result: Result) -> Explanation:
-        """Put the evidence about one variable into words."""
+        """Return the explanation of one variable."""
         k = self.position[variable]
         statistic, dof, log_p = (float(self._columns[c][k]) for c in ("statistic", "dof", "log_p"))
         outcome = Outcome(statistic, dof, log_p, bool(self._columns["reliable"][k]))
@@ -246,7 +246,7 @@ class Evidence:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists."""
+        """Return the evidence as plain lists, fit for JSON."""
         columns = {name: np.asarray(values).tolist() for name, values in self._columns.items()}
         return {
             "variable": list(self.names),
@@ -271,22 +271,22 @@ class Evidence:
         events = [(int(x), str(what)) for x, what in content["events"]]
         separating = {int(k): tuple(int(z) for z in given) for k, *given in content["separating"]}
         if any(len(values) != len(names) for values in columns.values()):
-            raise ValueError("columns of different lengths")
+            raise ValueError("columns have different lengths")
         if any(not 0 <= z < len(names) for g in (*given, *separating.values()) for z in g) or any(
             not -1 <= w < len(given) for w in columns["which"]
         ):
-            raise ValueError("a position out of range")
+            raise ValueError("a position is out of range")
         rows = content["rows"]
         levels = [int(r) for r in content["levels"]]
         if not 0 <= int(content["target"]) < len(names) or (rows is not None and len(levels) != len(names)):
-            raise ValueError("a target or levels that do not fit")
+            raise ValueError("target or levels do not match the variables")
         return cls(
             names, lambda: (columns, given, events, separating), int(content["target"]), rows and int(rows), levels
         )
 
 
 class _Levels(Sequence[int]):
-    """The numbers of levels of a table's columns, looked up when asked for."""
+    """The numbers of levels of a table's columns, looked up on use."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -313,34 +313,37 @@ def _in_words(
     role = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
     verdict = f"{variable} is {'' if included else 'not '}{role} of {result.target}"
     if given is None:
-        return f"{verdict}: it was never tested."
-    condition = f"given {_listed(given)}" if given else "given nothing"
-    entered = " It entered and left along the way." if not included and "left" in history else ""
+        return f"{verdict}: it was not tested."
+    condition = _condition(given)
+    entered = " It entered and left again during the search." if not included and "left" in history else ""
     if variable in result.dropped:
-        verdict = f"{variable} was left out by the wrapper"
+        verdict = f"{variable} was removed by the wrapper"
     if not outcome.reliable:
         bound = result.options.get("max_conditioning")
-        hindrance = (
-            f"conditioning sets were to have at most {bound} members"
+        reason = (
+            f"conditioning sets have at most {bound} members"
             if bound is not None and len(given) > bound
-            else "the data are too few, or leave nothing to test, for a reliable answer"
+            else "there are too few rows for a reliable test, or there is nothing to test"
         )
-        return f"{verdict}. Its last test, {condition}, was skipped: {hindrance}.{entered}"
+        return f"{verdict}. Its last test, {condition}, was skipped: {reason}.{entered}"
     plural = "" if outcome.dof == 1 else "s"
     freedom = f"{outcome.dof:g} degree{plural} of freedom"
     numbers = f"{result.test} = {outcome.statistic:.4g}, {freedom}, p = {p_text(outcome.log_p)}"
     if outcome.log_p > math.log(result.alpha):
-        finding, compared = f"it tells nothing {'more ' if given else ''}about {result.target}", "above"
+        finding, compared = f"it is independent of {result.target}", "above"
     else:
         finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
         if not included and variable not in result.dropped:
             entered += " The search ended before it could enter."
         if separating is not None:
-            alone = f"given {_listed(separating)}" if separating else "given nothing"
-            finding = f"it is associated with {result.target}, though {alone} it is not"
+            finding = f"it is associated with {result.target}, but not {_condition(separating)}"
             through = (result.spouses or {}).get(variable)
             entered = f" It is a spouse{', through ' + _listed(through) if through else ''}."
     return f"{verdict}: {condition}, {finding} ({numbers}, {compared} alpha = {result.alpha:g}).{entered}"
+
+
+def _condition(given: Sequence[str]) -> str:
+    return f"given {_listed(given)}" if given else "on its own"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -350,7 +353,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def p_text(log_p: float) -> str:
-    """Write a p-value given by its logarithm, however small."""
+    """Return a p-value, given by its logarithm, as text, however small it is."""
     if math.isnan(log_p):
         return "–"
     if log_p == -math.inf:

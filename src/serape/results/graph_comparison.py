@@ -1,4 +1,4 @@
-"""How near a graph is to the true one."""
+"""The comparison of a graph with the true one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 
 from serape.errors import InputTypeError, OptionError, abbreviate
-from serape.networks.network import Network, find_cycle, in_order, told_cycle
+from serape.networks.network import Network, describe_cycle, find_cycle, parents_first
 from serape.structure.graphs import Arc, PartlyDirected, cpdag, structural_hamming_distance
 
 
@@ -17,27 +17,27 @@ from serape.structure.graphs import Arc, PartlyDirected, cpdag, structural_hammi
 class GraphComparison:
     """What a graph has in common with the true one, and where they differ.
 
-    Precision is 1 where nothing was found, recall is 1 where there was nothing to find. Everything but `shd_dag`
-    compares completed graphs (CPDAGs), in which only those edges have a direction that data could tell.
+    Precision is 1 if the found graph has no edges, recall is 1 if the true graph has none. All measures but `shd_dag`
+    compare completed graphs (CPDAGs), in which only those edges have a direction that data can reveal.
     """
 
     skeleton_precision: float
-    """The part of the pairs joined in the found graph that are joined in the true one."""
+    """The share of the found graph's adjacent pairs that are adjacent in the true one."""
     skeleton_recall: float
-    """The part of the pairs joined in the true graph that are joined in the found one."""
+    """The share of the true graph's adjacent pairs that are adjacent in the found one."""
     missing: int
-    """Pairs joined in the true graph only."""
+    """The number of pairs adjacent in the true graph only."""
     extra: int
-    """Pairs joined in the found graph only."""
+    """The number of pairs adjacent in the found graph only."""
     reversed: int
-    """Pairs joined by an arc in both, one way in the one and the other way in the other."""
+    """The number of pairs that have an arc in both graphs, in opposite directions."""
     arrow_precision: float
-    """The part of the found graph's arcs that are arcs, the same way, in the true one."""
+    """The share of the found graph's arcs that are arcs, in the same direction, of the true one."""
     arrow_recall: float
-    """The part of the true graph's arcs that are arcs, the same way, in the found one."""
+    """The share of the true graph's arcs that are arcs, in the same direction, of the found one."""
     shd: int | None
-    """The structural Hamming distance: pairs joined differently (missing, extra, reversed, or directed in one and
-    undirected in the other). None if the found graph is a skeleton."""
+    """The structural Hamming distance: the number of pairs that differ (missing, extra, reversed, or directed in one
+    and undirected in the other). None if the found graph is a skeleton."""
     shd_dag: int | None
     """The same between the graphs as given, if both are fully directed; otherwise None."""
 
@@ -53,79 +53,77 @@ class GraphComparison:
 def compare_graphs(found: nx.DiGraph[Any] | nx.Graph[Any], truth: nx.DiGraph[Any] | Network) -> GraphComparison:
     """Compare a graph that was found with the true one.
 
-    A `networkx.DiGraph` in which an undirected edge is present both ways is partly directed. A DAG, found or true, is
-    turned into its completed graph (CPDAG); what is partly directed is taken for one and compared as it stands, and so
-    is a found graph whose arcs form a cycle, which has none. A `networkx.Graph` is a skeleton: it has no arcs.
+    A `networkx.DiGraph` in which an undirected edge is present in both directions is partly directed. A DAG, found or
+    true, is replaced by its completed graph (CPDAG). A partly directed graph is compared as it is, and so is a found
+    graph with a directed cycle. A `networkx.Graph` is a skeleton: it has no arcs.
     """
-    right = _checked(truth.graph if isinstance(truth, Network) else truth, "true")
-    if not right.is_directed():
+    true_graph = _checked(truth.graph if isinstance(truth, Network) else truth, "true")
+    if not true_graph.is_directed():
         raise InputTypeError("the true graph must be a networkx.DiGraph or a Network: a skeleton has no directions")
-    given = _checked(found, "found")
-    if astray := given.nodes ^ right.nodes:
-        raise OptionError(
-            f"both graphs must have the same nodes, but only the found one has {abbreviate(sorted(astray & given.nodes))}"
-            if astray & given.nodes
-            else f"both graphs must have the same nodes, but only the true one has {abbreviate(sorted(astray))}"
-        )
-    names = sorted(right)
-    want_given = PartlyDirected.of_networkx(nx.DiGraph(right), names)
-    have_given = PartlyDirected.of_networkx(nx.DiGraph(given), names)
-    if not want_given.edges():
-        _refuse_cycle(want_given, names)
-    have, want = _completed(have_given), _completed(want_given)
-    found_pairs, true_pairs = _pairs(have), _pairs(want)
-    found_arcs, true_arcs = set(have.arcs()), set(want.arcs())
-    directed = given.is_directed()
-    fully = directed and not have_given.edges() and not want_given.edges()
+    found_graph = _checked(found, "found")
+    if differing := found_graph.nodes ^ true_graph.nodes:
+        only_found = sorted(differing & found_graph.nodes)
+        which, names = ("found", only_found) if only_found else ("true", sorted(differing))
+        raise OptionError(f"both graphs must have the same nodes, but only the {which} one has {abbreviate(names)}")
+    names = sorted(true_graph)
+    true_given = PartlyDirected.of_networkx(nx.DiGraph(true_graph), names)
+    found_given = PartlyDirected.of_networkx(nx.DiGraph(found_graph), names)
+    if not true_given.edges():
+        _refuse_cycle(true_given, names)
+    found_completed, true_completed = _completed(found_given), _completed(true_given)
+    found_pairs, true_pairs = _pairs(found_completed), _pairs(true_completed)
+    found_arcs, true_arcs = set(found_completed.arcs()), set(true_completed.arcs())
+    directed = found_graph.is_directed()
+    fully_directed = directed and not found_given.edges() and not true_given.edges()
     return GraphComparison(
-        skeleton_precision=_part(found_pairs, true_pairs),
-        skeleton_recall=_part(true_pairs, found_pairs),
+        skeleton_precision=_share(found_pairs, true_pairs),
+        skeleton_recall=_share(true_pairs, found_pairs),
         missing=len(true_pairs - found_pairs),
         extra=len(found_pairs - true_pairs),
         reversed=len({(y, x) for x, y in found_arcs} & true_arcs),
-        arrow_precision=_part(found_arcs, true_arcs),
-        arrow_recall=_part(true_arcs, found_arcs),
-        shd=structural_hamming_distance(have, want) if directed else None,
-        shd_dag=structural_hamming_distance(have_given, want_given) if fully else None,
+        arrow_precision=_share(found_arcs, true_arcs),
+        arrow_recall=_share(true_arcs, found_arcs),
+        shd=structural_hamming_distance(found_completed, true_completed) if directed else None,
+        shd_dag=structural_hamming_distance(found_given, true_given) if fully_directed else None,
     )
 
 
 def _checked(graph: Any, which: str) -> nx.Graph[str]:
-    """Return the graph with names of text for nodes."""
+    """Return the graph with its nodes' names as text."""
     if not isinstance(graph, nx.Graph) or graph.is_multigraph():
         raise InputTypeError(
             f"the {which} graph must be a networkx.DiGraph{'' if which == 'found' else ' or a Network'}, "
             f"not a {type(graph).__name__}"
         )
-    twice = [name for name, count in Counter(map(str, graph)).items() if count > 1]
-    if twice:
-        raise OptionError(f"two nodes of the {which} graph are called {abbreviate(twice)} as text; rename one")
+    repeated = [name for name, count in Counter(map(str, graph)).items() if count > 1]
+    if repeated:
+        raise OptionError(f"two nodes of the {which} graph are called {abbreviate(repeated)} as text; rename one")
     named: nx.Graph[str] = nx.DiGraph() if graph.is_directed() else nx.Graph()
     named.add_nodes_from(map(str, graph))
     named.add_edges_from((str(x), str(y)) for x, y in graph.edges())
     for x, y in named.edges():
         if x == y:
-            raise OptionError(f"the {which} graph has an arc from {x!r} to itself; leave it out")
+            raise OptionError(f"the {which} graph has an arc from {x!r} to itself; remove it")
     return named
 
 
 def _refuse_cycle(graph: PartlyDirected, names: list[str]) -> None:
     parents = [sorted(above) for above in graph.parents]
-    order = in_order(parents)
+    order = parents_first(parents)
     if len(order) < graph.n:
         cycle = [names[k] for k in find_cycle(parents, order)]
-        raise OptionError(f"the true graph has a cycle, {told_cycle(cycle)}; leave one of its arcs out")
+        raise OptionError(f"the true graph has a cycle, {describe_cycle(cycle)}; remove one of its arcs")
 
 
 def _completed(graph: PartlyDirected) -> PartlyDirected:
-    """Return the completed graph of a DAG, and any other graph as it stands."""
+    """Return the completed graph of a DAG, and any other graph unchanged."""
     parents = [sorted(above) for above in graph.parents]
-    return graph if graph.edges() or len(in_order(parents)) < graph.n else cpdag(parents)
+    return graph if graph.edges() or len(parents_first(parents)) < graph.n else cpdag(parents)
 
 
 def _pairs(graph: PartlyDirected) -> set[Arc]:
     return {(min(x, y), max(x, y)) for x, y in (*graph.arcs(), *graph.edges())}
 
 
-def _part(of: set[Arc], among: set[Arc]) -> float:
+def _share(of: set[Arc], among: set[Arc]) -> float:
     return len(of & among) / len(of) if of else 1.0

@@ -1,4 +1,4 @@
-"""The answer to `all_pairs`: how many variables depend on each, and which do most."""
+"""The result of `all_pairs`: for every variable, the number of dependent variables and the strongest of them."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from serape.records import Records
 
 @dataclass(frozen=True)
 class Pairs:
-    """How many variables depend on each, and which do most."""
+    """For every variable, the number of dependent variables and the strongest of them."""
 
     variables: tuple[str, ...]
     alpha: float
     test: str
     tests: int
-    """Pairs tested."""
+    """The number of pairs tested."""
     dependents: NDArray[np.int64]
-    """By variable: how many others depend on it at the level alpha."""
+    """By variable, the number of others that depend on it at the level alpha."""
     indices: NDArray[np.int64] = field(repr=False)
-    """By variable, a row: positions of its strongest partners, the strongest first, then −1."""
+    """By variable, a row: the positions of its strongest partners, the strongest first, then −1."""
     log_p: Floats = field(repr=False)
-    """Of these, logarithms of p-values."""
+    """The logarithms of their p-values."""
 
     @cached_property
     def _position(self) -> dict[str, int]:
         return {name: k for k, name in enumerate(self.variables)}
 
     def partners(self, variable: str) -> Records:
-        """Return the variables that depend most on one, with the logarithms of their p-values."""
+        """Return the variables that depend most strongly on one, with the logarithms of their p-values."""
         at = self._position.get(variable)
         if at is None:
             raise OptionError(f"there is no variable {variable!r}.{suggestion(str(variable), self.variables)}")

@@ -1,4 +1,4 @@
-"""Axes of a picture. Imported only when something is drawn: it needs matplotlib."""
+"""The axes of a picture. This module needs matplotlib, so it is imported only for drawing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 
 class PictureAxes(Axes):
-    """Axes alone in a figure of their own; a notebook shows them as the picture they hold."""
+    """The only axes of a figure; a notebook shows them as a picture."""
 
     def _repr_png_(self) -> bytes:
         from serape.results.pictures import figure_of
@@ -21,9 +21,9 @@ class PictureAxes(Axes):
 
 
 def axes_of_size(width: float, height: float, margins: tuple[float, float, float, float] = (0, 0, 0, 0)) -> Axes:
-    """Return axes in a figure so many inches wide and high, of which margins (left, bottom, right, top) are left free.
+    """Return axes in a figure of a width and height in inches, with free margins (left, bottom, right, top).
 
-    The figure is nobody else's: pyplot does not know of it, so nothing piles up there.
+    The figure is not registered with pyplot, so that pyplot does not keep it alive.
     """
     figure = Figure(figsize=(width, height), facecolor="white")
     FigureCanvasAgg(figure)

@@ -1,4 +1,4 @@
-"""Pictures of graphs, drawn with matplotlib alone. Nothing is drawn at random: the same graph, the same picture."""
+"""Pictures of graphs, drawn with matplotlib. The same graph always gives the same picture."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
 
-MOST_NAMES = 150
-"""With more nodes than this, names are left out."""
+MAX_NAMES = 150
+"""With more nodes than this, names are not drawn."""
 
 Kind = Literal["found", "extra", "turned", "missing"]
 
 INK = "#20303f"
-# The colours of edges; told apart without colour too: by a cross, by dashes, by lightness.
+# The colours of edges; kinds also differ without colour: by a cross, by dashes, by lightness.
 _COLOURS: dict[Kind, str] = {"found": INK, "extra": "#c8102e", "turned": "#c8102e", "missing": "#8c8c8c"}
 _DASHES: dict[Kind, Any] = {"found": "-", "extra": "-", "turned": (0, (7, 2, 1.5, 2)), "missing": (0, (3.5, 3))}
 _MEANING: dict[Kind, str] = {
     "found": "in the truth too",
     "extra": "not in the truth",
-    "turned": "the other way in the truth",
+    "turned": "reversed in the truth",
     "missing": "in the truth only",
 }
 
 
 @dataclass(frozen=True)
 class BoxStyle:
-    """How the box of a node looks."""
+    """The style of the box of a node."""
 
     face: str
     edge: str
     width: float = 0.9
-    """Of its outline, in points."""
+    """The width of the outline, in points."""
     dashes: Any = "-"
     roundness: float = 1.0
 
@@ -60,7 +60,7 @@ POINT = 1 / 72
 
 @dataclass(frozen=True)
 class _Edge(Edge):
-    """An edge, what is to be said of it, and how wide its line is in points."""
+    """An edge, its kind, and the width of its line in points."""
 
     kind: Kind
     width: float
@@ -79,24 +79,24 @@ def draw_graph(
     Parameters
     ----------
     graph
-        An undirected edge is present both ways, or the graph is a `networkx.Graph`. Where edges have an attribute
-        "log_p", the smaller it is the thicker they are.
+        An undirected edge is present in both directions, or the graph is a `networkx.Graph`. If edges have an attribute
+        "log_p", those with a smaller value are thicker.
     target
         A node to highlight.
     truth
-        The true graph, directed or partly directed, on the same nodes: what is not in it is red with a cross, what is
-        there the other way round is red with dashes and dots, what it has and the graph has not is grey and dashed. An
-        edge that is undirected in either of the two is not held against its direction.
+        The true graph, directed or partly directed, on the same nodes. An edge that is not in it is red with a cross, a
+        reversed one is red with dashes and dots, and an edge that only the true graph has is grey and dashed. An edge
+        that is undirected in one of the two graphs is not reversed.
     title
         A line above the picture.
     ax
-        Axes to draw in; everything is made to fit. Without, a figure of the right size is made.
+        Axes to draw in; the picture is scaled to fit. By default a figure of the right size is made.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Save it with `figure.savefig("graph.png")` (or .pdf, .svg). A name of more than 32 characters takes several
-        lines; the names of more than 150 nodes are left out.
+        Save it with `figure.savefig("graph.png")` (or .pdf, .svg). A name of more than 32 characters is broken into
+        lines; with more than 150 nodes, names are not drawn.
     """
     check_matplotlib()
     from matplotlib.font_manager import FontProperties
@@ -105,9 +105,9 @@ def draw_graph(
     if target is not None and target not in names:
         raise OptionError(f"the graph has no node {target!r}.{suggestion(str(target), names)}")
     edges = _edges(graph, truth, names)
-    named = len(names) <= MOST_NAMES
+    named = len(names) <= MAX_NAMES
     if not named:
-        title = f"{title} ({len(names):,} nodes, names left out)" if title else f"{len(names):,} nodes, names left out"
+        title = f"{title} ({len(names):,} nodes, names omitted)" if title else f"{len(names):,} nodes, names omitted"
 
     points = 9 + 2 * min(1.0, len(names) / 60)
     labels = [wrapped(name) for name in names] if named else [""] * len(names)
@@ -139,11 +139,11 @@ def draw_graph(
     return figure_of(ax)
 
 
-# --- what there is to draw -------------------------------------------------------------------------------------------
+# --- names, edges and sizes ------------------------------------------------------------------------------------------
 
 
 def check_matplotlib() -> None:
-    """Refuse to draw without matplotlib."""
+    """Raise an error if matplotlib is not installed."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
@@ -151,15 +151,15 @@ def check_matplotlib() -> None:
 
 
 def picture_format(path: Path) -> str:
-    """Return the format that a file's ending stands for."""
+    """Return the picture format of a file by the ending of its name."""
     format_ = path.suffix.lower().lstrip(".")
     if format_ not in ("png", "svg", "pdf"):
-        raise OptionError(f"a picture goes to a file that ends in .png, .svg or .pdf, not {path.name!r}")
+        raise OptionError(f"the name of a picture's file ends in .png, .svg or .pdf, not {path.name!r}")
     return format_
 
 
 def save_picture(figure: Figure, path: Path) -> None:
-    """Write a figure to a file, whole or not at all; its ending tells the format."""
+    """Write a figure to a file in the format of its ending. If writing fails, an old file is unchanged."""
     content = io.BytesIO()
     figure.savefig(content, format=picture_format(path))
     atomic_write(path, content.getvalue())
@@ -171,15 +171,16 @@ def _names(graph: Any, what: str) -> list[str]:
     names = [str(node) for node in graph]
     if len(set(names)) < len(names):
         raise OptionError(
-            f"two nodes of the {what} are called {abbreviate({n for n in names if names.count(n) > 1})} as text; rename one"
+            f"two nodes of the {what} are called {abbreviate({n for n in names if names.count(n) > 1})} as text; "
+            f"rename one"
         )
     return names
 
 
 def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) -> list[_Edge]:
-    if truth is not None and (astray := set(_names(truth, "truth")) ^ set(names)):
+    if truth is not None and (differing := set(_names(truth, "truth")) ^ set(names)):
         raise OptionError(
-            f"graph and truth must have the same nodes; only one of them has {abbreviate(sorted(astray))}"
+            f"graph and truth must have the same nodes; only one of them has {abbreviate(sorted(differing))}"
         )
     index = {name: k for k, name in enumerate(names)}
     found, true = _arcs(graph, index), {} if truth is None else _arcs(truth, index)
@@ -201,11 +202,11 @@ def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) 
 
 
 def _arcs(graph: nx.Graph[Any], index: dict[str, int]) -> dict[tuple[int, int], float | None]:
-    """Return the arcs, both ways where undirected, in an order that the order of nodes decides, with their log p."""
+    """Return the arcs, in both directions where undirected, with their log p; their order is that of the nodes."""
     arcs: dict[tuple[int, int], float | None] = {}
     for a, b in graph.edges():
         if a == b:
-            raise OptionError(f"the graph has an arc from {str(a)!r} to itself; leave it out")
+            raise OptionError(f"the graph has an arc from {str(a)!r} to itself; remove it")
         log_p: float | None = graph.edges[a, b].get("log_p")
         arcs[index[str(a)], index[str(b)]] = log_p
         if not graph.is_directed():
@@ -213,27 +214,27 @@ def _arcs(graph: nx.Graph[Any], index: dict[str, int]) -> dict[tuple[int, int], 
     return dict(sorted(arcs.items()))
 
 
-def line_width(*log_ps: float | None, most: float = 2.6) -> float:
-    """Return from 0.6 points for p = 1 to, by default, 2.6 for 1e-31 and less; 1.2 where p is not known."""
+def line_width(*log_ps: float | None, max_width: float = 2.6) -> float:
+    """Return a width in points: 0.6 for p = 1, growing to `max_width` for a very small p; 1.2 if p is unknown."""
     known = [log_p for log_p in log_ps if log_p is not None and not math.isnan(log_p)]
     if not known:
         return 1.2
     digits = max(0.0, -min(known) / math.log(10))
-    return min(most, 0.6 + 0.4 * math.log2(1 + digits))
+    return min(max_width, 0.6 + 0.4 * math.log2(1 + digits))
 
 
-def wrapped(name: str, most: int = 32) -> str:
-    """Break a name that is very long into lines, after a space or mark if there is one."""
+def wrapped(name: str, max_length: int = 32) -> str:
+    """Break a long name into lines, after a space or punctuation mark where possible."""
     lines = []
-    while len(name) > most:
-        at = max((k + 1 for k in range(most // 2, most) if not name[k].isalnum()), default=most)
+    while len(name) > max_length:
+        at = max((k + 1 for k in range(max_length // 2, max_length) if not name[k].isalnum()), default=max_length)
         lines.append(name[:at])
         name = name[at:]
     return "\n".join([*lines, name])
 
 
 def text_size(text: str, font: FontProperties) -> Point:
-    """Return width and height of a text in inches."""
+    """Return the width and height of a text in inches."""
     from matplotlib.textpath import TextToPath
 
     width = max(TextToPath().get_text_width_height_descent(line, font, False)[0] for line in text.split("\n"))
@@ -241,7 +242,7 @@ def text_size(text: str, font: FontProperties) -> Point:
 
 
 def box_size(label: str, font: FontProperties) -> Point:
-    """Return width and height of the box around a label in inches."""
+    """Return the width and height of the box around a label in inches."""
     width, height = text_size(label, font)
     return max(width + 0.16, 0.34), height + 0.1
 
@@ -277,7 +278,7 @@ def _draw_edges(ax: Axes, edges: Sequence[_Edge], plan: Plan, names: Sequence[st
 
 
 def _middle(route: Sequence[Point]) -> Point:
-    """Return the middle of the curve that is in the middle."""
+    """Return the middle of the middle curve."""
     k = 3 * ((len(route) - 1) // 3 // 2)
     (a, b), (c, d), (e, f), (g, h) = route[k : k + 4]
     return (a + 3 * c + 3 * e + g) / 8, (b + 3 * d + 3 * f + h) / 8
@@ -300,7 +301,7 @@ def _draw_nodes(
 def draw_box(
     ax: Axes, centre: Point, size: Point, name: str, label: str, font: FontProperties, style: BoxStyle, scale: float
 ) -> None:
-    """Draw a node and what is written in it, taken literally."""
+    """Draw a node and its label; the label is not parsed as math."""
     from matplotlib.patches import FancyBboxPatch
 
     (x, y), (w, h) = centre, size
@@ -367,9 +368,9 @@ def _draw_legend(ax: Axes, kinds: Sequence[Kind], columns: int, points: float, s
 
 
 def sheet(left: float, top: float, width: float, height: float, ax: Axes | None) -> tuple[Axes, float]:
-    """Return axes measured in inches, y downwards, and what is to be multiplied with sizes in points.
+    """Return axes measured in inches, with y downwards, and the factor for sizes in points.
 
-    Without axes of the caller a figure of that size is made; into those of the caller everything is made to fit.
+    Without axes of the caller, a figure of that size is made; in those of the caller, the picture is scaled to fit.
     """
     if ax is None:
         from serape.results.picture_axes import axes_of_size
@@ -386,10 +387,10 @@ def sheet(left: float, top: float, width: float, height: float, ax: Axes | None)
 
 
 def figure_of(ax: Axes) -> Figure:
-    """Return the figure that axes are in, also in a part of it."""
+    """Return the figure of axes, also of axes in a subfigure."""
     from matplotlib.figure import Figure
 
     figure: Any = ax.figure
-    while not isinstance(figure, Figure):  # axes in part of a figure
+    while not isinstance(figure, Figure):  # a subfigure
         figure = figure.figure
     return figure

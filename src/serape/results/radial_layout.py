@@ -1,10 +1,10 @@
-"""Where the members of a blanket go in its picture.
+"""The layout of a blanket's picture: where its members are drawn.
 
-The target stands in the middle and its members in two stacks, left and right of it, bent like the two halves of a ring;
-spouses stand outside, beside the common children through which they enter. Names are wide and low, so stacks take less
-room than a circle, and a line from the target to a member meets no other box. Children that share spouses stand
-together; where they are too many for one side, lines to the other side run beneath all boxes. All sizes are in inches;
-y grows downwards and the target is at (0, 0).
+The target is in the middle. Its members form two stacks, left and right of it, bent like the halves of a ring. Spouses
+are outside, next to the common children. Names are wide and low, so stacks need less space than a circle, and no box is
+in the way of a line from the target to a member. Children that share spouses are next to each other; if they are too
+many for one side, lines to the other side run below all boxes. All sizes are in inches; y grows downwards and the
+target is at (0, 0).
 """
 
 from __future__ import annotations
@@ -16,55 +16,56 @@ from itertools import pairwise
 
 import networkx as nx
 
-from serape.results.layout import Point, apart, uncrossed
+from serape.results.layers import uncrossed
+from serape.results.layout import Point, spaced
 
-_ROUND = 0.12  # the radius of corners
-_LANE = 0.09  # between lines side by side
-_LOPSIDED = 0.6  # the part of all members that may stand on one side before what belongs together is divided
+_RADIUS = 0.12  # of corners
+_LANE = 0.09  # between parallel lines
+_MAX_SHARE = 0.6  # of all members in one group; a larger group is divided between the sides
 
 Children = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Ring:
-    """Where everything is; routes are cubic curves: a start, then two handles and an end for each."""
+    """The positions of boxes and lines; a route is a start, then two handles and an end for each cubic curve."""
 
     left: float
     top: float
     width: float
     height: float
     centres: Mapping[str, Point]
-    """Of members and spouses."""
+    """The centres of the members' and spouses' boxes."""
     ends: Mapping[str, Point]
-    """Where the line from the target meets a member."""
+    """The ends of the lines from the target to the members."""
     routes: Mapping[tuple[str, str], Sequence[Point]]
-    """From a spouse to a common child."""
+    """The lines from spouses to common children."""
 
 
 def lay_around(target: Point, members: Sequence[str], children: Children, boxes: Mapping[str, Point]) -> Ring:
-    """Place members around a target with a box of the given size, and spouses outside, given their common children."""
+    """Place members around a target with a box of the given size, and spouses outside, near their common children."""
     sides = two_sides(members, children)
     side_of = {name: side for side, names in enumerate(sides) for name in names}
     rows = max(map(len, sides), default=0)
     gap = 0.12 + 0.03 * max(0, 8 - rows)
     height_of = {name: y for names in sides for name, y in _stacked(names, boxes, gap).items()}
     half = max((abs(y) + boxes[name][1] / 2 for name, y in height_of.items()), default=0.0)
-    out = target[0] / 2 + 0.6 + 0.09 * rows  # how far the middle of the ring is from the target
+    radius = target[0] / 2 + 0.6 + 0.09 * rows  # of the ring
 
-    def bent(name: str) -> float:
+    def inner_edge(name: str) -> float:
         y = height_of[name]
-        x = out * math.sqrt(1 - (y / (half + 0.35)) ** 2)
+        x = radius * math.sqrt(1 - (y / (half + 0.35)) ** 2)
         beside = abs(y) < (target[1] + boxes[name][1]) / 2 + 0.08
         return max(x, target[0] / 2 + 0.4 if beside else 0.16)
 
-    inner = {name: bent(name) for name in members}
+    inner = {name: inner_edge(name) for name in members}
     sign = {name: -1 if side_of[name] == 0 else 1 for name in members}
     centres = {name: (sign[name] * (inner[name] + boxes[name][0] / 2), height_of[name]) for name in members}
 
-    # Spouses stand on the side where most of their children are.
+    # Spouses are on the side of most of their children.
     for spouse, common in children.items():
-        here = sum(side_of[child] for child in common)
-        side_of[spouse] = 0 if 2 * here < len(common) else 1
+        n_right = sum(side_of[child] for child in common)
+        side_of[spouse] = 0 if 2 * n_right < len(common) else 1
     crossing = [s for s, common in children.items() if any(side_of[c] != side_of[s] for c in common)]
     lane = {spouse: k for k, spouse in enumerate(crossing)}
     limits, columns = [], []
@@ -83,7 +84,7 @@ def lay_around(target: Point, members: Sequence[str], children: Children, boxes:
         here, there = (-1 if side == 0 else 1), (-1 if other == 0 else 1)
         start = here * columns[side], centres[spouse][1]
         end = centres[child][0] + there * boxes[child][0] / 2, centres[child][1]
-        if side == other:  # a curve as far as the widest box, then straight on
+        if side == other:  # a curve as far as the widest box, then a straight line
             limit = there * limits[other], end[1]
             middle = (start[0] + limit[0]) / 2
             curve = [start, (middle, start[1]), (middle, end[1]), limit]
@@ -107,46 +108,46 @@ def lay_around(target: Point, members: Sequence[str], children: Children, boxes:
 def two_sides(members: Sequence[str], children: Children) -> tuple[list[str], list[str]]:
     """Divide members into a left and a right stack of about the same height, from top to bottom.
 
-    Members that have spouses in common stand together. If most belong together they are divided, those on the two sides
-    of the divide at the bottom.
+    Members that share spouses form a group and are next to each other. A group of most members is divided between the
+    sides, at the bottom.
     """
     index = {name: k for k, name in enumerate(members)}
-    joined: nx.Graph[str] = nx.Graph()
-    joined.add_nodes_from(members)
-    joined.add_edges_from((spouse, child) for spouse, common in children.items() for child in common)
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(members)
+    graph.add_edges_from((spouse, child) for spouse, common in children.items() for child in common)
     groups = []
-    for part in nx.connected_components(joined):
+    for part in nx.connected_components(graph):
         spouses = [spouse for spouse in children if spouse in part]
-        own = sorted((name for name in part if name in index), key=index.__getitem__)
-        groups.append((_ordered(own, spouses, children), max(len(own), len(spouses))))
+        group_members = sorted((name for name in part if name in index), key=index.__getitem__)
+        groups.append((_ordered(group_members, spouses, children), max(len(group_members), len(spouses))))
     groups.sort(key=lambda group: (-group[1], index[group[0][0]]))
     total = sum(weight for _, weight in groups)
     sides: tuple[list[list[str]], list[list[str]]] = ([], [])
     weights = [0.0, 0.0]
-    low: tuple[list[str], list[str]] = ([], [])
-    if groups and len(groups[0][0]) > 2 and groups[0][1] > _LOPSIDED * total:
-        together, weight = groups.pop(0)
-        cut = _best_cut(together, children)
-        low = (together[:cut], together[cut:][::-1])
-        weights = [weight * cut / len(together), weight * (1 - cut / len(together))]
-    alone = [group for group in groups if group[1] == 1]
-    for group, weight in groups[: len(groups) - len(alone)]:
+    bottom: tuple[list[str], list[str]] = ([], [])
+    if groups and len(groups[0][0]) > 2 and groups[0][1] > _MAX_SHARE * total:
+        largest, weight = groups.pop(0)
+        cut = _best_cut(largest, children)
+        bottom = (largest[:cut], largest[cut:][::-1])
+        weights = [weight * cut / len(largest), weight * (1 - cut / len(largest))]
+    single = [group for group in groups if group[1] == 1]
+    for group, weight in groups[: len(groups) - len(single)]:
         side = 0 if weights[0] <= weights[1] else 1
         sides[side].append(group)
         weights[side] += weight
-    left = max(0, min(len(alone), round((len(alone) + weights[1] - weights[0]) / 2 + 0.1)))
-    sides[0].extend(group for group, _ in alone[:left])
-    sides[1].extend(group for group, _ in alone[left:])
+    n_left = max(0, min(len(single), round((len(single) + weights[1] - weights[0]) / 2 + 0.1)))
+    sides[0].extend(group for group, _ in single[:n_left])
+    sides[1].extend(group for group, _ in single[n_left:])
     stacks = [
         [*sorted(side, key=lambda group: min(index[x] for x in group)), end]
-        for side, end in zip(sides, low, strict=True)
+        for side, end in zip(sides, bottom, strict=True)
     ]
     return tuple([name for group in stack for name in group] for stack in stacks)  # type: ignore[return-value]
 
 
-def _ordered(own: list[str], spouses: list[str], children: Children) -> list[str]:
-    """Return members that belong together in an order in which the lines to their spouses cross little."""
-    items = [*own, *spouses]
+def _ordered(members: list[str], spouses: list[str], children: Children) -> list[str]:
+    """Return the members of a group in an order with few crossings of the lines to their spouses."""
+    items = [*members, *spouses]
     number = {name: k for k, name in enumerate(items)}
     up: list[list[int]] = [[] for _ in items]
     down: list[list[int]] = [[] for _ in items]
@@ -154,24 +155,24 @@ def _ordered(own: list[str], spouses: list[str], children: Children) -> list[str
         for child in children[spouse]:
             down[number[child]].append(number[spouse])
             up[number[spouse]].append(number[child])
-    first, *_ = uncrossed([list(range(len(own))), list(range(len(own), len(items)))], up, down)
+    first, *_ = uncrossed([list(range(len(members))), list(range(len(members), len(items)))], up, down)
     return [items[k] for k in first]
 
 
-def _best_cut(together: Sequence[str], children: Children) -> int:
-    """Return where to divide members so that few spouses have children on both sides, near the middle."""
-    index = {name: k for k, name in enumerate(together)}
+def _best_cut(group: Sequence[str], children: Children) -> int:
+    """Return where, near the middle, to divide a group so that few spouses have children on both sides."""
+    index = {name: k for k, name in enumerate(group)}
     spans = [[index[child] for child in common if child in index] for common in children.values()]
 
     def cost(cut: int) -> tuple[int, float]:
-        return sum(min(span) < cut <= max(span) for span in spans if span), abs(cut - len(together) / 2)
+        return sum(min(span) < cut <= max(span) for span in spans if span), abs(cut - len(group) / 2)
 
-    low = max(1, math.floor(0.4 * len(together)))
-    return min(range(low, max(low + 1, math.ceil(0.6 * len(together)) + 1)), key=cost)
+    low = max(1, math.floor(0.4 * len(group)))
+    return min(range(low, max(low + 1, math.ceil(0.6 * len(group)) + 1)), key=cost)
 
 
 def _stacked(names: Sequence[str], boxes: Mapping[str, Point], gap: float) -> dict[str, float]:
-    """Return the heights at which boxes stand in a stack whose middle is at 0."""
+    """Return the heights of boxes in a stack with its middle at 0."""
     heights = [boxes[name][1] for name in names]
     top = -(sum(heights) + gap * (len(names) - 1)) / 2
     found = {}
@@ -188,17 +189,17 @@ def _beside_children(
     side_of: Mapping[str, int],
     boxes: Mapping[str, Point],
 ) -> dict[str, float]:
-    """Return the heights of spouses on a side: near the middle of their children there, and apart."""
+    """Return the heights of spouses on a side: near the mean height of their children there, without overlap."""
 
     def wanted(spouse: str) -> float:
-        near = [height_of[child] for child in children[spouse] if side_of[child] == side_of[spouse]]
-        return sum(near) / len(near)
+        heights = [height_of[child] for child in children[spouse] if side_of[child] == side_of[spouse]]
+        return sum(heights) / len(heights)
 
     if not spouses:
         return {}
     order = sorted(spouses, key=wanted)
     gaps = [(boxes[a][1] + boxes[b][1]) / 2 + 0.12 for a, b in pairwise(order)]
-    return dict(zip(order, apart([wanted(s) for s in order], [1.0] * len(order), gaps), strict=True))
+    return dict(zip(order, spaced([wanted(s) for s in order], [1.0] * len(order), gaps), strict=True))
 
 
 def straight(start: Point, end: Point) -> list[Point]:
@@ -208,11 +209,11 @@ def straight(start: Point, end: Point) -> list[Point]:
 
 
 def _rounded(points: Sequence[Point]) -> list[Point]:
-    """Return cubic curves along straight lines, with round corners."""
+    """Return cubic curves along straight lines with rounded corners."""
     curve = [points[0]]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
-        near, far = (_towards(corner, other, min(_ROUND, math.dist(corner, other) / 2)) for other in (before, after))
-        curve += [*straight(curve[-1], near), corner, corner, far]
+        begin, end = (_towards(corner, other, min(_RADIUS, math.dist(corner, other) / 2)) for other in (before, after))
+        curve += [*straight(curve[-1], begin), corner, corner, end]
     return [*curve, *straight(curve[-1], points[-1])]
 
 

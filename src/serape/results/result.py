@@ -1,4 +1,4 @@
-"""The answer about one target."""
+"""The result about one target."""
 
 from __future__ import annotations
 
@@ -32,63 +32,63 @@ FORMAT = "serape-result-1"
 
 @dataclass(frozen=True)
 class Result:
-    """A blanket or neighbourhood, how it was found, and why each variable is in or out."""
+    """A blanket or neighbourhood, how it was found, and the evidence for each variable."""
 
     target: str
     finds: Finds
-    """What was asked for: the blanket, or parents and children."""
+    """Whether the question is about the blanket, or about parents and children."""
     blanket: tuple[str, ...]
-    """The Markov blanket, in the table's order; only parents and children where nothing more was asked or told."""
+    """The Markov blanket, in the table's order; if the question is about parents and children, these."""
     parents_children: tuple[str, ...] | None
-    """Parents and children, or None where the algorithm does not tell them from spouses."""
+    """Parents and children, or None if the algorithm does not distinguish them from spouses."""
     spouses: Mapping[str, tuple[str, ...]] | None
-    """Spouse to the common children through which it enters, or None."""
+    """By spouse, the common children through which it is a member; or None."""
     algorithm: str
     test: str
     alpha: float
     tests: int
-    """Tests performed."""
+    """The number of tests performed."""
     tests_by_size: Mapping[int, int]
-    """Tests performed, by size of the conditioning set."""
+    """The number of tests performed, by size of the conditioning set."""
     skipped: int
-    """Questions without a verdict: too few rows, nothing to test, or a conditioning set over `max_conditioning`."""
+    """The number of tests skipped: too few rows, nothing to test, or a conditioning set over `max_conditioning`."""
     seconds: float
     options: Mapping[str, Any]
     """The other settings of the call."""
     notes: tuple[str, ...]
-    """What was treated specially or decided along the way."""
+    """Remarks about the data and the search."""
     complete: bool
     """False if the search was interrupted."""
     trace: Evidence = field(repr=False, compare=False)
-    """What is behind `evidence` and `explain`."""
+    """The source of `evidence` and `explain`."""
     dropped: tuple[str, ...] = ()
-    """Members that the wrapper left out."""
+    """Members that the wrapper removed."""
     interchangeable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Members of which there are copies, and these: any of them would do as well."""
+    """By member, its duplicates: any of them would do as well."""
     data: Provenance | None = field(default=None, repr=False, compare=False)
-    """Which data it is about: rows, columns, fingerprint; None where there are none, but an oracle."""
+    """The data: rows, columns, fingerprint; None for an independence test without data."""
     call: Call = field(default_factory=Call, repr=False, compare=False)
-    """What has to be known of the call to write it down again."""
+    """What a report needs to show the call again."""
 
     @property
     def evidence(self) -> Records:
-        """For every variable but the target, the test that settled it: a table for any dataframe library."""
+        """For every variable but the target, its deciding test: a table for any dataframe library."""
         return self.trace.records(self)
 
     @property
     def members(self) -> tuple[str, ...]:
-        """What was asked for: the blanket, or parents and children."""
+        """The blanket, or the parents and children if the question is about these."""
         return self.blanket if self.finds == "blanket" else self.parents_children or ()
 
     @property
     def title(self) -> str:
-        """What was asked for, in words."""
+        """The question, in words."""
         return f"{'Markov blanket' if self.finds == 'blanket' else 'Parents and children'} of {self.target}"
 
     def explain(self, variable: str) -> Explanation:
-        """Tell why a variable is in the blanket or not; print it, or look at its fields."""
+        """Return why a variable is a member or not: print it, or read its attributes."""
         if variable == self.target:
-            raise OptionError(f"{variable!r} is the target itself; ask about another variable")
+            raise OptionError(f"{variable!r} is the target itself; name another variable")
         if variable not in self.trace.position:
             names = [n for n in self.trace.names if n != self.target]
             raise OptionError(f"there is no variable {variable!r}.{suggestion(str(variable), names)}")
@@ -96,11 +96,10 @@ class Result:
 
     @property
     def graph(self) -> nx.Graph[str]:
-        """What is known around the target, as a graph.
+        """The target and its members, as a graph.
 
-        Nodes have a `role`: target, member (parent, child or spouse, not told apart), parent or child, spouse. Edges
-        have a `relation`: "adjacent" for arcs of the network whose direction is not known, "member" where it is not
-        known whether there is an arc.
+        Nodes have a `role`: target, parent or child, spouse, or member if the role is unknown. Edges have a `relation`:
+        "adjacent" for arcs of the network of unknown direction, "member" if it is unknown whether there is an arc.
         """
         graph: nx.Graph[str] = nx.Graph()
         graph.add_node(self.target, role="target")
@@ -121,23 +120,23 @@ class Result:
         return graph
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw the target in the middle, parents and children around it, spouses outside, beside the common children.
+        """Draw the target in the middle, parents and children around it, and spouses outside, near the common children.
 
-        The smaller p of a variable's deciding test, the thicker and darker its line. Where the algorithm does not tell
-        roles apart, members are drawn dashed. Of more than 150 members the strongest are drawn. Spouses without a named
-        child stand among the parents and children, and their lines are dashed.
+        The smaller p of a variable's deciding test, the thicker and darker its line. Members of unknown role are
+        dashed. Of more than 150 members the strongest are drawn. Spouses without a known child are drawn among the
+        parents and children, with dashed lines.
 
         Parameters
         ----------
         path
-            A file to write the picture to, by its ending .png, .svg or .pdf.
+            A file for the picture; its name ends in .png, .svg or .pdf.
         ax
-            Axes to draw in; everything is made to fit. Without, a figure of the right size is made.
+            Axes to draw in; the picture is scaled to fit. By default a figure of the right size is made.
 
         Returns
         -------
         matplotlib.axes.Axes
-            What was drawn in; its `figure` can be saved or shown.
+            The axes of the picture; their `figure` can be saved or shown.
         """
         if path is not None:
             picture_format(Path(path))
@@ -147,7 +146,7 @@ class Result:
         return ax
 
     def with_added_tests(self, tally: Tally) -> Result:
-        """Return the result with tests counted that were performed for it beforehand."""
+        """Return the result with the tests added that were performed for it in advance."""
         by_size = Counter(tally.tests_by_size)
         by_size.update(self.tests_by_size)
         return replace(
@@ -160,7 +159,7 @@ class Result:
     # --- saving --------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain dicts, lists, text and numbers."""
+        """Return the result as plain dicts, lists, text and numbers."""
         return {
             "format": FORMAT,
             "target": self.target,
@@ -186,14 +185,14 @@ class Result:
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result as JSON; the file appears whole or not at all."""
+        """Write the result as JSON. If writing fails, an old file is unchanged."""
         atomic_write(Path(path), json_text(self))
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report to an HTML file: graph, evidence, tables, test budget, and how to get the result again.
+        """Write a report to an HTML file: graph, evidence, tables, number of tests, and how to reproduce the result.
 
-        The file stands alone: it opens from disk, in any browser, without a network. Of very many variables only those
-        near the target are in it.
+        The file is self-contained: any browser opens it from disk, without the internet. If there are very many
+        variables, it has only the members and the variables most strongly associated with the target.
         """
         from serape.results.report import blanket_page, check_name, page_text
 
@@ -201,19 +200,19 @@ class Result:
         atomic_write(Path(path), page_text(blanket_page(self)))
 
     def __str__(self) -> str:
-        lines = [f"{self.title}: {', '.join(self.members) or 'nothing'}"]
+        lines = [f"{self.title}: {', '.join(self.members) or 'no variables'}"]
         if self.finds == "blanket" and self.parents_children is not None:
             lines.append(f"  parents and children: {', '.join(self.parents_children) or 'none'}")
             via = (f"{name} (through {', '.join(children)})" for name, children in (self.spouses or {}).items())
             lines.append(f"  spouses: {', '.join(via) or 'none'}")
         bounded = self.options.get("max_conditioning") is not None
-        why = "unreliable or conditioned on too much" if bounded else "unreliable"
+        why = "unreliable or over max_conditioning" if bounded else "unreliable"
         lines.append(
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}: {self.tests:,} tests, "
             f"{self.skipped:,} skipped as {why}, {self.seconds:.3g} s"
         )
         if not self.complete:
-            lines.append("  interrupted: this is what had been found by then")
+            lines.append("  interrupted: this is the result so far")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
@@ -232,7 +231,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
 
 
 def read_saved(path: Path, format_: str, what: str) -> dict[str, Any]:
-    """Read what was saved as JSON, if it is of the format."""
+    """Return the content of a JSON file of the given format."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -250,12 +249,12 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
 
     spouses = content["spouses"]
     data = content.get("data")  # files of older versions have none
-    near = content["parents_children"]
+    neighbours = content["parents_children"]
     return Result(
         target=str(content["target"]),
         finds="parents-children" if content["finds"] == "parents-children" else "blanket",
         blanket=names(content["blanket"]),
-        parents_children=None if near is None else names(near),
+        parents_children=None if neighbours is None else names(neighbours),
         spouses=None if spouses is None else {str(name): names(via) for name, via in spouses.items()},
         algorithm=str(content["algorithm"]),
         test=str(content["test"]),
@@ -279,7 +278,7 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
 
 
 def finite(value: Any) -> Any:
-    """Return the same with nothing in it that JSON has not."""
+    """Return the same value with NaN and infinities replaced."""
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The answer to `stability`: how often each variable was found."""
+"""The result of `stability`: how often each variable is found."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ SAMPLINGS: tuple[Sampling, ...] = ("half", "bootstrap")
 
 @dataclass(frozen=True)
 class Stability:
-    """How often each variable was found."""
+    """How often each variable is found in resampled rows."""
 
     target: str
     finds: Finds
     sampling: Sampling
     draws: int
-    """Draws that were searched; fewer than asked for if interrupted."""
+    """The number of draws searched; fewer than asked for if interrupted."""
     rows: int
-    """Rows of a draw."""
+    """The number of rows in a draw."""
     mean_size: float
     """The mean number of variables found in a draw."""
     frequencies: Mapping[str, float] = field(repr=False)
-    """For every variable but the target, the share of the draws in which it was found; the most frequent first."""
+    """For every variable but the target, the share of the draws in which it is found; the most frequent first."""
     algorithm: str
     test: str
     alpha: float
@@ -45,17 +45,17 @@ class Stability:
     complete: bool
     """False if interrupted."""
     notes: tuple[str, ...] = ()
-    """What was treated specially in the data or decided along the way."""
+    """Remarks about the data and the search."""
 
     def stable(self, threshold: float = 0.5) -> tuple[str, ...]:
         """Return the variables found in at least this share of the draws, the most frequent first."""
         if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
-            raise OptionError(f"threshold must lie above 0 and at most be 1, not {threshold!r}")
+            raise OptionError(f"threshold must be above 0 and at most 1, not {threshold!r}")
         return tuple(name for name, share in self.frequencies.items() if share >= threshold)
 
     @cached_property
     def records(self) -> Records:
-        """For every variable, the draws in which it was found and their share: a table for any dataframe library."""
+        """For every variable, the number and share of draws in which it is found: a table for any dataframe library."""
         shares = list(self.frequencies.values())
         return Records(
             {
@@ -68,9 +68,9 @@ class Stability:
     def plot(
         self, path: str | os.PathLike[str] | None = None, *, threshold: float = 0.5, ax: Axes | None = None
     ) -> Axes:
-        """Draw the shares of the 30 most frequent variables, and the threshold; how many others there were is written.
+        """Draw the shares of the 30 most frequent variables and the threshold; the number of others is written below.
 
-        `path` is a file to write the picture to (.png, .svg, .pdf), `ax` are axes to draw in.
+        `path` is a file for the picture (.png, .svg, .pdf), `ax` are axes to draw in.
         """
         self.stable(threshold)
         if path is not None:
@@ -82,7 +82,7 @@ class Stability:
 
     @property
     def title(self) -> str:
-        """What was asked, in words."""
+        """The question, in words."""
         what = "Markov blanket" if self.finds == "blanket" else "Parents and children"
         how = f"halves of {self.rows:,} rows" if self.sampling == "half" else f"bootstraps of {self.rows:,} rows"
         return f"{what} of {self.target} in {self.draws:,} {how}"
@@ -91,10 +91,10 @@ class Stability:
         found = [f"{name} ({share:.0%})" for name, share in self.frequencies.items() if share >= 0.5]
         lines = [
             f"{self.title}",
-            f"  in half of them or more: {', '.join(found) or 'nothing'}",
+            f"  found in at least half of them: {', '.join(found) or 'no variable'}",
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}: {self.mean_size:.3g} variables in a draw "
             f"on average, {sum(s > 0 for s in self.frequencies.values()):,} at least once, {self.seconds:.3g} s",
         ]
         if not self.complete:
-            lines.append("  interrupted: this is what had been found by then")
+            lines.append("  interrupted: this is the result so far")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])

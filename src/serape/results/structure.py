@@ -1,4 +1,4 @@
-"""The answer about many variables at once: a skeleton, or a network."""
+"""The result about all variables together: a skeleton or a network."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ EVIDENCE = ("statistic", "dof", "log_p", "reliable", "given", "gain")
 
 @dataclass(frozen=True)
 class Structure:
-    """A skeleton or network, how it was found, and what speaks for each edge."""
+    """A skeleton or network, how it was found, and the evidence for each edge."""
 
     finds: Literal["skeleton", "network"]
     graph: nx.Graph[str]
-    """A `networkx.Graph` if a skeleton, else a `networkx.DiGraph`, in which an open edge is present both ways.
+    """A `networkx.Graph` for a skeleton, otherwise a `networkx.DiGraph` that has an undirected edge in both directions.
 
-    Edges have `statistic`, `dof`, `log_p`, `reliable` and `given` of the test behind them. In a skeleton, or a network
-    made from one, that is the weakest association of the two that was met; in a network found by its score it is the
-    one given the other parents of the child, and `gain` is what the score would lose without the arc (in `dag`, where
-    an edge is open).
+    Edges have the `statistic`, `dof`, `log_p`, `reliable` and `given` of a test. In a skeleton, or a network made from
+    one, it is the test with the weakest association of the pair. In a network found by a score, it is the test given
+    the other parents of the child, and `gain` is what the score would lose without the arc (of `dag`, for an undirected
+    edge).
     """
     algorithm: str
     test: str | None
     alpha: float | None
     score: str | None
     total: float | None
-    """The score of the network, where it was found by one."""
+    """The score of the network, if it was found by a score."""
     tests: int
-    """Tests performed."""
+    """The number of tests performed."""
     tests_by_size: Mapping[int, int]
     skipped: int
-    """Questions without a verdict."""
+    """The number of tests skipped."""
     seconds: float
     options: Mapping[str, Any]
     notes: tuple[str, ...]
-    """What was treated specially or decided along the way."""
+    """Remarks about the data and the search."""
     complete: bool
     """False if the search was interrupted."""
     separating_sets: Mapping[frozenset[str], tuple[str, ...]] = field(repr=False)
-    """What separates pairs that are not joined but have a neighbour in common."""
+    """The separating sets of pairs that are not adjacent but have a common neighbour."""
     conflicts: tuple[str, ...] = field(default=(), repr=False)
-    """Arrows that tests or knowledge ask for and that contradict surer ones."""
+    """Arrows that follow from tests or knowledge but contradict more certain ones, and so are not in the graph."""
     table: Table | None = field(default=None, repr=False, compare=False)
     data: Provenance | None = field(default=None, repr=False, compare=False)
-    """Which data it is about: rows, columns, fingerprint."""
+    """The data: rows, columns, fingerprint."""
     call: Call = field(default_factory=Call, repr=False, compare=False)
-    """What has to be known of the call to write it down again."""
+    """What a report needs to show the call again."""
 
     @property
     def directed(self) -> bool:
@@ -78,7 +78,7 @@ class Structure:
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
-        """Every edge once: arcs from parent to child, others in the variables' order."""
+        """Every edge once: arcs from parent to child, undirected edges in the order of the variables."""
         if not isinstance(self.graph, nx.DiGraph):
             return tuple(self.graph.edges)
         index = {name: k for k, name in enumerate(self.graph)}
@@ -86,31 +86,31 @@ class Structure:
 
     @property
     def evidence(self) -> Records:
-        """For every edge, what speaks for it: a table for any dataframe library."""
+        """The evidence for every edge: a table for any dataframe library."""
         columns: dict[str, list[Any]] = {"from": [], "to": [], "directed": []}
         columns.update({name: [] for name in EVIDENCE})
         for a, b in self.edges:
             columns["from"].append(a)
             columns["to"].append(b)
             columns["directed"].append(isinstance(self.graph, nx.DiGraph) and not self.graph.has_edge(b, a))
-            seen = self.graph.edges[a, b]
+            attributes = self.graph.edges[a, b]
             for name in EVIDENCE:
-                value = seen.get(name)
+                value = attributes.get(name)
                 columns[name].append(", ".join(value) if name == "given" and value is not None else value)
         if all(gain is None for gain in columns["gain"]):
             del columns["gain"]
         return Records(columns)
 
     def compare(self, truth: nx.DiGraph[Any] | Network) -> GraphComparison:
-        """Measure the graph against the true one: structural Hamming distance, precision and recall."""
+        """Compare the graph with the true one: structural Hamming distance, precision and recall."""
         return compare_graphs(self.graph, truth)
 
     @property
     def dag(self) -> nx.DiGraph[str]:
-        """A directed acyclic graph that agrees with the network: itself, or a member of its equivalence class.
+        """A directed acyclic graph that agrees with the network: the network itself, or one of its equivalence class.
 
-        Tests can contradict each other so that no such graph exists; then open edges are directed along an order that
-        the arcs follow, which may make new v-structures.
+        If tests contradict each other, there may be none. Then undirected edges are directed along an order that the
+        arcs follow, which may create v-structures.
         """
         names = list(self.graph)
         return PartlyDirected.of_dag(self._parents()).to_networkx(names)
@@ -118,7 +118,7 @@ class Structure:
     def fit(self, equivalent_sample_size: float = 1.0) -> Network:
         """Return the network with probabilities estimated from the data; see `serape.networks.fitting.fit`."""
         if self.table is None:
-            raise DataError("there are no data to estimate probabilities from; the structure was found without a table")
+            raise DataError("probabilities are estimated from data, but the structure was found without a table")
         names = list(self.graph)
         parents = {names[y]: [names[x] for x in sorted(above)] for y, above in enumerate(self._parents())}
         return fit(self.table, parents, equivalent_sample_size)
@@ -126,7 +126,7 @@ class Structure:
     def plot(
         self, path: str | os.PathLike[str] | None = None, truth: nx.DiGraph[Any] | Network | None = None
     ) -> Figure:
-        """Draw the graph; write it to a file (.png, .svg, .pdf) if one is named."""
+        """Draw the graph, and write it to a file (.png, .svg, .pdf) if `path` is given."""
         true = truth.graph if isinstance(truth, Network) else truth
         figure = draw_graph(self.graph, truth=true, title=self.title)
         if path is not None:
@@ -138,21 +138,21 @@ class Structure:
 
     def _parents(self) -> list[set[int]]:
         if not isinstance(self.graph, nx.DiGraph):
-            raise DataError("a skeleton has no directions; serape.network finds them")
+            raise DataError("a skeleton has no directions; use serape.network to find them")
         return some_dag(PartlyDirected.of_networkx(self.graph, list(self.graph)))
 
     # --- saving --------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the data as plain dicts, lists, text and numbers."""
+        """Return the structure, without the data, as plain dicts, lists, text and numbers."""
         return {
             "format": FORMAT,
             "finds": self.finds,
             "variables": list(self.graph),
             "directed": self.directed,
             "edges": [
-                {**row, "given": None if seen.get("given") is None else list(seen["given"])}
-                for row, seen in ((row, self.graph.edges[row["from"], row["to"]]) for row in self.evidence)
+                {**row, "given": None if attributes.get("given") is None else list(attributes["given"])}
+                for row, attributes in ((row, self.graph.edges[row["from"], row["to"]]) for row in self.evidence)
             ],
             "separating_sets": [
                 {"pair": sorted(pair), "given": list(given)} for pair, given in self.separating_sets.items()
@@ -179,14 +179,14 @@ class Structure:
         return json.dumps(finite(self.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the structure as JSON; the file appears whole or not at all."""
+        """Write the structure as JSON. If writing fails, an old file is unchanged."""
         atomic_write(Path(path), self.json())
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report to an HTML file: graph, edges, test budget, and how to get the structure again.
+        """Write a report to an HTML file: graph, edges, number of tests, and how to reproduce the structure.
 
-        The file stands alone: it opens from disk, in any browser, without a network. Of very many variables only those
-        with the most edges are in it.
+        The file is self-contained: any browser opens it from disk, without the internet. If there are very many
+        variables, it has only those with the most edges.
         """
         from serape.results.report import check_name, network_page, page_text
 
@@ -195,10 +195,10 @@ class Structure:
 
     @property
     def title(self) -> str:
-        """What was found, in words."""
+        """A summary of the graph, in words."""
         arcs = len(self.edges) - len(self._undirected()) // 2 if isinstance(self.graph, nx.DiGraph) else 0
-        open_ = len(self.edges) - arcs
-        parts = [_count(arcs, "arc")] * (arcs > 0) + [_count(open_, "undirected edge")] * (open_ > 0)
+        edges = len(self.edges) - arcs
+        parts = [_count(arcs, "arc")] * (arcs > 0) + [_count(edges, "undirected edge")] * (edges > 0)
         what = "Skeleton" if self.finds == "skeleton" else "Network"
         return f"{what} of {_count(len(self.graph), 'variable')}: {' and '.join(parts) or 'no edges'}"
 
@@ -212,9 +212,10 @@ class Structure:
             how.append(f"{'' if self.test is None else ','} {self.score} score {self.total:,.2f}")
         lines = [self.title, f"{''.join(how)}, {self.seconds:.3g} s"]
         if not self.complete:
-            lines.append("  interrupted: this is what had been found by then")
+            lines.append("  interrupted: this is the result so far")
         if self.conflicts:
-            lines.append(f"  {_count(len(self.conflicts), 'arrow')} left out for contradicting others (see conflicts)")
+            dropped = _count(len(self.conflicts), "arrow")
+            lines.append(f"  {dropped} dropped because of contradictions to others (see conflicts)")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
@@ -237,15 +238,16 @@ def _from_dict(content: Mapping[str, Any]) -> Structure:
         a, b = str(edge["from"]), str(edge["to"])
         if a not in graph or b not in graph:
             raise ValueError(f"an edge joins {a!r} and {b!r}, which are not both variables")
-        seen: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
         if edge.get("given") is not None:
-            seen = {name: float("nan" if edge[name] is None else edge[name]) for name in ("statistic", "dof", "log_p")}
-            seen |= {"reliable": bool(edge["reliable"]), "given": tuple(str(z) for z in edge["given"])}
+            numbers = ("statistic", "dof", "log_p")
+            attributes = {name: float("nan" if edge[name] is None else edge[name]) for name in numbers}
+            attributes |= {"reliable": bool(edge["reliable"]), "given": tuple(str(z) for z in edge["given"])}
         if edge.get("gain") is not None:
-            seen["gain"] = float(edge["gain"])
-        graph.add_edge(a, b, **seen)
+            attributes["gain"] = float(edge["gain"])
+        graph.add_edge(a, b, **attributes)
         if directed and not edge["directed"]:
-            graph.add_edge(b, a, **seen)
+            graph.add_edge(b, a, **attributes)
     return Structure(
         finds="network" if directed else "skeleton",
         graph=graph,
@@ -271,7 +273,7 @@ def _from_dict(content: Mapping[str, Any]) -> Structure:
 def undirected(
     names: Iterable[str], edges: Iterable[tuple[str, str]], evidence: Mapping[frozenset[str], Mapping[str, Any]]
 ) -> nx.Graph[str]:
-    """Return an undirected graph whose edges carry their evidence."""
+    """Return an undirected graph whose edges have their evidence as attributes."""
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(names)
     for a, b in edges:

@@ -1,8 +1,8 @@
-"""Reports: one HTML file that opens from disk, asks nothing of the network, and explains an answer.
+"""Reports: one self-contained HTML file that explains a result and needs no internet.
 
-`blanket` and `network` say what there is to say about an answer, `calls` how to get it again, and `page` makes the file
-of that: the template (`page.html`, `page.css`, `page.js`) with everything put in. Only what is near the answer is
-embedded, so that the file stays small however many variables there are.
+`blanket` and `network` write the content of a report, `calls` how to reproduce the result, and `page` makes the file
+from the template (`page.html`, `page.css`, `graph.js`, `page.js`). Only the variables that matter to the result are
+embedded, so that the file stays small with any number of variables.
 """
 
 from serape.results.report.blanket import blanket_page

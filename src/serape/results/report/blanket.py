@@ -1,4 +1,4 @@
-"""What the report of a blanket, or of parents and children, says."""
+"""The report of a blanket, or of parents and children."""
 
 from __future__ import annotations
 
@@ -9,77 +9,75 @@ from typing import TYPE_CHECKING, Any
 from serape.results.explanation import p_text
 from serape.results.report.calls import blanket_calls
 from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about, strengths
-from serape.results.report.page import MOST_TEXT, Cell, Grid, Name, Page, Words, listed, shown
+from serape.results.report.page import MAX_TEXT, Cell, Grid, Name, Page, Words, listed, shown
 
 if TYPE_CHECKING:
     from serape.results.result import Result
 
-MOST_MEMBERS = 400
-"""Members embedded; of more, those with the least p."""
-MOST_OUTSIDE = 300
-"""Variables left out that are embedded: those that came nearest."""
-MOST_DRAWN = 120
-"""Members in the graph."""
+MAX_MEMBERS = 400
+"""The largest number of members that are embedded: those with the smallest p."""
+MAX_EXCLUDED = 300
+"""The largest number of other variables that are embedded: the most strongly associated."""
+MAX_DRAWN = 120
+"""The largest number of members in the graph."""
 
 _MEANING = {
     "target": "the target",
-    "near": "parent or child: joined to the target by an arc",
-    "child": "child that the target shares with a spouse",
-    "spouse": "spouse: joined to the target through a common child",
-    "member": "member: parent, child or spouse, not told apart",
-    "out": "left out (shown when chosen)",
+    "neighbour": "parent or child: adjacent to the target",
+    "child": "common child of the target and a spouse",
+    "spouse": "spouse: it has a common child with the target",
+    "member": "member: parent, child or spouse (role unknown)",
+    "excluded": "excluded (shown when chosen)",
 }
 _ROLE = {
     "target": "target",
-    "near": "parent or child",
+    "neighbour": "parent or child",
     "child": "common child",
     "spouse": "spouse",
     "member": "member",
-    "out": "left out",
+    "excluded": "excluded",
 }
 _COLUMNS = ("Variable", "Role", "Statistic", "Degrees of freedom", "p", "Rows per cell", "Given")
 _NUMBERS = frozenset({"Statistic", "Degrees of freedom", "p", "Rows per cell"})
 
 
 def blanket_page(found: Result) -> Page:
-    """Say what was found about a target, and why each variable is in or out."""
+    """Return the report of a result: the members, and why each variable is a member or not."""
     kinds = _kinds(found)
-    inside = found.members if len(found.members) <= MOST_MEMBERS else _least_p(found, found.members, MOST_MEMBERS)
+    inside = found.members if len(found.members) <= MAX_MEMBERS else _smallest_p(found, found.members, MAX_MEMBERS)
     members = set(found.members)
     outside = [name for name in found.trace.names if name != found.target and name not in members]
-    first = [name for name in outside if name in found.dropped]
-    rest = [name for name in outside if name not in found.dropped]
-    nearest = (first + found.trace.nearest(rest, MOST_OUTSIDE))[:MOST_OUTSIDE]
-    drawn = inside if len(inside) <= MOST_DRAWN else _with_children(found, _least_p(found, inside, MOST_DRAWN))
+    dropped = [name for name in outside if name in found.dropped]
+    others = [name for name in outside if name not in found.dropped]
+    excluded = (dropped + found.trace.strongest(others, MAX_EXCLUDED))[:MAX_EXCLUDED]
+    drawn = inside if len(inside) <= MAX_DRAWN else _with_children(found, _smallest_p(found, inside, MAX_DRAWN))
 
     names = Embedded()
-    names.indices([found.target, *inside, *nearest])  # before any that these mention
-    rows = {row["variable"]: row for row in found.trace.records(found, [*inside, *nearest])}
+    names.indices([found.target, *inside, *excluded])  # before the names that their explanations mention
+    rows = {row["variable"]: row for row in found.trace.records(found, [*inside, *excluded])}
     variables = [
         _target(found),
-        *(_variable(found, name, kinds.get(name, "out"), rows[name], names) for name in (*inside, *nearest)),
+        *(_variable(found, name, kinds.get(name, "excluded"), rows[name], names) for name in (*inside, *excluded)),
     ]
-    left = len(outside) - len(nearest)
     return Page(
         kicker="Markov blanket" if found.finds == "blanket" else "Parents and children",
         title=shown(found.target),
         answer=_answer(found, len(outside)),
         facts=_facts(found),
         warnings=_warnings(found, rows),
-        hint="Choose a variable to see why it is in; the smaller p, the thicker the line."
+        hint="Choose a variable to see why it is a member. A smaller p gives a thicker line."
         + (
-            " A variable that was left out appears below the graph when it is chosen, joined to what separates it from "
-            "the target."
+            " An excluded variable appears below the graph when it is chosen, with lines to its separating set."
             if outside
             else ""
         ),
-        legend={k: _MEANING[k] for k in _MEANING if k in {"target", *kinds.values(), *(["out"] if outside else [])}},
+        legend={k: _MEANING[k] for k in _MEANING if k in {"target", *kinds.values()} or (k == "excluded" and outside)},
         graph={
             "mode": "around",
             "centre": 0,
             "variables": [*variables, *({"name": shown(name)} for name in names.names[len(variables) :])],
             "described": len(variables),
-            "absent": left,
+            "absent": len(outside) - len(excluded),
             "drawn": [0, *(names.index(name) for name in drawn)],
             "edges": _edges(found, drawn, rows, names),
             "label": f"Graph of {len(drawn):,} variables around {shown(found.target)}",
@@ -87,8 +85,8 @@ def blanket_page(found: Result) -> Page:
         grids=(
             Grid("members", _members_title(found), _members_about(found, len(inside), len(drawn)), _COLUMNS, _NUMBERS,
                  [_row(found, name, _ROLE[kinds[name]], rows[name], names) for name in inside]),
-            Grid("outside", "Left out", _outside_about(len(outside), len(nearest)), _COLUMNS, _NUMBERS,
-                 [_row(found, name, _out_role(found, name), rows[name], names) for name in nearest]),
+            Grid("outside", "Excluded variables", _excluded_about(len(outside), len(excluded)), _COLUMNS, _NUMBERS,
+                 [_row(found, name, _excluded_role(found, name), rows[name], names) for name in excluded]),
         ),
         budget=found.tests_by_size,
         budget_about=budget_about(found.tests, found.skipped, found.tests_by_size),
@@ -98,15 +96,15 @@ def blanket_page(found: Result) -> Page:
     )  # fmt: skip
 
 
-# --- who is who ------------------------------------------------------------------------------------------------------
+# --- roles and edges -------------------------------------------------------------------------------------------------
 
 
 def _kinds(found: Result) -> dict[str, str]:
-    """Return what each member is, as far as the algorithm tells."""
+    """Return the kind of each member, as far as it is known."""
     if found.parents_children is None:
         return dict.fromkeys(found.members, "member")
     kinds = dict.fromkeys(found.members, "member")
-    kinds.update((name, "near") for name in found.parents_children if name in kinds)
+    kinds.update((name, "neighbour") for name in found.parents_children if name in kinds)
     for spouse, children in (found.spouses or {}).items():
         if spouse in kinds:
             kinds[spouse] = "spouse"
@@ -114,20 +112,20 @@ def _kinds(found: Result) -> dict[str, str]:
     return kinds
 
 
-def _least_p(found: Result, names: Sequence[str], most: int) -> tuple[str, ...]:
-    """Return some names, those of the least p, in the table's order."""
-    kept = set(found.trace.nearest(list(names), most))
+def _smallest_p(found: Result, names: Sequence[str], max_count: int) -> tuple[str, ...]:
+    """Return up to `max_count` names, those with the smallest p, in the table's order."""
+    kept = set(found.trace.strongest(list(names), max_count))
     return tuple(name for name in names if name in kept)
 
 
 def _with_children(found: Result, names: Sequence[str]) -> tuple[str, ...]:
-    """Leave out spouses none of whose children is there."""
+    """Return the names without spouses that have children of which none is among the names."""
     kept = set(names)
     return tuple(n for n in names if not (via := (found.spouses or {}).get(n)) or kept & set(via))
 
 
 def _edges(found: Result, drawn: Sequence[str], rows: Mapping[str, Any], names: Embedded) -> list[dict[str, Any]]:
-    """Return the lines of the graph: to members, to and from common children as arrows."""
+    """Return the lines of the graph: from the target to members, and from spouses to common children."""
     inside = set(drawn)
     strong = strengths({name: float(rows[name]["log_p"]) for name in drawn})
     spouses = {name: [c for c in via if c in inside] for name, via in (found.spouses or {}).items() if name in inside}
@@ -149,7 +147,7 @@ def _edges(found: Result, drawn: Sequence[str], rows: Mapping[str, Any], names: 
     return edges
 
 
-# --- about single variables ------------------------------------------------------------------------------------------
+# --- variables -------------------------------------------------------------------------------------------------------
 
 
 def _target(found: Result) -> dict[str, Any]:
@@ -158,7 +156,7 @@ def _target(found: Result) -> dict[str, Any]:
         "name": shown(found.target),
         "kind": "target",
         "role": "target",
-        "said": f"{found.title}: {count:,} {'variable' if count == 1 else 'variables'}.",
+        "text": f"{found.title}: {count:,} {'variable' if count == 1 else 'variables'}.",
         "facts": [],
         "sets": [],
     }
@@ -175,43 +173,43 @@ def _variable(found: Result, name: str, kind: str, row: Mapping[str, Any], names
         if not math.isnan(row["rows_per_cell"]):
             facts.append(["Rows per cell", _plain(row["rows_per_cell"])])
         if not why.reliable:
-            facts.append(["Verdict", "none: skipped as unreliable"])
+            facts.append(["Verdict", "none: the test was skipped"])
         facts += [[f"{what.capitalize()} at step", str(row[what])] for what in ("entered", "left") if row[what]]
     sets = []
     if why.given is not None:
-        sets.append(names.group("Tested given", why.given))
+        sets.append(names.group("Conditioning set", why.given))
     if why.separating_set is not None:
         sets.append(names.group(f"Separated from {shown(found.target)} by", why.separating_set))
     if (found.spouses or {}).get(name):
         sets.append(names.group("Spouse through", (found.spouses or {})[name]))
     shared = [s for s, via in (found.spouses or {}).items() if name in via]
     if shared:
-        sets.append(names.group("Shared with", shared))
+        sets.append(names.group("Common child with", shared))
     if name in found.interchangeable:
-        sets.append(names.group("Copies, which would do as well", found.interchangeable[name]))
+        sets.append(names.group("Duplicates (any of them would do as well)", found.interchangeable[name]))
     return {
         "name": shown(name),
         "kind": kind,
-        "role": _out_role(found, name) if kind == "out" else _ROLE[kind],
+        "role": _excluded_role(found, name) if kind == "excluded" else _ROLE[kind],
         "brief": "not tested"
         if why.given is None
-        else "no verdict"
+        else "test skipped"
         if not why.reliable
         else f"p = {p_text(why.log_p)}",
-        "said": shown(why.text, MOST_TEXT),
+        "text": shown(why.text, MAX_TEXT),
         "facts": facts,
         "sets": sets,
-        **({"apart": names.indices(why.separating_set)} if why.separating_set and kind == "out" else {}),
+        **({"separators": names.indices(why.separating_set)} if why.separating_set and kind == "excluded" else {}),
     }
 
 
-def _out_role(found: Result, name: str) -> str:
+def _excluded_role(found: Result, name: str) -> str:
     if name in found.dropped:
-        return "left out by the wrapper"
-    for member, copies in found.interchangeable.items():
-        if name in copies:
-            return f"copy of {shown(member)}"
-    return "left out"
+        return "removed by the wrapper"
+    for member, duplicates in found.interchangeable.items():
+        if name in duplicates:
+            return f"duplicate of {shown(member)}"
+    return "excluded"
 
 
 def _row(found: Result, name: str, role: str, row: Mapping[str, Any], names: Embedded) -> list[Cell]:
@@ -229,7 +227,7 @@ def _row(found: Result, name: str, role: str, row: Mapping[str, Any], names: Emb
         Cell(role, role),
         _number(row["statistic"], f"{row['statistic']:.5g}"),
         _number(row["dof"], f"{row['dof']:g}"),
-        _number(row["log_p"], p_text(row["log_p"]) if row["reliable"] else "no verdict"),
+        _number(row["log_p"], p_text(row["log_p"]) if row["reliable"] else "skipped"),
         _number(per_cell, _plain(per_cell)),
         Cell(few(given), float(len(given))),
     ]
@@ -252,12 +250,12 @@ def _answer(found: Result, outside: int) -> Words:
     others = f"{total:,} other variable{'' if total == 1 else 's'}"
     blanket = found.finds == "blanket"
     if not count:
-        what = "tell anything about " if blanket else "be joined by an arc to "
-        return [f"None of the {others} was found to {what}", target, "."]
+        what = "belongs to the Markov blanket of " if blanket else "is a parent or child of "
+        return [f"None of the {others} {what}", target, "."]
     if blanket:
-        what = f"tell{'s' if count == 1 else ''} all that these data show about "
+        what = f"form{'s' if count == 1 else ''} the Markov blanket of "
     else:
-        what = f"{'is' if count == 1 else 'are'} joined by an arc, as far as these data tell, to "
+        what = "is a parent or child of " if count == 1 else "are parents or children of "
     return [f"{count:,} of {others} {what}", target, ": ", *listed(found.members), "."]
 
 
@@ -271,13 +269,15 @@ def _facts(found: Result) -> dict[str, str]:
 def _warnings(found: Result, rows: Mapping[str, Any]) -> list[Words]:
     warnings: list[Words] = []
     if not found.complete:
-        warnings.append(["The search was interrupted: this is what had been found by then."])
+        warnings.append(["The search was interrupted: this is the result so far."])
     if found.skipped:
-        told = skipped_about(found.tests, found.skipped, found.options.get("max_conditioning"))
-        warnings.append([f"{told} The answer may miss variables that more rows would show."])
-    unsure = [n for n in found.members if n in rows and rows[n]["given"] is not None and not rows[n]["reliable"]]
-    if unsure:
-        warnings.append(["The last question about ", *listed(unsure), " had no verdict; what came before kept it in."])
+        about = skipped_about(found.tests, found.skipped, found.options.get("max_conditioning"))
+        warnings.append([f"{about} Members may be missing that more rows would reveal."])
+    untested = [n for n in found.members if n in rows and rows[n]["given"] is not None and not rows[n]["reliable"]]
+    if untested:
+        warnings.append(
+            ["The last test was skipped for these members, which earlier tests kept: ", *listed(untested), "."]
+        )
     return warnings
 
 
@@ -289,21 +289,23 @@ def _members_about(found: Result, embedded: int, drawn: int) -> str:
     count = len(found.members)
     if not count:
         return "There are none."
-    told = "For each, the test that settled it: the latest one against the target."
+    about = "For each member, the deciding test: its latest test against the target."
     if embedded < count:
-        told += f" Of {count:,} members the {embedded:,} with the least p are here."
+        about += f" Of {count:,} members, this file has the {embedded:,} with the smallest p."
     if drawn < embedded:
-        told += f" The graph shows {drawn:,} of them."
-    return told
+        about += f" The graph shows {drawn:,} of them."
+    return about
 
 
-def _outside_about(outside: int, embedded: int) -> str:
+def _excluded_about(outside: int, embedded: int) -> str:
     if not outside:
         return "There are none."
-    told = "For each, the test that settled it; where p is above alpha, the variables it was given separate it."
+    about = (
+        "For each variable, the deciding test. If p is above alpha, the conditioning set separates it from the target."
+    )
     if embedded < outside:
-        told += (
-            f" These are the {embedded:,} that came nearest to being found; {outside - embedded:,} more were left out "
-            f"and are not embedded in this file (found.evidence has them all)."
+        about += (
+            f" These are the {embedded:,} most strongly associated; {outside - embedded:,} more are excluded and not "
+            f"embedded in this file (found.evidence has all)."
         )
-    return told
+    return about

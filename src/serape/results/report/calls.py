@@ -1,4 +1,4 @@
-"""How to get an answer again: the call in Python, and on the command line where it can be asked there."""
+"""How to reproduce a result: the call in Python and, where possible, on the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def blanket_calls(found: Result) -> dict[str, str]:
-    """Return the calls that ask for what was found."""
+    """Return the calls that reproduce a result."""
     blanket = found.finds == "blanket"
     settings = {"algorithm": found.algorithm, **_tested(found.test, found.alpha, found.options)}
     arguments = [repr(found.target), *_arguments(settings, found.call.own)]
@@ -28,7 +28,7 @@ def blanket_calls(found: Result) -> dict[str, str]:
 
 
 def structure_calls(found: Structure) -> dict[str, str]:
-    """Return the calls that ask for what was found."""
+    """Return the calls that reproduce a result."""
     call = found.call
     options = {name: value for name, value in found.options.items() if name not in call.implied}
     settings: dict[str, Any] = {"algorithm": found.algorithm}
@@ -46,7 +46,7 @@ def structure_calls(found: Structure) -> dict[str, str]:
 
 
 def _tested(test: str, alpha: float, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a call that asks by tests, less those that mean nothing to the test or are not set."""
+    """Return the settings of a call that uses tests, without those that are not set or do not apply to the test."""
     has_rules = options.get("dof") is not None  # tests without degrees of freedom to choose have no reliability either
     rules = {"reliability": options.get("reliability"), "dof": options.get("dof")} if has_rules else {}
     plain = {name: value for name, value in options.items() if name not in ("reliability", "dof") and value is not None}
@@ -63,9 +63,9 @@ def _python(question: str, data: Provenance | None, test: str | None, arguments:
         name, first = "test", f"test = …  # the independence test {test!r}, which was passed in place of data"
     else:
         source = "data" if path is None else repr(path)
-        told = "" if path is not None else f"  # {data.rows:,} rows, {data.columns:,} columns"
+        comment = "" if path is not None else f"  # {data.rows:,} rows, {data.columns:,} columns"
         inside = ", ".join([source, *(f"{name}={value!r}" for name, value in made.items())])
-        name, first = "table", f"table = serape.Table({inside}){told}"
+        name, first = "table", f"table = serape.Table({inside}){comment}"
     lines = "".join(f"    {argument},\n" for argument in (name, *arguments))
     return f"import serape\n\n{first}\nfound = serape.{question}(\n{lines})"
 
@@ -74,7 +74,7 @@ def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
     lines = []
     for name, value in settings.items():
         if name == "algorithm" and name in own:
-            lines.append(f"algorithm={value}")  # a function of the caller's own
+            lines.append(f"algorithm={value}")  # a function of the caller
         elif name != "test" or name not in own:
             lines.append(f"{name}={value!r}")
     return lines
@@ -97,7 +97,7 @@ _FLAGS = {
 
 
 def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[list[str]] | None:
-    """Return the path, then the options, or None if the command line cannot ask this; `defaults` need no saying."""
+    """Return the path and the options that differ from `defaults`, or None if the command line has no such call."""
     made = dict(data.made) if data is not None else {}
     path, kinds, header = made.pop("path", None), made.pop("kinds", {}), made.pop("header", None)
     if path is None or isinstance(kinds, str) or isinstance(header, list):
@@ -117,5 +117,5 @@ def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mappi
 
 
 def _shell(groups: list[list[str]]) -> str:
-    """Return a command, an option a line, as a shell takes it."""
+    """Return a shell command with one option per line."""
     return " \\\n    ".join(shlex.join(group) for group in groups)

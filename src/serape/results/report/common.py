@@ -1,4 +1,4 @@
-"""What both kinds of report need."""
+"""Parts that the reports of blankets and of networks share."""
 
 from __future__ import annotations
 
@@ -10,80 +10,79 @@ from typing import Any
 from serape.data.provenance import Provenance
 from serape.results.report.page import shown
 
-MOST_IN_A_SET = 100
-"""Names of a conditioning set that are embedded."""
+MAX_SET = 100
+"""The largest number of names of a conditioning set that are embedded."""
 
 
 class Embedded:
-    """The names that a report mentions, each with its place in the list."""
+    """The names that a report mentions, each with an index."""
 
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}
+        self._indices: dict[str, int] = {}
 
     @property
     def names(self) -> list[str]:
-        """The names, in order of their places."""
-        return list(self._places)
+        """The names, in the order of their indices."""
+        return list(self._indices)
 
     def index(self, name: str) -> int:
-        """Return the place of a name; a new one takes the next."""
-        return self._places.setdefault(name, len(self._places))
+        """Return the index of a name; a new name gets the next."""
+        return self._indices.setdefault(name, len(self._indices))
 
     def indices(self, names: Iterable[str]) -> list[int]:
-        """Return the places of names."""
+        """Return the indices of names."""
         return [self.index(name) for name in names]
 
     def group(self, label: str, names: Sequence[str]) -> dict[str, Any]:
         """Return names under a label, for the page's script."""
-        return {"label": label, "of": self.indices(names[:MOST_IN_A_SET]), "more": max(0, len(names) - MOST_IN_A_SET)}
+        return {"label": label, "members": self.indices(names[:MAX_SET]), "more": max(0, len(names) - MAX_SET)}
 
 
 def strengths(log_p: Mapping[Any, float]) -> dict[Any, float]:
-    """Return from 0 to 1 how strong associations are, for the width of lines: by the number of digits of p."""
+    """Return the strengths of associations from 0 to 1, for the width of lines, by the number of digits of p."""
     digits = {key: math.log1p(min(max(0.0, -value), 1e6)) for key, value in log_p.items() if not math.isnan(value)}
-    least, most = min(digits.values(), default=0.0), max(digits.values(), default=0.0)
-    span = most - least
-    return {key: round((digits[key] - least) / span, 3) if span and key in digits else 0.3 for key in log_p}
+    smallest, largest = min(digits.values(), default=0.0), max(digits.values(), default=0.0)
+    span = largest - smallest
+    return {key: round((digits[key] - smallest) / span, 3) if span and key in digits else 0.3 for key in log_p}
 
 
-def few(names: Sequence[str], most: int = 4) -> str:
-    """Return the first names of a conditioning set and how many more there are."""
-    told = ", ".join(shown(name, 40) for name in names[:most])
-    return f"{told} and {len(names) - most:,} more" if len(names) > most else told or "nothing"
+def few(names: Sequence[str], max_names: int = 4) -> str:
+    """Return the first names of a conditioning set and the number of the others."""
+    first = ", ".join(shown(name, 40) for name in names[:max_names])
+    return f"{first} and {len(names) - max_names:,} more" if len(names) > max_names else first or "none"
 
 
 def skipped_about(tests: int, skipped: int, bound: int | None) -> str:
-    """Say how many questions had no verdict, why, and what that means; of unbounded searches, also how large a part."""
+    """Return a sentence on how many tests were skipped, and why; if nothing bounds the search, also their share."""
+    were = "was" if skipped == 1 else "were"
     if bound is None:
-        part = 100 * skipped / (tests + skipped)
-        told = (
-            f"{skipped:,} of {tests + skipped:,} questions ({part:.2g} %) had no verdict: too few rows for them, or "
-            f"nothing to test."
-        )
+        total = tests + skipped
+        share = 100 * skipped / total
+        count = f"{skipped:,} of {total:,} tests ({share:.2g} %) {were} skipped: too few rows, or nothing to test."
     else:
-        told = (
-            f"{skipped:,} questions had no verdict: too few rows for them, nothing to test, or more than {bound} to "
-            f"condition on."
+        count = (
+            f"{skipped:,} test{'' if skipped == 1 else 's'} {were} skipped: too few rows, nothing to test, or a "
+            f"conditioning set of more than {bound}."
         )
-    return f"{told} They count neither for nor against a variable."
+    return f"{count} A skipped test neither adds nor removes a variable."
 
 
 def budget_about(tests: int, skipped: int, by_size: Mapping[int, int]) -> str:
-    """Say how many tests there were, and how they were conditioned."""
-    told = f"{tests:,} {'test was' if tests == 1 else 'tests were'} performed"
+    """Return a sentence on how many tests were performed and the largest conditioning set."""
+    performed = f"{tests:,} {'test was' if tests == 1 else 'tests were'} performed"
     largest = max((size for size, count in by_size.items() if count), default=None)
     if largest is not None:
-        told += f", given at most {largest:,} variable{'' if largest == 1 else 's'}"
+        performed += f", given at most {largest:,} variable{'' if largest == 1 else 's'}"
     if not skipped:
-        return f"{told}; none was skipped for want of rows."
-    return f"{told}. {skipped:,} more {'question' if skipped == 1 else 'questions'} had no verdict."
+        return f"{performed}; none was skipped."
+    return f"{performed}. {skipped:,} more {'was' if skipped == 1 else 'were'} skipped."
 
 
 def provenance_pairs(data: Provenance | None) -> dict[str, str]:
-    """Say which version found it, and in which data."""
+    """Return the version of serape and a description of the data."""
     pairs = {"Version": f"serape {version('serape')}"}
     if data is None:
-        return {**pairs, "Data": "none: the answers came from an independence test that was passed in place of data"}
+        return {**pairs, "Data": "none: an independence test was passed in place of data"}
     if "path" in data.made:
         pairs["File"] = shown(str(data.made["path"]), 300)
     return {

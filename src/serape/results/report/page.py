@@ -1,4 +1,4 @@
-"""The page itself: what a report holds, and the HTML of it, in which names from the data can do no harm."""
+"""The content of a report, and its HTML, in which names from the data are escaped."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from typing import Any
 from serape.errors import OptionError
 from serape.results.result import finite
 
-MOST_LETTERS = 120
-"""Names longer than this are shown cut."""
-MOST_TEXT = 1200
-"""Sentences longer than this, too."""
+MAX_NAME = 120
+"""Longer names are shortened."""
+MAX_TEXT = 1200
+"""Longer sentences are shortened."""
+_SCRIPTS = ("graph.js", "page.js")
 
 
 class Name(str):
-    """A name from the data, to be set apart in a sentence."""
+    """A name from the data, to be highlighted in a sentence."""
 
     __slots__ = ()
 
 
 Words = Sequence[str]
-"""A sentence in pieces; those that are a `Name` are set apart."""
+"""A sentence in pieces; each `Name` is highlighted."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,9 @@ class Cell:
 
     text: str
     order: float | str | None = None
-    """What to sort by; None comes last."""
+    """The value to sort by; None comes last."""
     variable: int | None = None
-    """The variable that it names, as a place in the embedded list."""
+    """The index of the variable that it names, in the embedded list."""
 
 
 @dataclass(frozen=True)
@@ -53,29 +54,29 @@ class Grid:
     about: str
     columns: tuple[str, ...]
     numbers: frozenset[str]
-    """Columns to be set to the right."""
+    """Columns that are aligned to the right."""
     rows: Sequence[Sequence[Cell]]
 
 
 @dataclass(frozen=True)
 class Page:
-    """All that a report says."""
+    """The content of a report."""
 
     kicker: str
-    """What kind of answer it is."""
+    """The kind of result."""
     title: str
     answer: Words
     facts: Mapping[str, str]
     warnings: Sequence[Words]
     hint: str
-    """What to do with the graph."""
+    """How to use the graph."""
     legend: Mapping[str, str]
-    """Kinds of nodes and lines, and what they mean."""
+    """Kinds of nodes and lines, and their meaning."""
     graph: Mapping[str, Any]
-    """What the page's script draws and shows: variables, edges and more; see page.js."""
+    """The data of the page's script: variables, edges and more; see graph.js."""
     grids: Sequence[Grid]
     budget: Mapping[int, int]
-    """Tests by size of the conditioning set."""
+    """The number of tests by size of the conditioning set."""
     budget_about: str
     notes: Sequence[str]
     reproduce: Mapping[str, str]
@@ -85,9 +86,10 @@ class Page:
 def page_text(page: Page) -> str:
     """Return the report as HTML."""
     here = files(__package__)
-    template, style, script = (
-        (here / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
+    template, style, *scripts = (
+        (here / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *_SCRIPTS)
     )
+    script = f'"use strict";\n(() => {{\n{"".join(scripts)}}})();\n'  # one scope of its own
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'; "
         f"form-action 'none'"
@@ -119,34 +121,36 @@ def page_text(page: Page) -> str:
         "style": style,
         "script": script,
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda index: parts[index[1]], template)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
 
 
 # --- text from the data ----------------------------------------------------------------------------------------------
 
-# Controls, halves of surrogate pairs, and marks that turn the direction of what follows.
+# Control characters, lone surrogates, and marks that change the direction of writing.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
 )
 
 
-def shown(text: str, most: int = MOST_LETTERS) -> str:
-    """Return a text as it can be shown: what cannot is �, and of a very long one the middle is left out."""
+def shown(text: str, max_length: int = MAX_NAME) -> str:
+    """Return a text fit to be shown: unfit characters become �, and a long text loses its middle."""
     text = _UNFIT.sub("\ufffd", text)
-    return text if len(text) <= most else f"{text[: most * 2 // 3]}…{text[-(most // 3 - 1) :]}"
+    if len(text) <= max_length:
+        return text
+    return f"{text[: max_length * 2 // 3]}…{text[-(max_length // 3 - 1) :]}"
 
 
 def json_for_html(content: Any) -> str:
-    """Return JSON that can stand in a script element: nothing in it can end the element or a line."""
+    """Return JSON for a script element: nothing in it can end the element or a line."""
     text = json.dumps(finite(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return re.sub("[<>&\u2028\u2029]", lambda mark: f"\\u{ord(mark[0]):04x}", text)
 
 
-def listed(names: Iterable[str], most: int = 12) -> list[str]:
-    """Return the words of an enumeration, names set apart, with how many more there are."""
+def listed(names: Iterable[str], max_names: int = 12) -> list[str]:
+    """Return the words of a list of names: the first ones, and the number of the others."""
     every = [Name(shown(name, 60)) for name in names]
-    rest = len(every) - most if len(every) > most + 1 else 0
-    first: list[str] = list(every[:most] if rest else every)
+    rest = len(every) - max_names if len(every) > max_names + 1 else 0
+    first: list[str] = list(every[:max_names] if rest else every)
     last = f"{rest:,} more" if rest else (first.pop() if len(first) > 1 else None)
     words: list[str] = []
     for k, name in enumerate(first):
@@ -168,7 +172,7 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-# --- parts -----------------------------------------------------------------------------------------------------------
+# --- parts of the page -----------------------------------------------------------------------------------------------
 
 
 def _pairs(pairs: Mapping[str, str]) -> str:
@@ -178,7 +182,7 @@ def _pairs(pairs: Mapping[str, str]) -> str:
 
 
 def _section(key: str, title: str, inside: str, kind: str = "") -> str:
-    """Return a section with its heading; it can be jumped to."""
+    """Return a section with its heading and an id to link to."""
     return (
         f'<section id="{key}" class="{kind}" tabindex="-1" aria-labelledby="{key}-title">'
         f'<h2 id="{key}-title">{_escaped(title)}</h2>{inside}</section>'
@@ -187,11 +191,11 @@ def _section(key: str, title: str, inside: str, kind: str = "") -> str:
 
 def _warnings(warnings: Sequence[Words]) -> str:
     items = "".join(f"<li>{_sentence(warning)}</li>" for warning in warnings)
-    return _section("warnings", "Take care", f"<ul>{items}</ul>", "warnings") if items else ""
+    return _section("warnings", "Warnings", f"<ul>{items}</ul>", "warnings") if items else ""
 
 
 def _notes(notes: Sequence[str]) -> str:
-    items = "".join(f"<li>{_escaped(shown(note, MOST_TEXT))}</li>" for note in notes)
+    items = "".join(f"<li>{_escaped(shown(note, MAX_TEXT))}</li>" for note in notes)
     return _section("notes", "Notes", f'<ul class="notes">{items}</ul>') if items else ""
 
 
@@ -214,7 +218,7 @@ def _grid(grid: Grid) -> str:
         grid.title,
         f'{about}<div class="scroll" tabindex="0" role="region" aria-labelledby="{key}-caption">'
         f'<table class="sortable"><caption id="{key}-caption"><span class="unseen">{_escaped(grid.title)}. </span>'
-        f"The buttons in the head sort the table.</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"Click a column's name to sort by it.</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"</div>",
     )
 
@@ -228,23 +232,23 @@ def _cell(cell: Cell, kind: str, first: bool) -> str:
 
 
 def _budget(budget: Mapping[int, int], about: str) -> str:
-    most = max(budget.values(), default=0)
+    largest = max(budget.values(), default=0)
     rows = "".join(
         f'<tr><th scope="row" class="number">{size:,}</th><td class="number">{count:,}</td>'
         f'<td class="bar"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect width="{max(0.4, 100 * count / most):.2f}" height="10"/></svg></td></tr>'
+        f'<rect width="{max(0.4, 100 * count / largest):.2f}" height="10"/></svg></td></tr>'
         for size, count in sorted(budget.items())
         if count
     )
     table = (
         f'<table class="budget"><caption>Tests performed, by size of the conditioning set</caption><thead><tr>'
-        f'<th scope="col" class="number">Conditioned on</th><th scope="col" class="number">Tests</th>'
+        f'<th scope="col" class="number">Size</th><th scope="col" class="number">Tests</th>'
         f'<th scope="col"><span class="unseen">Bar</span></th></tr></thead><tbody>{rows}</tbody></table>'
     )
-    return _section("budget", "Test budget", f'<p class="about">{_escaped(about)}</p>{table if rows else ""}')
+    return _section("budget", "Number of tests", f'<p class="about">{_escaped(about)}</p>{table if rows else ""}')
 
 
 def check_name(path: Path) -> None:
-    """Refuse a name that would not open as a page."""
+    """Raise an error if the name of a report does not end in .html."""
     if path.suffix.lower() not in (".html", ".htm"):
-        raise OptionError(f"{path} is not the name of a report; use one that ends in .html")
+        raise OptionError(f"{path} is not the name of a report; use a name that ends in .html")

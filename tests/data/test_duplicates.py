@@ -1,4 +1,4 @@
-"""Columns that are copies of each other: one takes part, the others are named."""
+"""Columns that are duplicates of each other: one is used, the others are named."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_copy_of_the_target_is_noted(algorithm: str) -> None:
     more = {**data, "Again": data["HeartDisease"].copy()}
     found = serape.markov_blanket(more, "HeartDisease", algorithm, max_conditioning=1)
     assert "Again" in found.blanket
-    assert any("a copy of the target: 'Again'" in note for note in found.notes)
+    assert any("duplicates of the target: 'Again'" in note for note in found.notes)
 
 
 def test_a_copy_that_is_known_stands_for_the_others() -> None:

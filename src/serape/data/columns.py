@@ -1,0 +1,138 @@
+"""Columns as they are read, before missing values are treated and the columns are packed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.data.encoding import Encoded, Kind, as_codes
+from serape.errors import DataError, OptionError, abbreviate, suggestion
+
+
+@dataclass
+class Columns:
+    """Columns as read, each one an `Encoded`."""
+
+    names: list[str]
+    rows: int
+    encoded: list[Encoded]
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    """What a user should know about how they were read."""
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kind of every column."""
+        return [c.kind for c in self.encoded]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why every column is of its kind."""
+        return [c.reason for c in self.encoded]
+
+    @property
+    def missing(self) -> dict[int, NDArray[np.bool_]]:
+        """By position, a mask of the missing values; only for columns that have any."""
+        return {k: c.missing for k, c in enumerate(self.encoded) if c.missing is not None}
+
+    @property
+    def values(self) -> dict[int, NDArray[np.float64]]:
+        """By position, the values of continuous columns."""
+        return {k: c.values for k, c in enumerate(self.encoded) if c.values is not None}
+
+    def with_columns(self, encoded: list[Encoded]) -> Columns:
+        """Return the same names with other columns."""
+        return Columns(self.names, len(encoded[0]), encoded)
+
+    def check(self) -> None:
+        """Refuse columns that cannot make a table."""
+        if not self.names:
+            raise DataError("the table has no columns")
+        if self.rows < 2:
+            raise DataError(f"the table has {'no rows' if self.rows == 0 else 'one row'}; at least two are needed")
+        if self.rows > _core.MAX_ROWS:
+            raise DataError(f"the table has {self.rows:,} rows; at most {_core.MAX_ROWS:,} can be used")
+        repeated = [name for name, count in Counter(self.names).items() if count > 1]
+        if repeated:
+            raise DataError(
+                f"the name {abbreviate(repeated)} occurs more than once; give every column a name of its own"
+            )
+        if "" in self.names:
+            raise DataError(f"the column at position {self.names.index('')} has no name; give it one")
+
+    def without(self, names: Collection[str]) -> Columns:
+        """Return all columns but these."""
+        for name in names:
+            if name not in self.names:
+                raise OptionError(f"there is no column {name!r} to ignore.{suggestion(name, self.names)}")
+        kept = [k for k, name in enumerate(self.names) if name not in names]
+        if not kept:
+            raise OptionError("all columns are ignored; keep at least one")
+        encoded = self.encoded or self._unpacked()
+        return Columns([self.names[k] for k in kept], self.rows, [encoded[k] for k in kept])
+
+    def _unpacked(self) -> list[Encoded]:
+        packed, levels = self.pack()
+        return [
+            Encoded("categorical", reason, levels[k], as_codes(packed.codes(k), len(levels[k])))
+            for k, reason in enumerate(self.reasons)
+        ]
+
+    def with_added_column(self, name: str, column: Encoded) -> Columns:
+        """Return the columns and another at the end."""
+        encoded = self.encoded or self._unpacked()
+        return Columns([*self.names, name], self.rows, [*encoded, column], notes=self.notes)
+
+    def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
+        """Return the categorical columns packed, and all levels; a continuous column is packed as one of one level."""
+        packed = _core.PackedTable(self.rows)
+        packed.reserve_planes(sum(len(c.levels) - 1 for c in self.encoded if 1 < len(c.levels) <= 8))
+        zeros = np.zeros(self.rows, np.uint8)
+        for column in self.encoded:
+            if column.codes is None:
+                packed.append(zeros, 1)
+            else:
+                packed.append(np.ascontiguousarray(column.codes), max(len(column.levels), 1))
+        return packed, [c.levels for c in self.encoded]
+
+
+@dataclass
+class WideColumns(Columns):
+    """Many categorical columns of few levels, packed while they are read."""
+
+    packed: _core.PackedTable | None = None
+    all_levels: list[tuple[Any, ...]] = field(default_factory=list)
+    all_reasons: list[str] = field(default_factory=list)
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kind of every column."""
+        return ["categorical"] * len(self.names)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why every column is of its kind."""
+        return self.all_reasons
+
+    def with_added_column(self, name: str, column: Encoded) -> Columns:
+        """Return the columns and another at the end.
+
+        It is appended to the packed columns where possible; do not use this object any more after that.
+        """
+        codes, levels = column.codes, column.levels
+        if codes is None or column.missing is not None or not levels or len(np.unique(codes)) < len(levels):
+            return super().with_added_column(name, column)
+        packed, all_levels = self.pack()
+        packed.append(np.ascontiguousarray(codes), len(levels))
+        reasons = [*self.all_reasons, column.reason]
+        return WideColumns([*self.names, name], self.rows, [], packed, [*all_levels, levels], reasons)
+
+    def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
+        """Return the packed columns and all levels."""
+        assert self.packed is not None
+        return self.packed, self.all_levels

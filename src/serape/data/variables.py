@@ -1,0 +1,46 @@
+"""The variables of a table: what is known of each, and finding one by name or position."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from serape.data.encoding import Kind
+from serape.errors import OptionError, abbreviate, is_integer, suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A column: its name, kind and levels, and why it is of this kind."""
+
+    name: str
+    kind: Kind
+    levels: tuple[Any, ...]
+    """The values a categorical column can have, in the order of their codes; empty for a continuous one."""
+    reason: str
+    """Why it is of this kind."""
+
+
+def position_of(variable: object, names: Sequence[str], positions: Mapping[str, int]) -> int:
+    """Return the position of a variable, given by name or position, among names."""
+    if isinstance(variable, str):
+        if variable not in positions:
+            raise OptionError(
+                f"there is no column {variable!r}.{suggestion(variable, names)} The columns are {abbreviate(names)}."
+            )
+        return positions[variable]
+    if isinstance(variable, Integral) and is_integer(variable):
+        variable = int(variable)
+        called = positions.get(str(variable), variable)
+        if called != variable:
+            raise OptionError(
+                f"{variable} could be the column called {str(variable)!r} or the one at position {variable}; "
+                f"give its name as text"
+            )
+        if not 0 <= variable < len(names):
+            raise OptionError(f"there is no column at position {variable}; positions go from 0 to {len(names) - 1}")
+        return variable
+    what = "None" if variable is None else f"a {type(variable).__name__}"
+    raise OptionError(f"a variable is given by its name or its position, not by {what}; give one of its names")
