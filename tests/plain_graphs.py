@@ -42,13 +42,13 @@ def v_structures(graph: PartlyDirected) -> set[tuple[int, int, int]]:
         (x, z, y)
         for z in range(graph.n)
         for x, y in combinations(sorted(graph.parents[z]), 2)
-        if not graph.joined(x, y)
+        if not graph.are_adjacent(x, y)
     }
 
 
 def members(graph: PartlyDirected) -> Iterator[PartlyDirected]:
     """All DAGs of the graph's skeleton and v-structures, whatever its other arcs; by trying every direction."""
-    pairs = [(x, y) for x, y in combinations(range(graph.n), 2) if graph.joined(x, y)]
+    pairs = [(x, y) for x, y in combinations(range(graph.n), 2) if graph.are_adjacent(x, y)]
     wanted = v_structures(graph)
     for turned in product((False, True), repeat=len(pairs)):
         arcs = [(y, x) if turn else (x, y) for (x, y), turn in zip(pairs, turned, strict=True)]

@@ -162,7 +162,7 @@ class TestOrientation:
         known = Knowledge(required=[("B", "A")])
         found = orient(3, [{1}, {0, 2}, {1}], lambda x, y: (), lambda x, z, y: 0.0, "ABC", known.bind("ABC"))
         assert found.graph == made(3, arcs=[(1, 0)], edges=[(1, 2)])
-        assert [str(one) for one in found.conflicts] == ["A → B ← C is left out: knowledge does not allow A → B"]
+        assert [str(one) for one in found.conflicts] == ["A → B ← C is dropped: knowledge does not allow A → B"]
 
     def test_knowledge_that_would_close_a_cycle(self) -> None:
         """Each pair may be joined one way only, and the three that the skeleton joins make a cycle."""
@@ -170,8 +170,8 @@ class TestOrientation:
         found = orient(3, [{1, 2}, {0, 2}, {0, 1}], lambda x, y: None, lambda x, z, y: 0.0, "ABC", known.bind("ABC"))
         assert found.graph == made(3, arcs=[(0, 1), (1, 2)], edges=[(0, 2)])
         assert [str(one) for one in found.conflicts] == [
-            "C → A is left out: it would close a directed cycle of arcs that knowledge directs",
-            "A → C is left out: knowledge does not allow it",
+            "C → A is dropped: it would close a directed cycle of arcs that knowledge directs",
+            "A → C is dropped: knowledge does not allow it",
         ]
 
     def test_respected_whatever_the_separating_sets_say(self) -> None:

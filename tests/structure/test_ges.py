@@ -77,7 +77,7 @@ def test_cliques() -> None:
     for _ in range(20):
         graph = cpdag(PartlyDirected.of_networkx(random_dag(random, 8, 0.5), [f"n{k}" for k in range(8)]).parents)
         near = graph.adjacent(0)
-        plain: nx.Graph[int] = nx.Graph([(x, y) for x in near for y in near if x < y and graph.joined(x, y)])
+        plain: nx.Graph[int] = nx.Graph([(x, y) for x in near for y in near if x < y and graph.are_adjacent(x, y)])
         plain.add_nodes_from(near)
         wanted = {frozenset[int](), *map(frozenset, nx.enumerate_all_cliques(plain))}
         found = list(cliques(graph, near))

@@ -23,9 +23,9 @@ class TestPartlyDirected:
         graph = made(4, arcs=[(2, 0)], edges=[(3, 2)])
         assert (graph.parents[0], graph.children[2], graph.neighbours[2]) == ({2}, {0}, {3})
         assert graph.adjacent(2) == {0, 3}
-        assert graph.joined(0, 2)
-        assert graph.joined(2, 0)
-        assert not graph.joined(0, 3)
+        assert graph.are_adjacent(0, 2)
+        assert graph.are_adjacent(2, 0)
+        assert not graph.are_adjacent(0, 3)
         assert (graph.arcs(), graph.edges()) == ([(2, 0)], [(2, 3)])
         graph.orient(3, 2)
         assert (graph.arcs(), graph.edges()) == ([(2, 0), (3, 2)], [])
@@ -112,7 +112,7 @@ def test_the_order_admits_what_closes_no_cycle() -> None:
         order = TopologicalOrder(graph)
         for _ in range(60):
             x, y = (int(v) for v in random.choice(12, 2, replace=False))
-            if graph.joined(x, y):
+            if graph.are_adjacent(x, y):
                 continue
             assert order.admits(x, y) == (not graph.reaches(y, x))
             if not graph.reaches(y, x):

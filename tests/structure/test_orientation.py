@@ -50,7 +50,7 @@ def test_contradictions_never_make_a_cycle() -> None:
         assert is_acyclic(found.graph.n, found.graph.arcs())
         skeleton = {frozenset(case.names[v] for v in pair) for pair in found.graph.arcs() + found.graph.edges()}
         assert skeleton == case.joined
-        reasons |= {"surer" in conflict.because for conflict in found.conflicts}
+        reasons |= {"more certain" in conflict.because for conflict in found.conflicts}
     assert reasons == {True, False}
 
 
@@ -60,17 +60,21 @@ def path(strengths: dict[frozenset[int], float], names: Sequence[str] = "ABCD") 
 
 
 class TestConflicts:
-    def test_the_surer_collider_wins(self) -> None:
+    def test_the_more_certain_collider_wins(self) -> None:
         left, right = frozenset((0, 2)), frozenset((1, 3))
         found = path({left: -1.0, right: -2.0})
         assert found.graph == made(4, [(0, 1), (2, 1)], [(2, 3)])
-        assert [str(conflict) for conflict in found.conflicts] == ["B → C ← D is left out: a surer collider has C → B"]
+        assert [str(conflict) for conflict in found.conflicts] == [
+            "B → C ← D is dropped: a more certain collider has C → B"
+        ]
         found = path({left: -2.0, right: -1.0})
         assert found.graph == made(4, [(1, 2), (3, 2)], [(0, 1)])
-        assert [str(conflict) for conflict in found.conflicts] == ["A → B ← C is left out: a surer collider has B → C"]
+        assert [str(conflict) for conflict in found.conflicts] == [
+            "A → B ← C is dropped: a more certain collider has B → C"
+        ]
 
     def test_a_collider_that_would_close_a_cycle_is_left_out_whole(self) -> None:
-        """C → B ← E and B → A ← F are surer than A → C ← D, which would close A → C → B → A."""
+        """C → B ← E and B → A ← F are more certain than A → C ← D, which would close A → C → B → A."""
         a, b, c, d, e, f = range(6)
         near = [{b, c, f}, {a, c, e}, {a, b, d}, {c}, {b}, {a}]
         sure = {frozenset((c, e)): -1.0, frozenset((b, f)): -2.0, frozenset((a, d)): -3.0}
@@ -83,7 +87,7 @@ class TestConflicts:
         )
         assert found.graph == made(6, [(c, b), (e, b), (b, a), (f, a), (c, a)], [(c, d)])
         assert [str(conflict) for conflict in found.conflicts] == [
-            "A → C ← D is left out: A → C would close a directed cycle"
+            "A → C ← D is dropped: A → C would close a directed cycle"
         ]
 
     @pytest.mark.parametrize("unsure", [-5.0, float("nan")])

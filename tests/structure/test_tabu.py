@@ -31,7 +31,7 @@ def test_ancestors_stay_true(seed: int) -> None:
             plain.remove_edge(x, y)
             other_way = nx.has_path(plain, x, y)
             plain.add_edge(x, y)
-            assert dag.turns(x, y) == (not other_way)
+            assert dag.can_reverse(x, y) == (not other_way)
             dag.remove(x, y)
             plain.remove_edge(x, y)
         else:

@@ -1,1 +1,1 @@
-"""From local to global: structure among several variables."""
+"""Networks: graphs, scores, searches by score, and the orientation of skeletons."""

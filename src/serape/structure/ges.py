@@ -1,11 +1,12 @@
 """GES, greedy equivalence search.
 
-Chickering, *Optimal structure identification with greedy search*, JMLR 2002. The search goes through equivalence
-classes of graphs, each as its completed graph. Forward: as long as the score rises, the best Insert(X, Y, T) is made,
-which adds X → Y to a graph of the class in which T are parents of Y; then backward: the best Delete(X, Y, H). The score
-must be the same for equivalent graphs (BDeu, BIC). As rows grow without end, the class of the true graph is found.
+Chickering, *Optimal structure identification with greedy search*, JMLR 2002. The search visits equivalence classes of
+graphs, each represented by its completed graph. Forward phase: as long as the score rises, apply the best Insert(X, Y,
+T), which adds X → Y to a graph of the class in which T are parents of Y. Backward phase: likewise, the best Delete(X,
+Y, H). The score must be the same for equivalent graphs (BDeu, BIC). As the number of rows tends to infinity, the search
+finds the class of the true graph.
 
-NA(Y, X) are the undirected neighbours of Y that are joined to X.
+NA(Y, X) are the undirected neighbours of Y that are adjacent to X.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ from numpy.typing import NDArray
 from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected, cpdag, extension
 from serape.structure.scores import Score
-from serape.structure.tabu import LEAST, ScoreCallback, Stopped
+from serape.structure.tabu import MIN_GAIN, ScoreCallback, Stopped
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Operator:
-    """Insert(x, y, T) or Delete(x, y, H), T or H being `others`, and what it gains.
+    """Insert(x, y, T) or Delete(x, y, H), where `others` is T or H, and its gain in score.
 
-    `blocking` is what every semi-directed path from y to x has to go through if it is to be valid; None for a deletion.
+    An insertion is valid if every semi-directed path from y to x passes through `blocking`, which is None for a
+    deletion.
     """
 
     gain: float
@@ -47,11 +49,11 @@ def ges(
     threads: int = 1,
     watch: ScoreCallback | None = None,
 ) -> PartlyDirected:
-    """Return the completed graph that the greedy search ends in; of knowledge, pairs that are kept apart are heeded."""
+    """Return the completed graph at which the greedy search ends. Of knowledge, only forbidden pairs are used."""
     search = _Ges(score, knowledge or BoundKnowledge(), max_parents, threads)
     try:
-        search.go(search.insertions, search.insert, watch)
-        search.go(search.deletions, search.delete, watch)
+        search.climb(search.insertions, search.insert, watch)
+        search.climb(search.deletions, search.delete, watch)
     except KeyboardInterrupt:
         raise Stopped(search.graph) from None
     return search.graph
@@ -62,36 +64,36 @@ class _Ges:
         self.score = score
         self.knowledge = knowledge
         n = len(score.variables)
-        self.most = n if max_parents is None else max_parents
+        self.max_parents = n if max_parents is None else max_parents
         self.threads = threads
         self.graph = PartlyDirected(n)
         self.nodes = np.arange(n, dtype=np.uint32)
         self.total = score.total(self.graph.parents)
         self._known: dict[tuple[int, frozenset[int]], Floats] = {}
 
-    def go(
+    def climb(
         self,
         operators: Callable[[int], list[Operator]],
         apply: Callable[[PartlyDirected, Operator], None],
         watch: ScoreCallback | None,
     ) -> None:
-        """Make the best operator as long as one raises the score. What cannot have changed is not looked at again."""
+        """Apply the best operator as long as one raises the score; only operators that may have changed are updated."""
         by_target = [operators(y) for y in range(self.graph.n)]
         while (best := self._best(by_target)) is not None:
             graph = self.graph.copy()
             apply(graph, best)
             parents = extension(graph)
-            if parents is None:  # cannot be, by Chickering's theorems 15 and 17
-                raise RuntimeError(f"{best} leads to no graph")
+            if parents is None:  # impossible, by Chickering's theorems 15 and 17
+                raise RuntimeError(f"{best} leads to a graph without an extension")
             before, self.graph = self.graph, cpdag(parents)
             self.total += best.gain
             if watch is not None:
                 watch(sum(map(len, parents)), self.total)
-            for y in self._concerned(before, best):
+            for y in self._affected(before, best):
                 by_target[y] = operators(y)
 
     def _best(self, by_target: list[list[Operator]]) -> Operator | None:
-        """Return the valid operator that gains most, if there is one: all of these raise the score."""
+        """Return the valid operator with the largest gain, or None; all operators raise the score."""
         waiting = [(-operators[0].gain, y, 0) for y, operators in enumerate(by_target) if operators]
         heapify(waiting)
         while waiting:
@@ -105,10 +107,10 @@ class _Ges:
                 heappop(waiting)
         return None
 
-    def _concerned(self, before: PartlyDirected, made: Operator) -> Iterator[int]:
-        """Yield the targets whose operators may have changed: by their own joins, or by those of their neighbours."""
+    def _affected(self, before: PartlyDirected, applied: Operator) -> Iterator[int]:
+        """Yield the targets whose operators may have changed, as their own or their neighbours' adjacencies have."""
         after = self.graph
-        ends = {made.x, made.y}  # whose joins have changed
+        ends = {applied.x, applied.y}  # whose adjacencies have changed
         for y in range(after.n):
             if (
                 y in ends
@@ -123,30 +125,30 @@ class _Ges:
     def insertions(self, y: int) -> list[Operator]:
         """Return the insertions of arcs into y that raise the score, the best first.
 
-        T runs through the sets with which NA(Y, X) ∪ T is a clique; so for every clique C among the neighbours of y,
-        all X are asked at once whose NA(Y, X) lies in C.
+        T are the sets for which NA(Y, X) ∪ T is a clique. So for every clique C among the neighbours of y, all X whose
+        NA(Y, X) is a subset of C are scored together.
         """
         graph = self.graph
-        near, parents = graph.neighbours[y], graph.parents[y]
-        apart = graph.adjacent(y) | self.knowledge.forbidden_neighbours(y) | {y}
-        touching: dict[int, set[int]] = {}  # NA(y, x), where there is one
-        for z in near:
+        neighbours, parents = graph.neighbours[y], graph.parents[y]
+        excluded = graph.adjacent(y) | self.knowledge.forbidden_neighbours(y) | {y}
+        common: dict[int, set[int]] = {}  # NA(y, x), if not empty
+        for z in neighbours:
             for x in graph.adjacent(z):
-                touching.setdefault(x, set()).add(z)
+                common.setdefault(x, set()).add(z)
         found = []
-        least = LEAST * abs(self.total)
-        for clique in cliques(graph, near):
-            if len(clique) + len(parents) >= self.most:
+        min_gain = MIN_GAIN * abs(self.total)
+        for clique in cliques(graph, neighbours):
+            if len(clique) + len(parents) >= self.max_parents:
                 continue
             gains = self._gains(y, clique | parents)
-            for x in np.flatnonzero(gains > least).tolist():
-                if x not in apart and touching.get(x, frozenset()) <= clique:
-                    others = clique - touching.get(x, frozenset())
+            for x in np.flatnonzero(gains > min_gain).tolist():
+                if x not in excluded and common.get(x, frozenset()) <= clique:
+                    others = clique - common.get(x, frozenset())
                     found.append(Operator(float(gains[x]), x, y, others, clique))
         return sorted(found, key=lambda o: -o.gain)
 
     def _gains(self, y: int, base: Collection[int]) -> Floats:
-        """Return what each x adds to the score of y when it joins some parents."""
+        """Return what each x adds to the score of y as a further parent beside those of `base`."""
         key = (y, frozenset(base))
         if key not in self._known:
             xs = self.nodes[~np.isin(self.nodes, [y, *base])]
@@ -157,21 +159,21 @@ class _Ges:
         return self._known[key]
 
     def _blocked(self, operator: Operator, blocking: frozenset[int]) -> bool:
-        """Return whether every semi-directed path from y to x goes through the blocking set."""
+        """Return whether every semi-directed path from y to x passes through the blocking set."""
         graph = self.graph
-        seen, fresh = {operator.y, *blocking}, [operator.y]
-        while fresh:
-            node = fresh.pop()
-            onward = (graph.children[node] | graph.neighbours[node]) - seen
-            if operator.x in onward:
+        visited, pending = {operator.y, *blocking}, [operator.y]
+        while pending:
+            node = pending.pop()
+            following = (graph.children[node] | graph.neighbours[node]) - visited
+            if operator.x in following:
                 return False
-            seen |= onward
-            fresh.extend(onward)
+            visited |= following
+            pending.extend(following)
         return True
 
     @staticmethod
     def insert(graph: PartlyDirected, operator: Operator) -> None:
-        """Add x → y, and direct the edges between T and y into y."""
+        """Add x → y, and direct the edges between T and y towards y."""
         graph.add_arc(operator.x, operator.y)
         for t in operator.others:
             graph.orient(t, operator.y)
@@ -181,21 +183,21 @@ class _Ges:
     def deletions(self, y: int) -> list[Operator]:
         """Return the deletions of arcs into y, and of edges at y, that raise the score, the best first."""
         graph = self.graph
-        near, parents = graph.neighbours[y], graph.parents[y]
+        neighbours, parents = graph.neighbours[y], graph.parents[y]
         found = []
-        least = LEAST * abs(self.total)
-        for x in near | parents:
-            common = near & graph.adjacent(x)
-            for clique in cliques(graph, common):  # what NA(Y, X) \ H is
+        min_gain = MIN_GAIN * abs(self.total)
+        for x in neighbours | parents:
+            common = neighbours & graph.adjacent(x)
+            for clique in cliques(graph, common):  # NA(Y, X) \ H
                 rest = (clique | parents) - {x}
                 gain = self.score.family(y, sorted(rest)) - self.score.family(y, sorted(rest | {x}))
-                if gain > least:
+                if gain > min_gain:
                     found.append(Operator(gain, x, y, frozenset(common - clique)))
         return sorted(found, key=lambda o: -o.gain)
 
     @staticmethod
     def delete(graph: PartlyDirected, operator: Operator) -> None:
-        """Take away what joins x and y, and direct the edges between them and H towards H."""
+        """Remove the edge between x and y, and direct the edges between them and H towards H."""
         x, y = operator.x, operator.y
         graph.remove(x, y)
         for h in operator.others:
@@ -205,12 +207,12 @@ class _Ges:
 
 
 def cliques(graph: PartlyDirected, nodes: Collection[int]) -> Iterator[frozenset[int]]:
-    """Yield all sets of nodes that are joined to each other, the empty one first."""
-    last: list[tuple[frozenset[int], tuple[int, ...]]] = [(frozenset(), tuple(sorted(nodes)))]
-    while last:
+    """Yield all sets of nodes that are adjacent to each other, by size, the empty set first."""
+    level: list[tuple[frozenset[int], tuple[int, ...]]] = [(frozenset(), tuple(sorted(nodes)))]
+    while level:
         larger = []
-        for clique, rest in last:
+        for clique, candidates in level:
             yield clique
-            for k, z in enumerate(rest):
-                larger.append((clique | {z}, tuple(w for w in rest[k + 1 :] if graph.joined(z, w))))
-        last = larger
+            for k, z in enumerate(candidates):
+                larger.append((clique | {z}, tuple(w for w in candidates[k + 1 :] if graph.are_adjacent(z, w))))
+        level = larger

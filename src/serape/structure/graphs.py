@@ -1,8 +1,8 @@
 """Partly directed graphs: equivalence classes of DAGs, their members, and Meek's rules.
 
-DAGs of the same skeleton and the same v-structures (X → Z ← Y, X and Y not joined) are *equivalent*: no independence
-tells them apart. Their *completed* graph (CPDAG) has an arc where all of them agree, an undirected edge where they do
-not. Nodes are positions, 0 to n − 1.
+DAGs with the same skeleton and the same v-structures (X → Z ← Y, where X and Y are not adjacent) are *equivalent*: they
+have the same independences. Their *completed* graph (CPDAG) has an arc where all of them agree, and an undirected edge
+where they do not. Nodes are positions, 0 to n − 1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Arc = tuple[int, int]
 
 
 class PartlyDirected:
-    """A graph of arcs and undirected edges; two nodes are joined by one of them at most."""
+    """A graph of arcs and undirected edges, with at most one of them between two nodes."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -29,7 +29,7 @@ class PartlyDirected:
 
     @classmethod
     def of_dag(cls, parents: Sequence[Collection[int]]) -> Self:
-        """Make the graph of a DAG from every node's parents."""
+        """Return the graph of a DAG, given the parents of every node."""
         graph = cls(len(parents))
         for y, before in enumerate(parents):
             graph.parents[y].update(before)
@@ -39,28 +39,28 @@ class PartlyDirected:
 
     @classmethod
     def of_networkx(cls, graph: nx.DiGraph[Any], names: Sequence[str]) -> Self:
-        """Make the graph from a networkx one, in which an undirected edge is present both ways."""
+        """Return the graph of a networkx one, in which an undirected edge is present in both directions."""
         if not isinstance(graph, nx.DiGraph):
             raise InputTypeError(f"a networkx.DiGraph is needed, not a {type(graph).__name__}")
         index = {name: k for k, name in enumerate(names)}
         nodes = {str(node) for node in graph}
-        if astray := [name for name in nodes if name not in index] or [name for name in names if name not in nodes]:
+        if differing := [name for name in nodes if name not in index] or [name for name in names if name not in nodes]:
             raise OptionError(
-                f"graph and names must have the same nodes; only one of them has {abbreviate(sorted(astray))}"
+                f"graph and names must have the same nodes; only one of them has {abbreviate(sorted(differing))}"
             )
         made = cls(len(names))
         for a, b in graph.edges():
             x, y = index[str(a)], index[str(b)]
             if x == y:
-                raise OptionError(f"the graph has an arc from {str(a)!r} to itself; take it out")
+                raise OptionError(f"the graph has an arc from {str(a)!r} to itself; remove it")
             if y in made.parents[x]:
                 made.add_edge(x, y)
-            elif not made.joined(x, y):
+            elif not made.are_adjacent(x, y):
                 made.add_arc(x, y)
         return made
 
     def to_networkx(self, names: Sequence[str]) -> nx.DiGraph[str]:
-        """Return the graph as a networkx one; its attribute "directed" says whether no edge is undirected."""
+        """Return the graph as a networkx one; its attribute "directed" is True if no edge is undirected."""
         edges = self.edges()
         graph: nx.DiGraph[str] = nx.DiGraph(directed=not edges)
         graph.add_nodes_from(names)
@@ -69,34 +69,34 @@ class PartlyDirected:
         return graph
 
     def adjacent(self, x: int) -> set[int]:
-        """Return all that are joined to x."""
+        """Return the nodes that are adjacent to x."""
         return self.parents[x] | self.children[x] | self.neighbours[x]
 
-    def joined(self, x: int, y: int) -> bool:
-        """Return whether an arc or an edge joins x and y."""
+    def are_adjacent(self, x: int, y: int) -> bool:
+        """Return whether there is an arc or an edge between x and y."""
         return y in self.parents[x] or y in self.children[x] or y in self.neighbours[x]
 
     def add_arc(self, x: int, y: int) -> None:
-        """Join x and y by x → y, whatever joined them before."""
+        """Add the arc x → y, in place of any other between them."""
         self.remove(x, y)
         self.children[x].add(y)
         self.parents[y].add(x)
 
     def add_edge(self, x: int, y: int) -> None:
-        """Join x and y by an undirected edge, whatever joined them before."""
+        """Add an undirected edge between x and y, in place of any arc."""
         self.remove(x, y)
         self.neighbours[x].add(y)
         self.neighbours[y].add(x)
 
     def remove(self, x: int, y: int) -> None:
-        """Remove what joins x and y, if anything does."""
+        """Remove the arc or edge between x and y, if there is one."""
         for a, b in ((x, y), (y, x)):
             self.parents[a].discard(b)
             self.children[a].discard(b)
             self.neighbours[a].discard(b)
 
     def orient(self, x: int, y: int) -> None:
-        """Make the undirected edge between x and y the arc x → y."""
+        """Direct the undirected edge between x and y as x → y."""
         self.neighbours[x].remove(y)
         self.neighbours[y].remove(x)
         self.children[x].add(y)
@@ -111,7 +111,7 @@ class PartlyDirected:
         return [(x, y) for x in range(self.n) for y in sorted(self.neighbours[x]) if x < y]
 
     def copy(self) -> Self:
-        """Return a graph that changes on its own."""
+        """Return an independent copy."""
         graph = type(self)(0)
         graph.n = self.n
         graph.parents = [set(others) for others in self.parents]
@@ -123,24 +123,24 @@ class PartlyDirected:
         """Return the graph whose node k is this one's node order[k]."""
         index = {x: k for k, x in enumerate(order)}
         graph = type(self)(self.n)
-        for mine, its in (
+        for old, new in (
             (self.parents, graph.parents),
             (self.children, graph.children),
             (self.neighbours, graph.neighbours),
         ):
             for k, x in enumerate(order):
-                its[k].update(index[y] for y in mine[x])
+                new[k].update(index[y] for y in old[x])
         return graph
 
     def reaches(self, x: int, y: int) -> bool:
-        """Return whether a directed path leads from x to y; every node reaches itself."""
-        seen, fresh = {x}, [x]
-        while fresh:
-            node = fresh.pop()
+        """Return whether there is a directed path from x to y; every node reaches itself."""
+        visited, pending = {x}, [x]
+        while pending:
+            node = pending.pop()
             if node == y:
                 return True
-            fresh.extend(self.children[node] - seen)
-            seen |= self.children[node]
+            pending.extend(self.children[node] - visited)
+            visited |= self.children[node]
         return False
 
     def __eq__(self, other: object) -> bool:
@@ -148,30 +148,30 @@ class PartlyDirected:
             return NotImplemented
         return self.parents == other.parents and self.neighbours == other.neighbours
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # it is mutable
 
     def __repr__(self) -> str:
-        joins = [f"{x} → {y}" for x, y in self.arcs()] + [f"{x} – {y}" for x, y in self.edges()]
-        return f"PartlyDirected({self.n}: {', '.join(joins)})"
+        lines = [f"{x} → {y}" for x, y in self.arcs()] + [f"{x} – {y}" for x, y in self.edges()]
+        return f"PartlyDirected({self.n}: {', '.join(lines)})"
 
 
 class TopologicalOrder:
-    """An order of the nodes that every arc of a graph follows, mended as arcs come.
+    """An order of the nodes that every arc of a graph follows, updated when arcs are added.
 
     Pearce and Kelly, *A dynamic topological sort algorithm for directed acyclic graphs*, JEA 2006: an arc that follows
-    the order costs nothing, one against it a walk between its ends.
+    the order takes no time, one against it a walk between its ends.
     """
 
     def __init__(self, graph: PartlyDirected) -> None:
         self._graph = graph
-        self._place = [0] * graph.n
+        self._index = [0] * graph.n
         for k, x in enumerate(_topological(graph.parents, graph.children)):
-            self._place[x] = k
-        self._refused: set[Arc] = set()  # no arc that comes later makes them possible
+            self._index[x] = k
+        self._refused: set[Arc] = set()  # arcs added later never make them possible
 
     def admits(self, x: int, y: int) -> bool:
-        """Return whether the arc x → y would close no directed cycle; if so, it may now be added."""
-        index = self._place
+        """Return whether the arc x → y would close no directed cycle; if so, the order allows for it."""
+        index = self._index
         first, last = index[y], index[x]
         if last < first:
             return True
@@ -189,23 +189,23 @@ class TopologicalOrder:
         return True
 
     def _walk(self, start: int, step: list[set[int]], first: int, last: int) -> set[int]:
-        """Return what steps from the start lead to within some part of the order."""
-        seen, fresh = {start}, [start]
-        while fresh:
-            for node in step[fresh.pop()]:
-                if node not in seen and first <= self._place[node] <= last:
-                    seen.add(node)
-                    fresh.append(node)
-        return seen
+        """Return the nodes that steps from the start lead to, within a part of the order."""
+        visited, pending = {start}, [start]
+        while pending:
+            for node in step[pending.pop()]:
+                if node not in visited and first <= self._index[node] <= last:
+                    visited.add(node)
+                    pending.append(node)
+        return visited
 
 
 def cpdag(dag_parents: Sequence[Collection[int]]) -> PartlyDirected:
-    """Return the completed graph of a DAG: the arcs that all equivalent DAGs share, the rest undirected.
+    """Return the completed graph of a DAG: arcs where all equivalent DAGs agree, undirected edges elsewhere.
 
-    Chickering, *A transformational characterization of equivalent Bayesian network structures*, UAI 1995. His
-    Label-Edges goes through the nodes Y in topological order; what it finds out about the arc from Y's last parent X
-    settles all arcs into Y. If a compelled arc into X comes from a node that is no parent of Y, or a parent of Y other
-    than X is none of X, all are compelled; else those from the ends of the compelled arcs into X are, and no others.
+    Chickering, *A transformational characterization of equivalent Bayesian network structures*, UAI 1995, Label-Edges.
+    The nodes Y are visited in topological order, and Y's last parent X decides about all arcs into Y. If a compelled
+    arc into X comes from a node that is not a parent of Y, or if a parent of Y other than X is not a parent of X, all
+    are compelled. Otherwise those from the nodes with a compelled arc into X are, and no others.
     """
     parents = [set(before) for before in dag_parents]
     children: list[set[int]] = [set() for _ in parents]
@@ -236,29 +236,29 @@ def extension(graph: PartlyDirected) -> list[set[int]] | None:
     """Return the parents in a DAG of the same skeleton and v-structures that keeps all arcs, or None if there is none.
 
     Dor and Tarsi, *A simple algorithm to construct a consistent extension of a partially oriented graph*, UCLA 1992:
-    find a sink whose undirected neighbours are joined to all around it, direct its edges into it, take it out, go on.
-    Taking it out concerns only those that were joined to it, so only they are looked at again.
+    find a sink whose undirected neighbours are adjacent to all nodes adjacent to it, direct its edges towards it,
+    remove it, repeat. A removal can only make the nodes adjacent to it eligible, so only these are checked again.
     """
     rest = graph.copy()
     parents: list[set[int]] = [set() for _ in range(graph.n)]
-    taken = [False] * graph.n
-    to_try = list(range(graph.n))
-    while to_try:
-        x = to_try.pop()
-        if taken[x] or rest.children[x]:
+    removed = [False] * graph.n
+    pending = list(range(graph.n))
+    while pending:
+        x = pending.pop()
+        if removed[x] or rest.children[x]:
             continue
-        around = rest.parents[x] | rest.neighbours[x]
-        if any(not around <= rest.adjacent(y) | {y} for y in rest.neighbours[x]):
+        adjacent = rest.parents[x] | rest.neighbours[x]
+        if any(not adjacent <= rest.adjacent(y) | {y} for y in rest.neighbours[x]):
             continue
-        parents[x], taken[x] = around, True
-        for y in around:
+        parents[x], removed[x] = adjacent, True
+        for y in adjacent:
             rest.remove(x, y)
-        to_try.extend(sorted(around))
-    return parents if all(taken) else None
+        pending.extend(sorted(adjacent))
+    return parents if all(removed) else None
 
 
 def some_dag(graph: PartlyDirected) -> list[set[int]]:
-    """Return the parents in a DAG that agrees with a graph; where none does, in one that keeps skeleton and arcs.
+    """Return the parents in a DAG that agrees with a graph or, if there is none, in one with its skeleton and arcs.
 
     Arcs that contradict each other can leave no extension; then edges are directed along an order that the arcs follow.
     """
@@ -276,61 +276,61 @@ def meek(
     graph: PartlyDirected,
     start: Iterable[Arc] | None = None,
     allows: Callable[[int, int], bool] | None = None,
-    unclear: Callable[[int, int, int], bool] | None = None,
+    ambiguous: Callable[[int, int, int], bool] | None = None,
 ) -> list[Arc]:
-    """Direct all edges whose direction follows from the arcs; return the arcs that follow and were not made.
+    """Direct all edges whose direction follows from the arcs; return the arcs that follow but were not directed.
 
-    Meek, *Causal inference and causal explanation with background knowledge*, UAI 1995, rules 1 to 4. `start` are the
-    arcs to look at first, all if not given; then what they lead to is. An arc that would close a directed cycle, or
-    that `allows` does not, is not made; the first can only be where the arcs contradict each other. What then comes of
-    it depends on the order of the nodes and of `start`, and on nothing else. The rules take an unshielded triple that
-    is no collider for a proven non-collider; of those that are `unclear(x, z, y)` they make no use.
+    Meek, *Causal inference and causal explanation with background knowledge*, UAI 1995, rules 1 to 4. The rules are
+    applied to the arcs of `start` (by default all), then to the arcs that follow. An arc that would close a directed
+    cycle, or that `allows` refuses, is not directed. There is a cycle only if arcs contradict each other; the result
+    then depends on the order of the nodes and of `start`, and on nothing else. The rules treat an unshielded triple
+    that is not a collider as a proven non-collider, unless `ambiguous(x, z, y)` is true.
     """
     order = TopologicalOrder(graph)
     refused: dict[Arc, None] = {}
-    to_do = deque(graph.arcs() if start is None else start)
-    while to_do:
-        for x, y in _following(graph, *to_do.popleft(), unclear or _clear):
+    pending = deque(graph.arcs() if start is None else start)
+    while pending:
+        for x, y in _following(graph, *pending.popleft(), ambiguous or _never):
             if y not in graph.neighbours[x]:
                 continue
             if (allows is None or allows(x, y)) and order.admits(x, y):
                 graph.orient(x, y)
-                to_do.append((x, y))
+                pending.append((x, y))
             else:
                 refused[x, y] = None
     return [(x, y) for x, y in refused if y in graph.neighbours[x]]
 
 
-def _clear(x: int, z: int, y: int) -> bool:
+def _never(x: int, z: int, y: int) -> bool:
     del x, z, y
     return False
 
 
-def _following(graph: PartlyDirected, x: int, y: int, unclear: Callable[[int, int, int], bool]) -> list[Arc]:
+def _following(graph: PartlyDirected, x: int, y: int, ambiguous: Callable[[int, int, int], bool]) -> list[Arc]:
     """Return the arcs that Meek's rules derive from x → y and others."""
     parents, children, neighbours = graph.parents, graph.children, graph.neighbours
     if not neighbours[x] and not neighbours[y]:
         return []
-    around_x, around_y = graph.adjacent(x), graph.adjacent(y)
-    # 1: x → y – z, x and z not joined: y → z, or there would be another v-structure
-    found = [(y, z) for z in sorted(neighbours[y] - around_x) if not unclear(x, y, z)]
-    # 2: x → y → z, or z → x → y, the ends joined by an edge: or there would be a cycle
+    adjacent_x, adjacent_y = graph.adjacent(x), graph.adjacent(y)
+    # 1: x → y – z, x and z not adjacent: y → z, or there would be another v-structure
+    found = [(y, z) for z in sorted(neighbours[y] - adjacent_x) if not ambiguous(x, y, z)]
+    # 2: x → y → z, or z → x → y, with an edge between the ends: directed likewise, or there would be a cycle
     found += [(x, z) for z in sorted(children[y] & neighbours[x])]
     found += [(z, y) for z in sorted(parents[x] & neighbours[y])]
-    # 3: x → y ← z, not joined, and w with an edge to all three: w → y
+    # 3: x → y ← z, x and z not adjacent, and w with an edge to all three: w → y
     for w in sorted(neighbours[x] & neighbours[y]):
-        if any(not unclear(x, w, z) for z in neighbours[w] & parents[y] - around_x - {x}):
+        if any(not ambiguous(x, w, z) for z in neighbours[w] & parents[y] - adjacent_x - {x}):
             found.append((w, y))
-    # 4: u → v → z, u and z not joined, and w with an edge to u and to z and joined to v: w → z; here x → y is u → v …
-    for z in sorted(children[y] - around_x):
-        found += [(w, z) for w in sorted(neighbours[x] & neighbours[z] & around_y) if not unclear(x, w, z)]
-    for u in sorted(parents[x] - around_y):  # … or v → z
-        found += [(w, y) for w in sorted(neighbours[u] & neighbours[y] & around_x) if not unclear(u, w, y)]
+    # 4: u → v → z, u and z not adjacent, w with edges to u and z and adjacent to v: w → z. Here x → y is u → v …
+    for z in sorted(children[y] - adjacent_x):
+        found += [(w, z) for w in sorted(neighbours[x] & neighbours[z] & adjacent_y) if not ambiguous(x, w, z)]
+    for u in sorted(parents[x] - adjacent_y):  # … or v → z
+        found += [(w, y) for w in sorted(neighbours[u] & neighbours[y] & adjacent_x) if not ambiguous(u, w, y)]
     return found
 
 
 def structural_hamming_distance(a: PartlyDirected, b: PartlyDirected) -> int:
-    """Return the number of pairs of nodes that the graphs join differently: missing, extra, or otherwise directed."""
+    """Return the number of pairs of nodes at which the graphs differ: missing, extra, or directed differently."""
     if a.n != b.n:
         raise OptionError(f"graphs of {a.n:,} and {b.n:,} nodes cannot be compared; they must have the same nodes")
     return sum(
@@ -344,12 +344,12 @@ def _topological(parents: Sequence[Collection[int]], children: Sequence[Iterable
     """Return the nodes, parents before children."""
     waiting = [len(before) for before in parents]
     order = [x for x, count in enumerate(waiting) if count == 0]
-    for x in order:  # which grows
+    for x in order:  # the list grows during the loop
         for y in children[x]:
             waiting[y] -= 1
             if waiting[y] == 0:
                 order.append(y)
     if len(order) < len(waiting):
         at = abbreviate((str(x) for x, count in enumerate(waiting) if count), 3)
-        raise DataError(f"the arcs form a directed cycle, in or before the nodes at {at}; a DAG has none")
+        raise DataError(f"the arcs form a directed cycle at or before the nodes {at}; a DAG has none")
     return order

@@ -1,4 +1,4 @@
-"""The algorithms that find whole networks, each with the function that runs it, and the table of all algorithms."""
+"""The algorithms that find networks, each with the function that runs it, and the table of all algorithms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from serape.structure.tabu import allowed, possible_parents, tabu_search
 
 Family = Literal["constraint", "hybrid", "score"]
 Skeleton = Mapping[int, set[int]]
-"""The neighbours of every variable, to which a search is confined."""
+"""The neighbours of every variable, to which a search is restricted."""
 ScoreSearch = Callable[..., PartlyDirected]
 """`search(score, skeleton, knowledge=…, threads=…, watch=…, **options)`: returns the best graph it finds."""
 
@@ -32,40 +32,41 @@ class NetworkAlgorithm:
     name: str
     family: Family
     sound: bool
-    """Whether it is exact given perfect tests, or as rows grow without end."""
+    """Whether it is exact with perfect tests, or as the number of rows tends to infinity."""
     paper: str
     search: ScoreSearch | None = None
-    """The search by score; None where tests alone decide."""
+    """The search by score; None if the algorithm uses tests alone."""
     learner: str = ""
-    """The learner of parents and children that confines the search."""
+    """The algorithm that finds the parents and children to which the search is restricted."""
     learner_options: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Its options."""
     score: Literal["bdeu", "bic"] = "bic"
-    """What `score="auto"` means for it."""
+    """The score for `score="auto"`."""
     finds_class: bool = False
-    """Whether it searches equivalence classes: it needs equal scores within a class, and heeds forbidden pairs alone."""
+    """Whether it searches equivalence classes: then it needs a score that is equal within a class, and of knowledge it
+    uses forbidden pairs only."""
     finds: str = "network"
 
 
-def _ges(score: Score, skeleton: Skeleton | None, **how: Any) -> PartlyDirected:
+def _ges(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
     del skeleton
-    return ges(score, **how)
+    return ges(score, **options)
 
 
-def _sca(score: Score, skeleton: Skeleton | None, **how: Any) -> PartlyDirected:
+def _sca(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
     del skeleton
-    return PartlyDirected.of_dag(sparse_candidate(score, **how))
+    return PartlyDirected.of_dag(sparse_candidate(score, **options))
 
 
 def _tabu(
-    score: Score, skeleton: Skeleton | None, knowledge: BoundKnowledge | None = None, **how: Any
+    score: Score, skeleton: Skeleton | None, knowledge: BoundKnowledge | None = None, **options: Any
 ) -> PartlyDirected:
     candidates = possible_parents(len(score.variables), knowledge)
     if skeleton is not None:
-        confined = [np.array(sorted(skeleton[y]), np.uint32) for y in range(len(score.variables))]
-        candidates = [allowed(y, xs, knowledge) for y, xs in enumerate(confined)]
-    return PartlyDirected.of_dag(tabu_search(score, candidates, knowledge=knowledge, **how))
+        neighbours = [np.array(sorted(skeleton[y]), np.uint32) for y in range(len(score.variables))]
+        candidates = [allowed(y, xs, knowledge) for y, xs in enumerate(neighbours)]
+    return PartlyDirected.of_dag(tabu_search(score, candidates, knowledge=knowledge, **options))
 
 
 _TABU = {"tabu": 100, "patience": 15, "max_parents": None}
@@ -81,7 +82,7 @@ _ALL = (
 )  # fmt: skip
 NETWORK_ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
 DEFAULT_NETWORK = "mmhc"
-"""What `algorithm="auto"` means for a network."""
+"""The algorithm for `algorithm="auto"`."""
 
 SKELETON_ALGORITHMS = {
     "pc-stable": Algorithm(

@@ -1,8 +1,8 @@
-"""Scores of Bayesian networks, a sum over families: each variable with its parents.
+"""Scores of Bayesian networks: sums over families, each a variable with its parents.
 
-With N_jk the rows in which the parents have their j-th combination of levels and the child its k-th level, N_j their
-sum over k, N all rows, r the child's levels and q the product of the parents' levels (declared ones count), a family's
-score is, in natural logarithms and the larger the better,
+Let N_jk be the number of rows in which the parents have their j-th configuration and the child its k-th level, N_j
+their sum over k, N the number of all rows, r the number of the child's levels and q the product of the parents' numbers
+of levels (declared ones included). A family's score, in natural logarithms, larger is better, is
 
 - `loglik`: Σ N_jk ln(N_jk / N_j);
 - `bic`: loglik − ½ ln(N) (r − 1) q (Schwarz, *Estimating the dimension of a model*, Annals of Statistics 1978);
@@ -12,12 +12,12 @@ score is, in natural logarithms and the larger the better,
 - `k2`: the same with a_jk = 1, a_j = r (Cooper and Herskovits, *A Bayesian method for the induction of probabilistic
   networks from data*, Machine Learning 1992).
 
-All but `k2` score Markov-equivalent networks alike. There is no limit to the number of parents: memory is bounded by
-the rows, and a_jk may be smaller than any float (a_jk → 0). Only the penalties of `bic` and `aic` become infinite where
-q is larger than any float.
+All but `k2` give Markov-equivalent networks the same score. The number of parents is not limited: memory is bounded by
+the number of rows, and a_jk may be smaller than any float (a_jk → 0). Only the penalties of `bic` and `aic` become
+infinite if q is larger than any float.
 
-A new score has to supply `local` alone; one that can do better overrides `additions` and `families`, and must give the
-same answers. Variables are positions in `variables` throughout.
+A new score has to implement `local` only. A faster one overrides `additions` and `families`, with the same values.
+Variables are positions in `variables`.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Score(ABC):
 
 
 class PermutedScore(Score):
-    """Another score's, with the variables in another order: position k here is `order[k]` there."""
+    """The score of another one with its variables in another order: position k is position `order[k]` of the other."""
 
     def __init__(self, score: Score, order: Sequence[int]) -> None:
         self.name = score.name
@@ -109,7 +109,7 @@ class PermutedScore(Score):
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of a child with its parents."""
-        return self._score.family(int(self._order[child]), self._there(parents))
+        return self._score.family(int(self._order[child]), self._permuted(parents))
 
     def additions(
         self,
@@ -122,25 +122,25 @@ class PermutedScore(Score):
     ) -> Floats:
         """Return the score of a child with its parents and each candidate."""
         xs = self._order[as_positions(candidates)]
-        return self._score.additions(int(self._order[child]), xs, self._there(parents), threads=threads, poll=poll)
+        return self._score.additions(int(self._order[child]), xs, self._permuted(parents), threads=threads, poll=poll)
 
     def families(
         self, child: int, parent_sets: Sequence[Collection[int]], *, threads: int = 1, poll: Poll | None = None
     ) -> Floats:
         """Return the score of a child with each of several sets of parents."""
-        sets = [self._there(parents) for parents in parent_sets]
+        sets = [self._permuted(parents) for parents in parent_sets]
         return self._score.families(int(self._order[child]), sets, threads=threads, poll=poll)
 
-    def _there(self, parents: Collection[int]) -> list[int]:
+    def _permuted(self, parents: Collection[int]) -> list[int]:
         return [int(self._order[x]) for x in parents]
 
 
 class _TableScore(Score):
-    """A score counted by the native core, in the contingency tables of a Table's columns."""
+    """A score computed by the native core from the counts of a Table's columns."""
 
     kind: ClassVar[Literal["loglik", "bic", "aic", "bdeu", "k2"]]
 
-    _ess: float = 1.0  # of BDeu alone
+    _ess: float = 1.0  # the equivalent sample size, used by BDeu only
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -151,7 +151,7 @@ class _TableScore(Score):
 
     @classmethod
     def of(cls, table: Table, equivalent_sample_size: float) -> _TableScore:
-        """Return the score on a table; the equivalent sample size is BDeu's alone."""
+        """Return the score on a table; only BDeu uses the equivalent sample size."""
         del equivalent_sample_size
         return cls(table)
 
@@ -202,26 +202,26 @@ class BDeu(_TableScore):
 
 
 class BIC(_TableScore):
-    """The Bayesian information criterion, as a score: half of it, with the sign changed."""
+    """The Bayesian information criterion, as a score: multiplied by −½."""
 
     kind = "bic"
 
 
 class AIC(_TableScore):
-    """Akaike's information criterion, as a score: half of it, with the sign changed."""
+    """Akaike's information criterion, as a score: multiplied by −½."""
 
     kind = "aic"
 
 
 class K2(_TableScore):
-    """The score of the K2 algorithm: a uniform prior on every family's probabilities."""
+    """The score of the K2 algorithm: a uniform prior on the probabilities of every family."""
 
     kind = "k2"
     equivalent = False
 
 
 class LogLikelihood(_TableScore):
-    """The logarithm of the likelihood at its maximum."""
+    """The maximum log-likelihood."""
 
     kind = "loglik"
 
@@ -230,7 +230,7 @@ SCORES: dict[str, type[_TableScore]] = {score.kind: score for score in (BDeu, BI
 
 
 def make_score(data: Any, score: str | Score = "bdeu", equivalent_sample_size: float = 1.0) -> Score:
-    """Return the score of a name on data; a score is returned as it is.
+    """Return the score of a name on data; a score is returned unchanged.
 
     `data` is a Table, anything that a Table can be made of, or a score. `equivalent_sample_size` is used by "bdeu".
     """

@@ -1,9 +1,9 @@
 """SCA, the sparse candidate algorithm.
 
 Friedman, Nachman and Pe'er, *Learning Bayesian network structure from massive datasets: the "sparse candidate"
-algorithm*, UAI 1999. Restrict: for each variable, its parents and those others that would most improve its score if
-they joined them, k in all, are the candidates. Maximise: search for the best graph in which parents are candidates.
-Both in turn, until the score does not rise any more.
+algorithm*, UAI 1999. Restrict: the candidates of each variable are its parents and those others that would improve its
+score most as further parents, k in all. Maximise: search for the best graph in which all parents are candidates. Both
+steps alternate until the score does not rise any more.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
-from serape.structure.tabu import LEAST, PATIENCE, TABU, ScoreCallback, Stopped, possible_parents, tabu_search
+from serape.structure.tabu import MIN_GAIN, PATIENCE, TABU, ScoreCallback, Stopped, possible_parents, tabu_search
 
 
 def sparse_candidate(
@@ -28,7 +28,7 @@ def sparse_candidate(
     threads: int = 1,
     watch: ScoreCallback | None = None,
 ) -> list[set[int]]:
-    """Return the parents of every node in the best graph met."""
+    """Return the parents of every node in the best graph found."""
     allowed = possible_parents(len(score.variables), knowledge)
     found: list[set[int]] = [set() for _ in allowed]
     for x, y in () if knowledge is None else knowledge.required:
@@ -44,7 +44,7 @@ def sparse_candidate(
             knowledge=knowledge, tabu=tabu, patience=patience, max_parents=max_parents, threads=threads, watch=watch,
         )  # fmt: skip
         total = score.total(better)
-        if total <= best + LEAST * abs(best):
+        if total <= best + MIN_GAIN * abs(best):
             return found
         found, best = better, total
 
@@ -52,9 +52,9 @@ def sparse_candidate(
 def _restrict(
     score: Score, y: int, xs: NDArray[np.uint32], parents: set[int], k: int, threads: int
 ) -> NDArray[np.uint32]:
-    """Return the parents of y and the best of the others, k in all (or the parents, if they are more)."""
+    """Return the parents of y and the best of the others, k in all (only the parents, if they are more than k)."""
     others = xs[~np.isin(xs, list(parents))]
-    wanted = min(max(k - len(parents), 0), len(others))
+    n_others = min(max(k - len(parents), 0), len(others))
     gains = score.additions(y, others, sorted(parents), threads=threads)
-    best = others[np.argsort(-gains, kind="stable")[:wanted]]
+    best = others[np.argsort(-gains, kind="stable")[:n_others]]
     return np.sort(np.concatenate([best, np.array(sorted(parents), np.uint32)]))

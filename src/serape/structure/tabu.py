@@ -1,9 +1,9 @@
-"""Tabu search for the directed graph of the highest score.
+"""Tabu search for the directed graph with the highest score.
 
 Glover and Laguna, *Tabu Search*, 1997, as Tsamardinos, Brown and Aliferis use it in MMHC (Machine Learning 2006): the
-best change of one arc (added, removed or turned round) is made even if it makes the score worse, unless it leads to one
-of the last hundred graphs; more than fifteen changes in a row without a new best end the search. With `patience=0` it
-is plain hill climbing.
+best change of one arc (added, removed or reversed) is applied even if it lowers the score, unless it leads to one of
+the last hundred graphs. More than fifteen changes in a row without a new best graph end the search. With `patience=0`
+it is plain hill climbing.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ from serape.structure.scores import Score
 Floats = NDArray[np.float64]
 Candidates = Sequence[NDArray[np.uint32]]
 ScoreCallback = Callable[[int, float], None]
-"""Told after every change: arcs, score."""
+"""Called after every change with the number of arcs and the score."""
 
 TABU, PATIENCE = 100, 15
-LEAST = 1e-9
-"""A change of the score that counts, relative to it; scores of equivalent graphs differ by rounding."""
+MIN_GAIN = 1e-9
+"""The smallest gain, relative to the score, that counts; scores of equivalent graphs differ by rounding."""
 
 
 @dataclass
 class Dag:
-    """A directed acyclic graph that changes by arcs; ancestors are bits of an integer."""
+    """A directed acyclic graph to which arcs are added and from which they are removed.
+
+    The ancestors of a node are the bits of an integer.
+    """
 
     parents: list[set[int]]
     children: list[set[int]] = field(init=False)
@@ -51,8 +54,8 @@ class Dag:
         """Return whether x → y would close no cycle."""
         return x != y and not self.ancestors[x] >> y & 1
 
-    def turns(self, x: int, y: int) -> bool:
-        """Return whether the arc x → y can be turned round: no other path leads from x to y."""
+    def can_reverse(self, x: int, y: int) -> bool:
+        """Return whether the arc x → y can be reversed: there is no other path from x to y."""
         return not any(self.ancestors[z] >> x & 1 for z in self.parents[y] if z != x)
 
     def add(self, x: int, y: int) -> None:
@@ -61,41 +64,41 @@ class Dag:
         self.children[x].add(y)
         self.arcs += 1
         above = self.ancestors[x] | 1 << x
-        fresh = [y]
-        while fresh:
-            node = fresh.pop()
+        pending = [y]
+        while pending:
+            node = pending.pop()
             if above & ~self.ancestors[node]:
                 self.ancestors[node] |= above
-                fresh.extend(self.children[node])
+                pending.extend(self.children[node])
 
     def remove(self, x: int, y: int) -> None:
         """Remove the arc x → y."""
         self.parents[y].remove(x)
         self.children[x].remove(y)
         self.arcs -= 1
-        fresh = [y]
-        while fresh:  # parents may be looked at after their children, and these then again
-            node = fresh.pop()
+        pending = [y]
+        while pending:  # a node is visited again if one of its parents changes after it
+            node = pending.pop()
             above = 0
             for z in self.parents[node]:
                 above |= self.ancestors[z] | 1 << z
             if above != self.ancestors[node]:
                 self.ancestors[node] = above
-                fresh.extend(self.children[node])
+                pending.extend(self.children[node])
 
 
 @dataclass(frozen=True)
 class Move:
-    """A change of one arc, which may be turned round."""
+    """A change of one arc: it is added or removed, or reversed."""
 
     gain: float
     x: int
     y: int
-    turn: bool = False
+    reverse: bool = False
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C during a search by score. `graph` is the best met by then."""
+    """Ctrl-C during a search by score. `graph` is the best one so far."""
 
     def __init__(self, graph: PartlyDirected) -> None:
         super().__init__()
@@ -114,9 +117,9 @@ def tabu_search(
     threads: int = 1,
     watch: ScoreCallback | None = None,
 ) -> list[set[int]]:
-    """Return the parents of every node in the best graph met.
+    """Return the parents of every node in the best graph found.
 
-    `candidates` are those that each node may have for parents; `start` is where to start from, no arcs if not given.
+    `candidates` are the possible parents of each node; `start` are the parents at the start, none by default.
     """
     found = [set(before) for before in start or [()] * len(candidates)]
     for x, y in () if knowledge is None else knowledge.required:
@@ -127,13 +130,13 @@ def tabu_search(
         recent = deque([walk.key], maxlen=max(tabu, 1))
         stale = 0
         while (move := walk.best_move(recent)) is not None and stale <= patience:
-            walk.make(move)
+            walk.apply(move)
             recent.append(walk.key)
             total += move.gain
             if watch is not None:
                 watch(walk.dag.arcs, total)
             stale += 1
-            if total > best + LEAST * abs(best):
+            if total > best + MIN_GAIN * abs(best):
                 best, stale = total, 0
                 found = [set(before) for before in walk.dag.parents]
     except KeyboardInterrupt:
@@ -142,7 +145,7 @@ def tabu_search(
 
 
 class _Walk:
-    """A graph, and what every change of one arc would do to its score."""
+    """A graph, and the gain in score of every change of one arc."""
 
     def __init__(
         self,
@@ -157,26 +160,26 @@ class _Walk:
         self.score = score
         self.candidates = candidates
         self.knowledge = knowledge
-        self.most = n if max_parents is None else max_parents
+        self.max_parents = n if max_parents is None else max_parents
         self.threads = threads
         self.dag = Dag([set(before) for before in start])
         self.key = 0
-        """Stands for the set of arcs: the exclusive or of their hashes."""
+        """Identifies the set of arcs: the exclusive or of their hashes."""
         for y, before in enumerate(self.dag.parents):
             for x in before:
                 self.key ^= hash((x, y))
-        self._place = [{int(x): k for k, x in enumerate(xs)} for xs in candidates]
+        self._index = [{int(x): k for k, x in enumerate(xs)} for xs in candidates]
         self._known: dict[tuple[int, frozenset[int]], tuple[Floats, NDArray[np.intp]]] = {}
         self.gains: list[Floats] = []
         self.order: list[NDArray[np.intp]] = []
         for y in range(n):
-            gains, order = self._look(y)
+            gains, order = self._gains_at(y)
             self.gains.append(gains)
             self.order.append(order)
         self.tops = np.array([g[o[0]] if len(o) else -np.inf for g, o in zip(self.gains, self.order, strict=True)])
 
-    def _look(self, y: int) -> tuple[Floats, NDArray[np.intp]]:
-        """Return what adding each candidate to the parents of y, or taking it away, gains; and their order by that."""
+    def _gains_at(self, y: int) -> tuple[Floats, NDArray[np.intp]]:
+        """Return the gain of adding each candidate to the parents of y, or of removing it, and their order by gain."""
         parents = self.dag.parents[y]
         key = (y, frozenset(parents))
         if key not in self._known:
@@ -184,20 +187,20 @@ class _Walk:
             before = self.score.family(y, sorted(parents))
             gains = np.full(len(xs), -np.inf)
             inside = np.isin(xs, list(parents))
-            if len(parents) < self.most:
+            if len(parents) < self.max_parents:
                 outside = np.flatnonzero(~inside)
                 if len(outside):
                     after = self.score.additions(y, xs[outside], sorted(parents), threads=self.threads)
                     gains[outside] = after - before
-            less = [int(k) for k in np.flatnonzero(inside) if not self.knowledge.requires(int(xs[k]), y)]
-            if less:
-                without = self.score.families(y, [sorted(parents - {int(xs[k])}) for k in less])
-                gains[less] = without - before
+            removable = [int(k) for k in np.flatnonzero(inside) if not self.knowledge.requires(int(xs[k]), y)]
+            if removable:
+                without = self.score.families(y, [sorted(parents - {int(xs[k])}) for k in removable])
+                gains[removable] = without - before
             self._known[key] = gains, np.argsort(-gains, kind="stable")
         return self._known[key]
 
     def best_move(self, recent: Collection[int]) -> Move | None:
-        """Return the change that gains most, of those that close no cycle and do not lead back."""
+        """Return the change with the largest gain that closes no cycle and leads to no recent graph."""
         best: Move | None = None
         for y in np.argsort(-self.tops, kind="stable").tolist():
             if self.tops[y] == -np.inf or (best is not None and self.tops[y] <= best.gain):
@@ -208,14 +211,14 @@ class _Walk:
                 break
         for y, before in enumerate(self.dag.parents):
             for x in sorted(before):
-                turned = self._turning(x, y)
+                reversal = self._reversal(x, y)
                 if (
-                    turned is not None
-                    and (best is None or turned.gain > best.gain)
-                    and self.dag.turns(x, y)
+                    reversal is not None
+                    and (best is None or reversal.gain > best.gain)
+                    and self.dag.can_reverse(x, y)
                     and self.key ^ hash((x, y)) ^ hash((y, x)) not in recent
                 ):
-                    best = turned
+                    best = reversal
         return best
 
     def _changes_at(self, y: int, recent: Collection[int]) -> Iterator[Move]:
@@ -228,37 +231,37 @@ class _Walk:
             if (x in parents or self.dag.admits(x, y)) and self.key ^ hash((x, y)) not in recent:
                 yield Move(float(gains[k]), x, y)
 
-    def _turning(self, x: int, y: int) -> Move | None:
-        into_y, into_x = self._place[y].get(x), self._place[x].get(y)
+    def _reversal(self, x: int, y: int) -> Move | None:
+        into_y, into_x = self._index[y].get(x), self._index[x].get(y)
         if into_y is None or into_x is None:
             return None
         gain = float(self.gains[y][into_y] + self.gains[x][into_x])
-        return None if gain == -np.inf else Move(gain, x, y, turn=True)
+        return None if gain == -np.inf else Move(gain, x, y, reverse=True)
 
-    def make(self, move: Move) -> None:
-        """Make a change."""
+    def apply(self, move: Move) -> None:
+        """Apply a change."""
         x, y = move.x, move.y
         self.key ^= hash((x, y))
         if x in self.dag.parents[y]:
             self.dag.remove(x, y)
-            if move.turn:
+            if move.reverse:
                 self.dag.add(y, x)
                 self.key ^= hash((y, x))
         else:
             self.dag.add(x, y)
-        for node in (x, y) if move.turn else (y,):
-            self.gains[node], self.order[node] = self._look(node)
+        for node in (x, y) if move.reverse else (y,):
+            self.gains[node], self.order[node] = self._gains_at(node)
             self.tops[node] = self.gains[node][self.order[node][0]] if len(self.order[node]) else -np.inf
 
 
 def possible_parents(n: int, knowledge: BoundKnowledge | None = None) -> list[NDArray[np.uint32]]:
-    """Return, for each of n nodes, all others that knowledge allows for a parent."""
+    """Return, for each of n nodes, the others that knowledge allows as parents."""
     nodes = np.arange(n, dtype=np.uint32)
     return [allowed(y, nodes[nodes != y], knowledge) for y in range(n)]
 
 
 def allowed(y: int, xs: NDArray[np.uint32], knowledge: BoundKnowledge | None) -> NDArray[np.uint32]:
-    """Return those that knowledge allows for a parent of y."""
+    """Return the candidates `xs` that knowledge allows as parents of y."""
     if knowledge is None or knowledge.is_empty:
         return xs
     return xs[[knowledge.allows(int(x), y) for x in xs]]
