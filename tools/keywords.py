@@ -38,9 +38,12 @@ class Keywords(TypedDict, total=False):
 def keywords() -> str:
     """Return the content of the file."""
     lines = [f"    {name}: {field.type}" for name, field in FIELDS.items() if name != "algorithm"]
-    options = {name: " | ".join(sorted(kinds)) for name, kinds in sorted(_options().items())}
+    options = {
+        name: " | ".join(sorted(kinds, key=lambda kind: (kind == "None", kind)))
+        for name, kinds in sorted(_options().items())
+    }
     lines += [f"    {name}: {kinds}" for name, kinds in options.items()]
-    return HEAD + "\n".join(lines) + "\n"
+    return HEAD + "\n".join(lines).replace("'", '"') + "\n"
 
 
 def _options() -> dict[str, set[str]]:

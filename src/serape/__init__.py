@@ -1,4 +1,4 @@
-"""Find the Markov blanket of a variable: the smallest set of columns that tells all there is to know about it."""
+"""Find the Markov blanket of a variable: the smallest set of columns that makes it independent of all others."""
 
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -103,11 +103,11 @@ __all__ = [
     "write_bif",
 ]
 
-# What needs scikit-learn is imported when it is first asked for, and offered only where scikit-learn is installed.
+# The selector is imported on first use, and listed only where scikit-learn is installed.
 if find_spec("sklearn") is not None:
     __all__ += ["MarkovBlanketSelector"]
 
-if not TYPE_CHECKING:  # or any name would do for type checkers
+if not TYPE_CHECKING:  # type checkers would accept any name otherwise
 
     def __getattr__(name):
         if name == "MarkovBlanketSelector":

@@ -32,10 +32,10 @@ class Keywords(TypedDict, total=False):
     n_jobs: int | None
     progress: bool | ProgressCallback | None
     k: float | int
-    max_parents: None | int
+    max_parents: int | None
     order: Literal["strength", "table"]
     patience: int
     published: bool
     semi_interleaved: bool
-    symmetry: None | bool
+    symmetry: bool | None
     tabu: int

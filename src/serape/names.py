@@ -23,7 +23,7 @@ ALIASES: Mapping[str, str] = {
     "growshrink": "gs",
     "sihitonpc": "hiton-pc",
 }
-"""Usual names of other packages and papers, in plain letters."""
+"""Names in other packages and papers, in plain letters."""
 
 
 def plain(name: str) -> str:
@@ -32,7 +32,7 @@ def plain(name: str) -> str:
 
 
 def match(name: object, known: Iterable[str]) -> str | None:
-    """Return the known name that a name means, or None."""
+    """Return the known name that matches a name, or None."""
     known = list(known)
     if not isinstance(name, str):
         return None
@@ -45,8 +45,8 @@ def match(name: object, known: Iterable[str]) -> str | None:
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> str:
-    """Return a sentence that says that a name is not known, which is meant, and which there are."""
+    """Return the message for an unknown name, with a suggestion and the known names."""
     if not isinstance(name, str):
         raise InputTypeError(f"{what} must be a name, not {name!r:.60}")
     known = list(known)
-    return f"{what} {name!r} is not known.{suggestion(name, known)} Known are {', '.join(map(repr, known))}."
+    return f"{what} {name!r} is not known.{suggestion(name, known)} Use one of {', '.join(map(repr, known))}."

@@ -1,7 +1,7 @@
 """The settings of a question: every parameter that questions share, with its default, its meaning and its check.
 
-The fields of these dataclasses are the parameters. Signatures, the selector's parameters and the options of the command
-line are made from the fields or held to them by tests, so a new setting is one field here (and `make stubs`).
+The fields of these dataclasses are the parameters. Signatures, the parameters of the selector and the options of the
+command line are generated from the fields or tested against them. A new setting is one field here (and `make stubs`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from serape.types import DofRule, LocalAlgorithm, Missing, Reliability, Variable
 
 MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
 MAX_SIZE = 2**31
-"""No conditioning set, and no number of threads, is as large as this."""
+"""Sizes of conditioning sets and numbers of threads are smaller than this."""
 
 Question = TypeVar("Question", bound=Callable[..., Any])
 
@@ -30,13 +30,13 @@ Question = TypeVar("Question", bound=Callable[..., Any])
 
 
 def check_alpha(alpha: Any, name: str = "alpha") -> None:
-    """Refuse what is no significance level."""
+    """Refuse a value that is not a significance level."""
     if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
-        raise OptionError(f"{name} must lie between 0 and 1, not be {alpha!r:.60}")
+        raise OptionError(f"{name} must be between 0 and 1, not {alpha!r:.60}")
 
 
 def check_max_conditioning(size: Any, *words: str) -> None:
-    """Refuse what is no bound of a conditioning set: None, some words, or a whole number."""
+    """Refuse a value that is neither None, one of the words, nor a size of conditioning sets."""
     if size is None or (isinstance(size, str) and size in words):
         return
     if not is_integer(size) or not 0 <= size < MAX_SIZE:
@@ -44,19 +44,23 @@ def check_max_conditioning(size: Any, *words: str) -> None:
 
 
 def check_random_state(random_state: Any) -> None:
-    """Refuse what is no seed."""
+    """Refuse a value that is not a seed."""
     if random_state is None or isinstance(random_state, np.random.Generator):
         return
     if not is_integer(random_state) or random_state < 0:
-        raise OptionError(f"random_state must be a whole number from 0 on, not {random_state!r:.60}")
+        raise OptionError(
+            f"random_state must be a whole number, 0 or more, not {random_state!r:.60} (--seed on the command line)"
+        )
 
 
 def thread_count(n_jobs: Any) -> int:
-    """Return the number of threads that n_jobs asks for; None is one."""
+    """Return the number of threads for `n_jobs`; None is one."""
     if n_jobs is None:
         return 1
     if not is_integer(n_jobs) or (n_jobs < 1 and n_jobs != -1) or n_jobs >= MAX_SIZE:
-        raise OptionError(f"n_jobs must be a positive number of threads, or -1 for all, not {n_jobs!r:.60}")
+        raise OptionError(
+            f"n_jobs must be 1 or more, or -1 for all cores, not {n_jobs!r:.60} (--jobs on the command line)"
+        )
     if n_jobs > 0:
         return int(n_jobs)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -78,12 +82,12 @@ def _setting(default: Any, meaning: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchSettings:
-    """What is asked of the data."""
+    """Settings of the search."""
 
     algorithm: str | LocalAlgorithm = _setting(
         "auto",
         "A name from `serape.algorithms()`, in any case, a callable `algorithm(search, target, **options)`, or "
-        '"auto", which goes by the number and kinds of the columns (docs/choosing.md).',
+        '"auto", which depends on the number and kinds of the columns (docs/choosing.md).',
     )
     test: str = _setting(
         "auto",
@@ -96,9 +100,9 @@ class SearchSettings:
     )
     max_conditioning: int | Literal["auto"] | None = _setting(
         "auto",
-        "The largest conditioning set; tests with larger ones are skipped. None for no bound. "
-        '"auto" is no bound for a single target, and 3 for `region`, `skeleton` and `network` where the learner goes '
-        "through the subsets of neighbourhoods.",
+        "The size of the largest conditioning set; tests with larger sets are skipped. None means no limit. "
+        '"auto" means no limit for a single target, and 3 for `region`, `skeleton` and `network` with algorithms that '
+        "search the subsets of neighbourhoods.",
     )
     dof: DofRule = _setting(
         "auto",
@@ -112,18 +116,18 @@ class SearchSettings:
     )
     random_state: int | np.random.Generator | None = _setting(
         None,
-        "With a seed, exact ties between candidates are broken at random; without, by the order of the columns. For "
-        "`stability` it is the seed of the draws.",
+        "A seed. With a seed, exact ties between candidates are broken at random; without, by the order of columns. "
+        "For `stability` it is the seed of the draws.",
     )
     knowledge: Knowledge | Mapping[str, Any] | None = _setting(
         None,
-        "What is known of the network: a `Knowledge`, or a dict with `required`, `forbidden`, `tiers` and "
-        "`forbidden_pairs`. Required neighbours are never removed. A pair that may not be adjacent is never tested, "
-        "and is not found to be spouses; spouses are looked for only through variables that may be children.",
+        "What is known about the network: a `Knowledge`, or a dict with `required`, `forbidden`, `tiers` and "
+        "`forbidden_pairs`. Required neighbours are never removed. A pair that must not be adjacent is never tested, "
+        "also not as spouses; a common child of spouses must be a possible child of both.",
     )
     known_members: Variables = _setting(
         (),
-        "Variables that belong to the answer whatever tests say: a list for every target, or a dict by target.",
+        "Variables that belong to the answer whatever the tests show: a list for every target, or a dict by target.",
     )
     forbidden_members: Variables = _setting(
         (),
@@ -145,24 +149,26 @@ class SearchSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataSettings:
-    """How data become a Table."""
+    """Settings for reading data into a Table."""
 
     kinds: str | Mapping[str, str] | None = _setting(
         None,
-        'Kinds of columns, "categorical" or "continuous": one word for all, or a dict by name; detected if not given.',
+        'The kinds of columns, "categorical" or "continuous": one word for all, or a dict by name. Detected if not '
+        "given.",
     )
     missing: Missing = _setting(
         "error",
-        'Missing values: "error" refuses them, "drop" leaves out rows that have any, "level" makes them a level of '
-        'its own (categorical columns), "pairwise" lets every test use the rows that are complete for its variables.',
+        'The rule for missing values: "error" refuses them, "drop" leaves out rows that have any, "level" makes them '
+        'a level of their own (categorical columns), "pairwise" uses in every test the rows that are complete for it.',
     )
     ignore: Collection[str] = _setting((), "Names of columns to leave out.")
     header: bool | Sequence[str] | None = _setting(
         None,
-        "Of text files: whether the first line names the columns, or a list of names; detected if not given.",
+        "For text files: whether the first line holds the names of the columns, or a list of names. Detected if not "
+        "given.",
     )
     na_values: Collection[str] = _setting(
-        (), "Of text files: words that mean a missing value, besides an empty field, ?, NA, N/A, NaN and null."
+        (), "For text files: more words that mean a missing value, besides an empty field, ?, NA, N/A, NaN and null."
     )
 
     def __post_init__(self) -> None:
@@ -172,7 +178,7 @@ class DataSettings:
             )
 
     def given(self) -> list[str]:
-        """Return the names of the settings that are not at their default."""
+        """Return the names of the settings that differ from their default."""
         if self is _NO_DATA_SETTINGS:
             return []
         return [f.name for f in fields(self) if not _same(getattr(self, f.name), f.default)]
@@ -180,9 +186,9 @@ class DataSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunSettings:
-    """How the work is done; the answer does not depend on it."""
+    """Settings of the run; the answer does not depend on them."""
 
-    n_jobs: int | None = _setting(1, "Processes or threads that share the work; -1 for all cores.")
+    n_jobs: int | None = _setting(1, "The number of processes or threads; -1 uses all cores.")
     progress: bool | ProgressCallback | None = _setting(
         None,
         "None shows progress on a terminal once the work takes two seconds, True always, False never; a callable is "
@@ -205,7 +211,7 @@ GROUPS: tuple[type[SearchSettings] | type[DataSettings] | type[RunSettings], ...
     RunSettings,
 )
 FIELDS = {f.name: f for group in GROUPS for f in fields(group)}
-"""All settings by name, in the order in which signatures have them."""
+"""All settings by name, in the order of the signatures."""
 _NAMES = [tuple(f.name for f in fields(group)) for group in GROUPS]
 _NO_DATA_SETTINGS, _NO_RUN_SETTINGS = DataSettings(), RunSettings()
 
@@ -218,11 +224,11 @@ class Settings:
     data: DataSettings = DataSettings()
     run: RunSettings = RunSettings()
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the algorithm: the keywords that are no settings."""
+    """Options of the algorithm: the keywords that are not settings."""
 
     @classmethod
     def of(cls, **keywords: Any) -> Settings:
-        """Sort the keywords of a call into settings and options of the algorithm, and check the settings."""
+        """Divide the keywords of a call into settings and options of the algorithm, and check the settings."""
         search, data, run = ({name: keywords.pop(name) for name in names if name in keywords} for names in _NAMES)
         return cls(
             SearchSettings(**search),
@@ -235,21 +241,21 @@ class Settings:
 def question(*, without: Mapping[str, str] | None = None) -> Callable[[Question], Question]:
     """Make a function a question: its signature and docstring show all settings in place of its keywords.
 
-    `without` are settings that mean nothing to it, each with the reason; one that is given is refused.
+    `without` are settings that it does not use, each with the reason; `refuse` refuses them.
     """
     refused = dict(without or {})
 
     def decorate(function: Question) -> Question:
-        plain = inspect.signature(function)
-        own = [p for p in plain.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        taken = [f for name, f in FIELDS.items() if name not in refused and name not in plain.parameters]
+        signature = inspect.signature(function)
+        own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        settings = [f for name, f in FIELDS.items() if name not in refused and name not in signature.parameters]
         shared = [
             inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
-            for f in taken
+            for f in settings
         ]
         rest = [] if "algorithm" in refused else [inspect.Parameter("algorithm_options", inspect.Parameter.VAR_KEYWORD)]
-        function.__signature__ = plain.replace(parameters=[*own, *shared, *rest])  # type: ignore[attr-defined]
-        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{_described(taken)}\n"
+        function.__signature__ = signature.replace(parameters=[*own, *shared, *rest])  # type: ignore[attr-defined]
+        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{_described(settings)}\n"
         function.refused_settings = refused  # type: ignore[attr-defined]
         return function
 
@@ -257,22 +263,22 @@ def question(*, without: Mapping[str, str] | None = None) -> Callable[[Question]
 
 
 def refuse(asked_by: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
-    """Refuse settings that mean nothing to a question."""
-    for name, why in asked_by.refused_settings.items():  # type: ignore[attr-defined]
+    """Refuse settings that a question does not use."""
+    for name, reason in asked_by.refused_settings.items():  # type: ignore[attr-defined]
         if name in keywords and not _same(keywords[name], FIELDS[name].default):
-            raise OptionError(f"{name}={keywords[name]!r:.60} means nothing here: {why}; leave it out")
+            raise OptionError(f"{name}={keywords[name]!r:.60} has no effect here: {reason}; leave it out")
 
 
 def check_options(asked_by: str, options: Mapping[str, Any], takes: Collection[str] = ()) -> None:
-    """Refuse keywords that are neither settings nor options."""
+    """Refuse keywords that are neither settings nor options of the question."""
     for name in options:
         if name not in takes:
             raise OptionError(f"{asked_by} has no option {name!r}.{suggestion(name, [*takes, *FIELDS])}")
 
 
-def _described(taken: Sequence[Any]) -> str:
+def _described(settings: Sequence[Any]) -> str:
     lines = ["Settings", "--------"]
-    for f in taken:
+    for f in settings:
         lines += [f.name, f"    {f.metadata['meaning']}"]
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""`MarkovBlanketSelector`: the Markov blanket of y as the features that scikit-learn selects."""
+"""`MarkovBlanketSelector`: a scikit-learn selector that selects the Markov blanket of y."""
 
 from __future__ import annotations
 
@@ -38,37 +38,38 @@ TargetKind = Literal["auto"] | Kind
 
 
 class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the Markov blanket of y: the smallest set of columns that tells all there is to know about it.
+    """Select the Markov blanket of y: the smallest set of columns that makes y independent of all others.
 
     A scikit-learn selector. `fit` takes arrays, sparse matrices, pandas and polars frames, with numbers, categories,
-    text and truth values in any mix. `transform` gives a frame of the same library for a frame, unless `set_output`
-    says otherwise; it keeps columns as they are and encodes nothing. Columns of an array are called x0, x1, ….
+    text and truth values in any mix. For a frame, `transform` returns a frame of the same library, unless `set_output`
+    says otherwise. It returns the columns unchanged, without encoding them. Columns of an array are called x0, x1, ….
 
-    An empty blanket is an answer too: `fit` warns (`EmptyBlanketWarning`), and `transform` gives no columns.
+    The blanket may be empty: then `fit` warns (`EmptyBlanketWarning`), and `transform` returns no columns.
 
     Parameters
     ----------
     algorithm, test, alpha, max_conditioning, dof, reliability, knowledge, known_members, forbidden_members, progress
-        As in `serape.markov_blanket`. Columns of X are given by name, or by position; y is the target.
+        As in `serape.markov_blanket`, with columns of X by name or position; y is the target.
     random_state
-        A seed; exact ties are broken at random with one, and by the order of columns without.
+        A seed. With a seed, exact ties are broken at random; without, by the order of the columns.
     kinds
         As in `serape.Table`: "categorical" or "continuous" for all columns of X, or by name.
     missing
-        As in `serape.Table`, for X: "error", "drop", "level" or "pairwise". Where it is not "error", missing values
-        pass through `transform`. y must be complete.
+        As in `serape.Table`, for X: "error", "drop", "level" or "pairwise". Unless it is "error", `transform` accepts
+        missing values. y must be complete.
     n_jobs
-        Threads of the search; None is one, -1 all. The answer does not depend on it.
+        The number of threads; None is one, -1 uses all cores. The answer does not depend on it.
     finds
         "blanket", or "parents-children" for parents and children alone (as `serape.parents_children`).
     algorithm_options
         A dict of options of the algorithm.
     target_kind
-        What y is: "categorical", "continuous", or "auto": text, truth values, declared categories and whole numbers of
-        at most 20 distinct values (also as 1.0, 2.0, …) are categories, all other numbers a quantity.
+        The kind of y: "categorical", "continuous", or "auto". With "auto", text, truth values, declared categories and
+        whole numbers of at most 20 distinct values (also as 1.0, 2.0, …) are categorical, other numbers continuous.
     discretise, bins
-        Divide continuous columns (and y, if it is continuous) into classes for the search: "quantile", "width" or
-        "mdl", as in `serape.discretise`, so that tests for categories serve. `transform` gives the columns undivided.
+        Divide continuous columns (and y, if it is continuous) into classes for the search, so that tests for
+        categorical columns can be used: "quantile", "width" or "mdl", as in `serape.discretise`. `transform` returns
+        the original columns.
 
     Attributes
     ----------
@@ -77,12 +78,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     support_ : array of bool
         Which columns are selected.
     result_ : Result
-        The whole answer; `result_.explain(name)` tells why a column is in or out.
+        The full result; `result_.explain(name)` explains why a column is selected or not.
     evidence_ : Records
-        The deciding test of every column, as a table: `.to_pandas()`, `.to_polars()`.
+        The test that decided on each column, as a table: `.to_pandas()`, `.to_polars()`.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Only where X has names, all of them text.
+        Only if the columns of X have names, all of them text.
     """
 
     def __init__(
@@ -132,8 +133,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Find the blanket of y among the columns of X."""
         if fit_params:
             raise InputTypeError(
-                f"MarkovBlanketSelector.fit does not take {next(iter(fit_params))!r}; it takes X and y, and every row "
-                f"counts alike"
+                f"MarkovBlanketSelector.fit does not take {next(iter(fit_params))!r}; it takes X and y, and "
+                f"all rows have the same weight"
             )
         if y is None:
             raise DataError("MarkovBlanketSelector requires y to be passed, but the target y is None")
@@ -141,24 +142,24 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise OptionError(f"finds={self.finds!r} is not known; use 'blanket' or 'parents-children'")
         table, target = self._table(X, y)
         found = ask(table, target, self.finds, self._settings())
-        told = None if found.data is None else replace(found.data, table=None)
-        self.result_: Result = replace(found, trace=found.trace.detached(), data=told)  # a model does not keep the data
+        data = None if found.data is None else replace(found.data, table=None)
+        self.result_: Result = replace(found, trace=found.trace.detached(), data=data)  # without the table
         self.blanket_ = self.result_.members
         self.support_ = np.zeros(len(table.names) - 1, bool)
         self.support_[[table.position(name) for name in self.blanket_]] = True
         if not self.blanket_:
             warnings.warn(
-                f"nothing is selected: no column was found to tell anything about {target!r} at alpha={found.alpha:g} "
-                f"({found.tests:,} tests by {found.test}, {found.skipped:,} skipped); transform gives no columns",
+                f"no column is selected: no column was found to depend on {target!r} at alpha={found.alpha:g} "
+                f"({found.tests:,} tests by {found.test}, {found.skipped:,} skipped); transform returns no columns",
                 EmptyBlanketWarning,
                 stacklevel=2,
             )
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the selected columns of X, as they are.
+        """Return the selected columns of X, unchanged.
 
-        Values are looked at in arrays only: NaN and infinities are refused there unless `missing` allows for them.
+        Values are checked in arrays only: NaN and infinities are refused unless `missing` allows them.
         """
         check_is_fitted(self)
         if not _is_frame(X):
@@ -171,7 +172,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def evidence_(self) -> Records:
-        """The deciding test of every column."""
+        """The test that decided on each column."""
         check_is_fitted(self)
         return self.result_.evidence
 
@@ -191,17 +192,17 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     # --- inside --------------------------------------------------------------------------------------------------
 
     def _settings(self) -> Settings:
-        """Return the settings of the search; those about the data have been used by then."""
+        """Return the settings of the search; the table has been read already."""
         given = {name: getattr(self, name) for name in FIELDS if hasattr(self, name)}
         options = self.algorithm_options or {}
         asked = Settings.of(**{**given, "random_state": _seed(self.random_state)}, **options)
         return replace(asked, data=DataSettings())
 
-    def _checked(self, X: Any, **how: Any) -> Any:
-        """Return X, if it is not a frame, as an array or sparse matrix that scikit-learn has checked."""
+    def _checked(self, X: Any, **options: Any) -> Any:
+        """Return X, which is not a frame, as an array or sparse matrix checked by scikit-learn."""
         finite = True if self.missing == "error" else "allow-nan"
-        checked = validate_data(self, X, dtype=None, ensure_all_finite=finite, **how)
-        if checked.dtype.kind == "U" and not hasattr(X, "dtype"):  # a list in which some values are not text
+        checked = validate_data(self, X, dtype=None, ensure_all_finite=finite, **options)
+        if checked.dtype.kind == "U" and not hasattr(X, "dtype"):  # from a list in which some values are not text
             return np.array(X, object)
         return checked
 
@@ -224,15 +225,15 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _is_frame(X: Any) -> bool:
     if nw.dependencies.is_polars_lazyframe(X):
-        raise InputTypeError("X is a lazy frame, which scikit-learn does not take; pass X.collect()")
+        raise InputTypeError("X is a lazy frame, which scikit-learn does not accept; pass X.collect()")
     return nw.dependencies.is_into_dataframe(X)
 
 
-def _name_of(y: Any, taken: list[str]) -> str:
-    """Return the name of y: its own if it has one that X has not."""
+def _name_of(y: Any, names: list[str]) -> str:
+    """Return a name for y that no column of X has: its own, if it has one."""
     own = getattr(y, "name", None)
     name = own if isinstance(own, str) and own else "y"
-    while name in taken:
+    while name in names:
         name += "_"
     return name
 
@@ -245,21 +246,23 @@ def _target(name: str, y: Any, asked: TargetKind) -> Encoded:
     if values.dtype.kind == "f":
         assert_all_finite(values, input_name="y")
     series = nw.from_native(y, series_only=True, pass_through=True)
-    named = isinstance(series, nw.Series) and not series.dtype.is_numeric()  # may declare categories
+    not_numeric = isinstance(series, nw.Series) and not series.dtype.is_numeric()  # it may declare categories
     if asked != "auto":
-        column = read_series(name, series, asked) if named else encode_array(name, values, kind=asked)
-    elif named:
+        column = read_series(name, series, asked) if not_numeric else encode_array(name, values, kind=asked)
+    elif not_numeric:
         column = read_series(name, series, None)
     else:
         column = _by_values(name, values)
     if column.missing is not None:
         row = int(np.argmax(column.missing))
-        raise DataError(f"y has no value in row {row}, one of {int(column.missing.sum()):,}; leave out such rows")
+        raise DataError(
+            f"a value of y is missing in row {row}, one of {int(column.missing.sum()):,}; leave out such rows"
+        )
     return column
 
 
 def _by_values(name: str, values: NDArray[Any]) -> Encoded:
-    """Return y as a column of the kind that its values suggest: few whole numbers are categories, however written."""
+    """Return y as a column of a kind detected from its values: few distinct whole numbers are categories."""
     if values.dtype.kind == "f" and (values == np.floor(values)).all():
         distinct = len(np.unique(values))
         if distinct <= FEW_LEVELS:
@@ -269,7 +272,7 @@ def _by_values(name: str, values: NDArray[Any]) -> Encoded:
 
 
 def _seed(random_state: int | np.random.Generator | np.random.RandomState | None) -> int | np.random.Generator | None:
-    """Return a random state as the search takes it."""
+    """Return a random state in a form that the search accepts."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(np.iinfo(np.int32).max))
     return random_state

@@ -1,4 +1,4 @@
-"""Types that several rooms share."""
+"""Types that several packages share."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
 Finds = Literal["blanket", "parents-children"]
-"""What is asked about one target."""
+"""The question about a target."""
 DofRule = Literal["auto", "full", "adjusted"]
 """How degrees of freedom are counted."""
 ReliabilityRule = Literal["dof", "cells"] | None
 """Which tests of a contingency table are reliable."""
 Reliability = ReliabilityRule | Literal["auto"]
-"""As a caller gives it."""
+"""The rule of reliability as a setting."""
 Missing = Literal["error", "drop", "level", "pairwise"]
-"""What is done about missing values."""
+"""The rule for missing values."""
 Rule = Literal["and", "or"]
-"""How the neighbourhoods of two variables decide on their edge."""
+"""Whether an edge needs both neighbourhoods or one."""
 LocalAlgorithm = Callable[..., Any]
 """`algorithm(search, target, **options)`: returns the variables found (positions or names), or an `Answer`."""
 Variables = Collection[str | int] | Mapping[str | int, Collection[str | int]]

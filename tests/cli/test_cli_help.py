@@ -14,7 +14,7 @@ from serape.data.example import clinic
 class TestHelp:
     @staticmethod
     def commands() -> list[str]:
-        return [info.name or "" for info in app.registered_commands]
+        return [info.name or "" for info in app.registered_commands if not info.hidden]
 
     def test_every_command_has_help_and_examples_that_parse(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert len(self.commands()) == 11

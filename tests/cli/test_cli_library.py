@@ -19,7 +19,7 @@ def test_algorithms(capsys: pytest.CaptureFixture[str]) -> None:
 def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "demo")
     assert (code, err) == (0, "")
-    assert "exactly the blanket in the graph the data were drawn from" in " ".join(out.split())
+    assert "exactly the blanket in the graph behind the data" in " ".join(out.split())
     code, out, _ = run(capsys, "demo", "--rows", "60")
     assert code == 0
     assert "missed" in out
@@ -41,4 +41,4 @@ def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert {entry["study"] for entry in json.loads(run(capsys, "study", "--json")[1])} >= {"pena2005-table4"}
     code, _, err = run(capsys, "sample", "asia", "--json")
     assert code == 2
-    assert "--json is about the list" in err
+    assert "--json is for --list only" in err

@@ -33,6 +33,18 @@ def test_neighbours(capsys: pytest.CaptureFixture[str], patients: str) -> None:
     assert json.loads(out)["parents_children"] == list(expected.members)
     code, out, _ = run(capsys, "neighbours", patients, "-t", "HeartDisease", "--alpha", "0.01")
     assert f"Parents and children of HeartDisease: {len(expected.members)} variables" in out
+    assert run(capsys, "neighbors", patients, "-t", "HeartDisease", "--alpha", "0.01")[:2] == (code, out)
+
+
+def test_names_in_any_case(capsys: pytest.CaptureFixture[str], patients: str) -> None:
+    found = [
+        json.loads(
+            run(capsys, "blanket", patients, "-t", "HeartDisease", "--algorithm", name, "--test", test, "--json")[1]
+        )
+        for name, test in (("hiton-mb", "g2"), ("HITON_MB", "G2"))
+    ]
+    assert found[0]["algorithm"] == found[1]["algorithm"] == "hiton-mb"
+    assert found[0]["blanket"] == found[1]["blanket"]
 
 
 def test_json(capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
@@ -84,7 +96,7 @@ def test_kinds_and_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
         (["blanket", "none.csv", "-t", "x"], 1, "there is no file none.csv"),
         (["blanket", "PATIENTS", "-t", "Heart"], 2, "no column 'Heart'"),
         (["blanket", "PATIENTS", "-t", "Age", "--algorithm", "magic"], 2, "'magic' is not known"),
-        (["blanket", "PATIENTS", "-t", "Age", "--alpha", "2"], 2, "alpha must lie between 0 and 1"),
+        (["blanket", "PATIENTS", "-t", "Age", "--alpha", "2"], 2, "alpha must be between 0 and 1"),
         (["blanket", "PATIENTS", "-t", "Age", "--kind", "Age"], 2, "NAME=categorical"),
         (["blanket", "PATIENTS", "-t", "Age", "--explain", "Agee"], 2, "no variable 'Agee'"),
         (["blanket", "PATIENTS", "-t", "Age", "-o", "/none/found.json"], 1, "cannot be written"),

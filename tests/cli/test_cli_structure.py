@@ -34,7 +34,7 @@ class TestStructure:
         assert code == 0
         assert json.loads(out)["finds"] == "skeleton"
         code, out, _ = run(capsys, "skeleton", asia, "--checkpoint", kept)
-        assert "8 neighbourhoods were taken from the checkpoint" in out
+        assert "8 neighbourhoods come from the checkpoint" in out
         code, out, _ = run(capsys, "region", asia, "-t", "either", "--depth", "1", "--json")
         assert {node["distance"] for node in json.loads(out)["nodes"]} == {0, 1}
         code, out, _ = run(capsys, "region", asia, "-t", "either", "--depth", "1")

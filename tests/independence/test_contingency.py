@@ -205,7 +205,7 @@ class TestBadQuestions:
             serape.ci_test(self.table, "c0", "c1", ["c0"])
 
     def test_unknown_test(self) -> None:
-        with pytest.raises(serape.OptionError, match=r"test 'g3' is not known\. Known are 'auto', 'g2', 'x2'"):
+        with pytest.raises(serape.OptionError, match=r"test 'g3' is not known\. Use one of 'auto', 'g2', 'x2'"):
             serape.ci_test(self.table, 0, 1, test="g3")
 
     @pytest.mark.parametrize("option", [{"dof": "many"}, {"reliability": "hope"}, {"minimum": 0}])

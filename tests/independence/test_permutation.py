@@ -328,7 +328,7 @@ class TestStoppingEarly:
         assert kinds == {True, False}
 
     def test_draws_few_where_nothing_is_at_stake(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(module, "_ROWS_A_NUMBER", 10**9)
+        monkeypatch.setattr(module, "_ROWS_PER_DRAW", 10**9)
         drawn: list[int] = []
         sums = module._sum_over_cells
 

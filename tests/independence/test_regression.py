@@ -107,9 +107,9 @@ def test_likelihood_against_scipy(levels: int) -> None:
     design = np.column_stack([np.ones(250), random.normal(size=(250, 3)), random.integers(2, size=250)])
     scores = design @ random.normal(size=(5, levels)) / 2
     codes = (scores + random.gumbel(size=scores.shape)).argmax(axis=1)
-    found = fit(design, np.eye(levels)[codes], np.zeros((5, levels - 1)))
-    assert found.converged
-    assert found.log_likelihood == pytest.approx(plain_log_likelihood(design, codes), abs=1e-6)
+    fitted = fit(design, np.eye(levels)[codes], np.zeros((5, levels - 1)))
+    assert fitted.converged
+    assert fitted.log_likelihood == pytest.approx(plain_log_likelihood(design, codes), abs=1e-6)
 
 
 def test_two_categories_alone_give_g2() -> None:
@@ -248,8 +248,8 @@ class TestDegenerate:
         assert fitted.log_likelihood == pytest.approx(0.0, abs=1e-5)
         logistic = float(stats.chi2.logsf(bound, 1))
         linear = plain_linear(pd.DataFrame({"u": table.column("u"), "sign": sign}), "u", "sign", [])
-        outcome = RegressionTest(table).test(table.position("u"), table.position("sign"))
-        assert outcome.log_p == pytest.approx(combined(linear, logistic), rel=1e-6)
+        found = RegressionTest(table).test(table.position("u"), table.position("sign"))
+        assert found.log_p == pytest.approx(combined(linear, logistic), rel=1e-6)
 
     def test_what_is_determined_by_the_given_is_not_tested(self) -> None:
         table = self.columns(150)

@@ -47,7 +47,7 @@ def test_records_show_where_a_variable_enters() -> None:
 
 def test_alpha_path_refuses() -> None:
     oracle = serape.DSeparation(serape.load_network("asia").graph)
-    for alphas, words in (([], "empty"), ([0.05, 1.5], "not be 1.5"), (["a"], "not be 'a'")):
+    for alphas, words in (([], "empty"), ([0.05, 1.5], "not 1.5"), (["a"], "not 'a'")):
         with pytest.raises(OptionError, match=words):
             serape.alpha_path(PATIENTS, "HeartDisease", alphas)  # type: ignore[arg-type]
     with pytest.raises(InputTypeError, match="list of numbers"):

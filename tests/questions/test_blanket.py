@@ -62,7 +62,7 @@ class TestBadUse:
 
     @pytest.mark.parametrize("alpha", [0, 1, -0.1, 5])
     def test_alpha(self, alpha: float) -> None:
-        with pytest.raises(serape.OptionError, match="alpha must lie between 0 and 1"):
+        with pytest.raises(serape.OptionError, match="alpha must be between 0 and 1"):
             serape.markov_blanket(clinic(100), "Ward", alpha=alpha)
 
     @pytest.mark.parametrize("n_jobs", [0, -2, 1.5, True])

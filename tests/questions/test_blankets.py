@@ -45,7 +45,7 @@ class TestBlankets:
 
     def test_shared_tests_are_reported(self) -> None:
         note = serape.blankets(self.data, algorithm="iamb")["Age"].notes[-1]
-        assert "91 tests given nothing were shared" in note  # 14 · 13 / 2
+        assert "91 tests given nothing are shared" in note  # 14 · 13 / 2
 
     def test_an_interruption_returns_the_finished_results(self) -> None:
         done: list[str] = []

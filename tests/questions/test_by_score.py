@@ -120,5 +120,5 @@ def test_own_score() -> None:
     assert set(found.graph.edges) == {("a", "c")}
     assert found.score == "fond"
     assert found.total == 1.0
-    with pytest.raises(serape.InputTypeError, match="answers no independence questions"):
+    with pytest.raises(serape.InputTypeError, match="cannot test independence"):
         serape.network(Fond(), "pc-stable")

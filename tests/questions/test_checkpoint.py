@@ -34,7 +34,7 @@ class TestCheckpoint:
         found = serape.skeleton(table, "hiton-pc", checkpoint=path, progress=lambda now: seen.append(now.target))
         assert len(seen) == len(table.names) - 7
         assert undirected_pairs(found.graph) == undirected_pairs(whole.graph)
-        assert any("7 neighbourhoods were taken" in note for note in found.notes)
+        assert any("7 neighbourhoods come from" in note for note in found.notes)
         again = serape.skeleton(table, "hiton-pc", checkpoint=path)
         assert undirected_pairs(again.graph) == undirected_pairs(whole.graph)
 
@@ -78,7 +78,7 @@ class TestCheckpoint:
 
         serape.skeleton(table, make(1), checkpoint=path)
         assert serape.skeleton(table, make(1), checkpoint=path).graph.number_of_edges() > 0
-        with pytest.raises(serape.OptionError, match="is of a run with algorithm"):
+        with pytest.raises(serape.OptionError, match="belongs to a run with algorithm"):
             serape.skeleton(table, make(0), checkpoint=path)
-        with pytest.raises(serape.OptionError, match="needs data"):
+        with pytest.raises(serape.OptionError, match="needs a test on a table"):
             serape.skeleton(serape.DSeparation(nx.DiGraph([("a", "b")])), "mmpc", checkpoint=tmp_path / "other")

@@ -20,8 +20,8 @@ class TestCheckAlgorithm:
         assert wrong is not None
         assert wrong.graph.number_of_nodes() == 3  # a chain, a fork or a collider
         assert wrong.graph.number_of_edges() == 2
-        assert "no_spouses errs on" in str(wrong)
-        assert "does not belong there" in str(wrong) or "is missing: it is a spouse" in str(wrong)
+        assert "no_spouses is wrong on" in str(wrong)
+        assert "does not belong to it" in str(wrong) or "is missing: it is a spouse" in str(wrong)
 
     def test_forgetting_to_shrink_is_caught(self) -> None:
         from serape.local.iamb import grow

@@ -91,8 +91,14 @@ def test_many_targets() -> None:
         ({"known_members": ["HeartDisease"]}, "no member of its own blanket"),
         ({"known_members": ["Agee"]}, "Did you mean 'Age'"),
         ({"known_members": "Age"}, "must be a list"),
-        ({"known_members": ["Age"], "knowledge": {"forbidden_pairs": [("Age", "HeartDisease")]}}, "keeps it apart"),
-        ({"forbidden_members": ["Age"], "knowledge": {"required": [("Age", "HeartDisease")]}}, "joins it to"),
+        (
+            {"known_members": ["Age"], "knowledge": {"forbidden_pairs": [("Age", "HeartDisease")]}},
+            "forbids it to be adjacent",
+        ),
+        (
+            {"forbidden_members": ["Age"], "knowledge": {"required": [("Age", "HeartDisease")]}},
+            "requires an arc between it and",
+        ),
         ({"knowledge": 7}, "knowledge must be"),
     ],
 )

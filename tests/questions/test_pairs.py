@@ -94,7 +94,7 @@ def test_log_p_is_that_of_the_test() -> None:
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    [({"alpha": 0}, "alpha must lie"), ({"strongest": -1}, "strongest must"), ({"n_jobs": 0}, "n_jobs must")],
+    [({"alpha": 0}, "alpha must be"), ({"strongest": -1}, "strongest must"), ({"n_jobs": 0}, "n_jobs must")],
 )
 def test_refusals(options: dict[str, Any], told: str) -> None:
     with pytest.raises(serape.OptionError, match=told):

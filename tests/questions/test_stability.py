@@ -170,9 +170,9 @@ def test_data_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ("options", "error", "words"),
     [
         ({"sampling": "third"}, OptionError, "sampling='third' is not known; use one of 'half', 'bootstrap'"),
-        ({"draws": 0}, OptionError, "draws must be a whole number from 1 on, not 0"),
+        ({"draws": 0}, OptionError, "draws must be a whole number, 1 or more, not 0"),
         ({"random_state": -1}, OptionError, "random_state must be"),
-        ({"alpha": 2}, OptionError, "alpha must lie between 0 and 1"),
+        ({"alpha": 2}, OptionError, "alpha must be between 0 and 1"),
         ({"finds": "children"}, OptionError, "finds='children' is not known"),
         ({"algorithm": "iamm"}, OptionError, "Did you mean 'iamb'"),
         ({"whatever": 1}, OptionError, "has no option 'whatever'"),
@@ -188,7 +188,7 @@ def test_stability_refuses_data() -> None:
     oracle = serape.DSeparation(serape.load_network("asia").graph)
     with pytest.raises(InputTypeError, match="DSeparation.*pass the table"):
         serape.stability(oracle, "dysp")
-    with pytest.raises(OptionError, match="a half of 3 rows"):
+    with pytest.raises(OptionError, match="half of 3 rows"):
         serape.stability([{"a": k % 2, "b": k} for k in range(3)], "a")
     with pytest.raises(OptionError, match="no column 'Heart'"):
         serape.stability(PATIENTS, "Heart")

@@ -26,7 +26,7 @@ class TestWrapper:
         smaller = serape.wrapper(data, found, BernoulliNB())
         assert smaller.blanket == ("good",)
         assert smaller.parents_children == ("good",)
-        assert any("left out" in note and "'weak'" in note for note in smaller.notes)
+        assert any("removed" in note and "'weak'" in note for note in smaller.notes)
         assert set(smaller.dropped) == {"weak", "weaker"}
         assert str(smaller.explain("weak")).startswith("weak was left out by the wrapper")
         assert found.blanket == ("good", "weak", "weaker")
@@ -42,7 +42,7 @@ class TestWrapper:
             {"a": a, "b": b, "t": t}, found, DecisionTreeClassifier(random_state=0), scoring="accuracy"
         )
         assert kept.blanket == ("a", "b")
-        assert any("each member is missed" in note for note in kept.notes)
+        assert any("every member is needed" in note for note in kept.notes)
 
     def test_bad_input(self) -> None:
         from sklearn.linear_model import LinearRegression

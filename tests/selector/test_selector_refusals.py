@@ -105,7 +105,7 @@ def test_y_is_complete(missing: Any, random: np.random.Generator) -> None:
     with pytest.raises(ValueError, match="y contains NaN"):
         selector.fit(X, number)
     for y in (label, pd.Series(label), pl.Series(label.tolist())):
-        with pytest.raises(ValueError, match="y has no value in row 4"):
+        with pytest.raises(ValueError, match="a value of y is missing in row 4"):
             selector.fit(X, y)
 
 
@@ -116,7 +116,7 @@ def test_empty_blanket() -> None:
     random = np.random.default_rng(1)
     X, y = random.integers(0, 2, (200, 5)), random.integers(0, 2, 200)
     selector = MarkovBlanketSelector(alpha=1e-6)
-    with pytest.warns(serape.EmptyBlanketWarning, match="nothing is selected.*'y' at alpha=1e-06.*5 tests"):
+    with pytest.warns(serape.EmptyBlanketWarning, match="no column is selected.*'y' at alpha=1e-06.*5 tests"):
         selector.fit(X, y)
     assert selector.blanket_ == ()
     assert len(selector.evidence_) == 5

@@ -152,9 +152,9 @@ class TestThrombin:
         [
             ("", "is empty"),
             ("X 1 2\n", "line 1 begins with 'X'"),
-            ("A 1 2\nI 0 5\n", "line 2 holds a position outside"),
-            ("A 1 two\n", "line 1 holds something that is not a position"),
-            ("A,0,1\n", "line 1 does not hold 139,351 zeros and ones"),
+            ("A 1 2\nI 0 5\n", "line 2 has a position outside"),
+            ("A 1 two\n", "line 1 has an entry that is not a whole number"),
+            ("A,0,1\n", "line 1 must have 139,351 zeros and ones"),
         ],
     )
     def test_bad_files(self, tmp_path: Path, content: str, complaint: str) -> None:

@@ -1,4 +1,4 @@
-"""The command line: the same names as in Python."""
+"""The command line, with the same names as in Python."""
 
 from serape.cli.app import main
 

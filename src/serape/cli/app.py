@@ -1,4 +1,4 @@
-"""`serape blanket`, `neighbours`, `path`, `stability`, `region`, `skeleton`, `network`, and what comes with serape.
+"""The `serape` command with all its subcommands.
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0 done, 1 bad data, 2 bad use, 130
 interrupted.
@@ -6,7 +6,7 @@ interrupted.
 
 from serape.cli.base import app, main
 
-# Commands are listed in the order in which they come to be.
+# The help lists the commands in the order of these imports.
 # isort: off
 from serape.cli import local  # noqa: F401
 from serape.cli import repeated  # noqa: F401

@@ -1,4 +1,4 @@
-"""The application that commands belong to, how they end, and how they share options."""
+"""The application: its commands, their exit codes, and the options that they share."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Found = TypeVar("Found")
 
 app = typer.Typer(
     name="serape",
-    help="Find the Markov blanket of a variable: the smallest set of columns that tells all there is to know about it.",
+    help="Find the Markov blanket of a variable: the smallest set of columns that makes it independent of all others.",
     epilog="Start with: serape demo\n\nThen, on a file of your own: serape blanket FILE.csv --target COLUMN\n\n"
-    "Exit codes: 0 done, 1 bad data, 2 bad use, 130 interrupted (what was found by then is printed). "
+    "Exit codes: 0 done, 1 bad data, 2 bad use, 130 interrupted (the result so far is printed). "
     "NO_COLOR=1 turns colours off.",
     no_args_is_help=True,
     add_completion=True,
@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 class Command(typer.core.TyperCommand):
-    """A command that says so when it is interrupted, and leaves."""
+    """A command that exits with one line when it is interrupted."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -74,24 +74,27 @@ def _top(
 
 
 def command(
-    name: str, *examples: str, about: str | None = None
+    name: str, *examples: str, about: str | None = None, alias: str | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function a command of this name, with examples below its help.
+    """Make a function a command of this name, with examples below its help. The help does not list the `alias`.
 
-    A parameter whose type is a dataclass stands for options of its own: one for each field.
+    A parameter whose type is a dataclass stands for one option per field.
     """
     head = "Example" if len(examples) == 1 else "Examples"
     epilog = "\n\n".join([f"{head}:", *examples]) if len(examples) > 1 else f"{head}: {examples[0]}"
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        app.command(name, cls=Command, help=about, epilog=epilog)(_spread(function))
+        run = _spread(function)
+        app.command(name, cls=Command, help=about, epilog=epilog)(run)
+        if alias is not None:
+            app.command(alias, cls=Command, help=about, epilog=epilog, hidden=True)(run)
         return function
 
     return register
 
 
 def _spread(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the function with the fields of its dataclasses as parameters in their place."""
+    """Return the function with the fields of its dataclasses in place of the dataclasses."""
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if is_dataclass(hint) and isinstance(hint, type)}
     parameters: list[inspect.Parameter] = []
@@ -120,13 +123,13 @@ def _spread(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def answer(question: Callable[[], Found], tell: Callable[[Found], None]) -> None:
-    """Ask, tell what was found, and exit as interrupted if it was: what was found by then is told too."""
+def answer(question: Callable[[], Found], show: Callable[[Found], None]) -> None:
+    """Ask a question and show the result; if it was interrupted, show the result so far and exit with code 130."""
     interrupted = False
     try:
         found = question()
     except Interrupted as stop:
         found, interrupted = stop.found, True
-    tell(found)
+    show(found)
     if interrupted or not getattr(found, "complete", True):
         raise typer.Exit(INTERRUPTED)

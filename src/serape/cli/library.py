@@ -1,4 +1,4 @@
-"""`serape algorithms`, `sample`, `study` and `demo`: what comes with the package."""
+"""`serape algorithms`, `sample`, `study` and `demo`: commands about the package itself."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from serape.cli.options import AsJson, Jobs, complete_network, read_network
 from serape.cli.show import console, print_grid, print_json, print_line, show_result
 from serape.data.example import clinic, clinic_graph
 from serape.data.writing import write_csv, write_table
-from serape.errors import OptionError, suggestion
+from serape.errors import OptionError
+from serape.names import match, unknown
 from serape.networks import bundled_networks
 from serape.settings import thread_count
 
 
 @command("algorithms", "serape algorithms", "serape algorithms --json")
 def algorithms(as_json: AsJson = False) -> None:
-    """List the algorithms: what each finds, and whether it is provably right given perfect tests."""
+    """List the algorithms: what each finds, and whether it is sound (right with perfect tests)."""
     table = serape.algorithms()
     if as_json:
         print_json(list(table))
@@ -49,11 +50,11 @@ def sample(
     ] = "",
     rows: Annotated[int, typer.Option(help="Number of rows to draw.", min=2)] = 1000,
     seed: Annotated[int | None, typer.Option(help="Seed of the draw.", min=0)] = None,
-    copies: Annotated[int, typer.Option(help="Join so many copies of the network first.", min=1)] = 1,
+    copies: Annotated[int, typer.Option(help="Number of copies of the network to connect before drawing.", min=1)] = 1,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="A .csv, .csv.gz, .csv.xz or .parquet file; if none, CSV on standard output."
+            "--output", "-o", help="A .csv, .csv.gz, .csv.xz or .parquet file; CSV on standard output if not given."
         ),
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the bundled networks.")] = False,
@@ -63,10 +64,10 @@ def sample(
     if show_list or not network:
         _list_networks(as_json)
         if not show_list:
-            raise OptionError("name a network of this list, or a .bif file")
+            raise OptionError("name a network of this list, or a .bif file, for example: serape sample alarm")
         return
     if as_json:
-        raise OptionError("--json is about the list of networks; rows are drawn as CSV or Parquet")
+        raise OptionError("--json is for --list only; rows are written as CSV or Parquet")
     model = read_network(network)
     if copies > 1:
         model = model.tile(copies, seed)
@@ -103,14 +104,18 @@ def _complete_study(incomplete: str) -> list[str]:
     "serape study pena2005-table4 --quick",
 )
 def study(
-    name: Annotated[str, typer.Argument(help="A study; none lists them.", autocompletion=_complete_study)] = "",
+    name: Annotated[
+        str, typer.Argument(help="The name of a study; all are listed if not given.", autocompletion=_complete_study)
+    ] = "",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer samples and sizes: under a minute.")] = False,
-    data: Annotated[Path | None, typer.Option(help="Data that are not bundled, for studies that want them.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for tables, answers and picture.")] = Path("studies"),
+    data: Annotated[
+        Path | None, typer.Option(help="File or folder with data that are not bundled, for studies that need them.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the tables, answers and picture.")] = Path("studies"),
     jobs: Jobs = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Rerun an experiment of a paper, or go on with one that was stopped, and set its numbers beside ours."""
+    """Repeat an experiment of a paper, or continue one that was stopped, and compare its numbers with ours."""
     from serape import studies
 
     if not name:
@@ -120,9 +125,10 @@ def study(
         else:
             print_grid(("study", "paper", "about"), (list(row.values()) for row in listed))
         return
-    if name not in studies.STUDIES:
-        known = list(studies.STUDIES)
-        raise OptionError(f"there is no study {name!r}.{suggestion(name, known)} There are {', '.join(known)}.")
+    chosen = match(name, studies.STUDIES)
+    if chosen is None:
+        raise OptionError(unknown("study", name, studies.STUDIES))
+    name = chosen
     settings = studies.Settings(quick, data, thread_count(jobs))
     with Bar(*Bar.get_default_columns(), MofNCompleteColumn(), console=console(stderr=True)) as bar:
         task = bar.add_task(name, total=None)
@@ -140,7 +146,7 @@ def study(
             print_grid(list(rows[0]), (list(map(str, row.values())) for row in rows), title, 170)
     print_line("written: " + ", ".join(str(path) for path in outcome.files))
     if not any(path.suffix == ".png" for path in outcome.files):
-        print_line("no picture: it needs matplotlib; install it with: pip install 'serape[plots]'")
+        print_line("no picture: matplotlib is missing; install it with: pip install 'serape[plots]'")
 
 
 @command("demo", "serape demo", "serape demo --rows 500 --report demo.html")
@@ -155,7 +161,7 @@ def demo(
     truth = serape.markov_blanket(serape.DSeparation(clinic_graph()), target).blanket
     print_line(
         f"{rows:,} patients of an imaginary heart clinic, {len(patients.names)} columns: {', '.join(patients.names)}.\n"
-        f"Which columns tell all there is to know about {target}?\n"
+        f"Which columns are in the Markov blanket of {target}?\n"
     )
     found = serape.markov_blanket(patients, target, alpha=0.01)
     show_result(found)
@@ -166,10 +172,10 @@ def demo(
             print_line(f"\n{found.explain(name)}")
     missed, extra = sorted(set(truth) - set(found.blanket)), sorted(set(found.blanket) - set(truth))
     if missed or extra:
-        print_line(f"\nThe graph the data were drawn from says {', '.join(truth)}:")
+        print_line(f"\nIn the graph behind the data the blanket is {', '.join(truth)}:")
         print_line(f"missed {', '.join(missed) or 'none'}, extra {', '.join(extra) or 'none'}.")
     else:
-        print_line(f"\nThis is exactly the blanket in the graph the data were drawn from: {', '.join(truth)}.")
+        print_line(f"\nThis is exactly the blanket in the graph behind the data: {', '.join(truth)}.")
     if report is not None:
         found.report(report)
         print_line(f"The report is in {report}: open it in a browser.")

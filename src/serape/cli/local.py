@@ -27,6 +27,7 @@ from serape.results.result import Result
     "serape neighbours patients.csv --target HeartDisease --alpha 0.01 --explain Anxiety",
     "serape neighbours patients.csv --target HeartDisease --algorithm hiton-pc --picture neighbours.png",
     about="Find the parents and children of a column.",
+    alias="neighbors",
 )
 @command(
     "blanket",
@@ -43,19 +44,19 @@ def ask(
     search: SearchOptions,
     explain: Annotated[
         list[str] | None,
-        typer.Option(help="Tell why this column is in or out; repeatable.", rich_help_panel="Output"),
+        typer.Option(help="Explain why this column is in the answer or not; repeatable.", rich_help_panel="Output"),
     ] = None,
     picture: Picture = None,
     output: Output = None,
     report: Report = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask for what the name of the command says."""
+    """Find the parents and children, or the blanket, by the name of the command."""
     check_files(output, picture=picture, report=report)
-    question = serape.parents_children if context.info_name == "neighbours" else serape.markov_blanket
+    question = serape.markov_blanket if context.info_name == "blanket" else serape.parents_children
     table = data.table()
 
-    def tell(found: Result) -> None:
+    def show(found: Result) -> None:
         show_result(found, explain or (), as_json)
         if output is not None:
             found.save(output)
@@ -66,5 +67,5 @@ def ask(
 
     answer(
         lambda: question(table, target, **search.arguments()),
-        tell,
+        show,
     )

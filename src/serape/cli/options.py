@@ -1,4 +1,4 @@
-"""Options that several commands have, and what completes them in a shell."""
+"""Options that several commands share, and their completion in a shell."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from serape.structure.registry import NETWORK_ALGORITHMS
 
 _DATA, _TESTS, _OUTPUT = "Data", "How to search", "Output"
 _EITHER = ("stability", "path")
-"""Commands that ask for blankets, or for what --finds says."""
+"""Commands with --finds, whose default is a blanket."""
 
 # --- completion ------------------------------------------------------------------------------------------------------
 
@@ -37,20 +37,21 @@ def _complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tup
         known += [(a.name, a.paper) for a in NETWORK_ALGORITHMS.values()]
     if asked == "skeleton":
         known.append(("pc-stable", NETWORK_ALGORITHMS["pc-stable"].paper))
-    yield from ((name, about) for name, about in [("auto", "the default"), *known] if name.startswith(incomplete))
+    known.insert(0, ("auto", "the default"))
+    yield from ((name, about) for name, about in known if name.startswith(incomplete.lower()))
 
 
 def _complete_test(incomplete: str) -> list[str]:
-    return [name for name in ("auto", *TESTS) if name.startswith(incomplete)]
+    return [name for name in ("auto", *TESTS) if name.startswith(incomplete.lower())]
 
 
 def _complete_column(context: typer.Context, incomplete: str) -> list[str]:
-    """Complete the name of a column of the file that was named before, if it is text."""
-    words = [context.params.get("data"), *context.args]  # in an unfinished line, arguments may still be words
+    """Complete the name of a column of the data file on the command line, if it is a text file."""
+    words = [context.params.get("data"), *context.args]  # on an incomplete line, arguments may not be parsed yet
     path = next((Path(word) for word in words if word and is_csv(Path(word))), None)
     try:
         return [name for name in column_names(path) if name.startswith(incomplete)] if path is not None else []
-    except DataError:  # nothing to complete by
+    except DataError:  # there are no names to complete
         return []
 
 
@@ -63,13 +64,17 @@ def complete_network(incomplete: str) -> list[str]:
 
 Target = Annotated[
     str,
-    typer.Option("--target", "-t", help="The column that it is about.", autocompletion=_complete_column),
+    typer.Option(
+        "--target", "-t", help="The target: the column that the question is about.", autocompletion=_complete_column
+    ),
 ]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(help="Keep neighbourhoods in this file as they are found, and go on from it.", rich_help_panel=_TESTS),
+    typer.Option(help="Keep neighbourhoods in this file, so that a stopped run can continue.", rich_help_panel=_TESTS),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all.", rich_help_panel=_TESTS)]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", help="Processes or threads; -1 for all cores.", rich_help_panel=_TESTS)
+]
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Also save the result as JSON to this file.", rich_help_panel=_OUTPUT),
@@ -77,16 +82,14 @@ Output = Annotated[
 Report = Annotated[
     Path | None,
     typer.Option(
-        help="Write a report to this .html file: graph, evidence, how to reproduce; opens offline.",
+        help="Write a report to this .html file: graph, evidence, how to reproduce it.",
         rich_help_panel=_OUTPUT,
     ),
 ]
 Picture = Annotated[
-    Path | None, typer.Option(help="Draw what was found into this .png, .svg or .pdf file.", rich_help_panel=_OUTPUT)
+    Path | None, typer.Option(help="Draw the result into this .png, .svg or .pdf file.", rich_help_panel=_OUTPUT)
 ]
-Finds = Annotated[
-    Literal["blanket", "parents-children"], typer.Option(help="What to look for.", rich_help_panel=_TESTS)
-]
+Finds = Annotated[Literal["blanket", "parents-children"], typer.Option(help="What to find.", rich_help_panel=_TESTS)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=_OUTPUT)]
 Truth = Annotated[
     str | None,
@@ -100,7 +103,7 @@ Truth = Annotated[
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Which data, and how to read them."""
+    """The data file, and how to read it."""
 
     data: Annotated[
         Path,
@@ -112,7 +115,7 @@ class DataOptions:
     missing: Annotated[
         Literal["error", "drop", "level", "pairwise"],
         typer.Option(
-            help="Missing values: refuse, drop such rows, make them a level, or use for each test the rows it has.",
+            help="Missing values: refuse, drop the rows, make them a level, or use the complete rows of each test.",
             rich_help_panel=_DATA,
         ),
     ] = "error"
@@ -130,13 +133,13 @@ class DataOptions:
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line names the columns; detected if not given.",
+            help="Whether the first line holds the names of the columns; detected if not given.",
             rich_help_panel=_DATA,
         ),
     ] = None
     na: Annotated[
         list[str] | None,
-        typer.Option(help="A word that stands for a missing value; repeatable.", rich_help_panel=_DATA),
+        typer.Option(help="A word that means a missing value; repeatable.", rich_help_panel=_DATA),
     ] = None
 
     def table(self) -> serape.Table:
@@ -154,17 +157,17 @@ class DataOptions:
         try:
             return serape.Table(text, **options)
         finally:
-            text.detach()  # standard input is not ours to close
+            text.detach()  # leaves standard input open
 
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """All settings of a search but the significance level."""
+    """All settings of a search except the significance level."""
 
     algorithm: Annotated[
         str,
         typer.Option(
-            help="A name that `serape algorithms` lists, or auto.",
+            help="The name of an algorithm (see `serape algorithms`), in any case, or auto.",
             autocompletion=_complete_algorithm,
             rich_help_panel=_TESTS,
         ),
@@ -172,7 +175,7 @@ class QuestionOptions:
     test: Annotated[
         str,
         typer.Option(
-            help=f"Independence test: auto, {', '.join(TESTS)}.",
+            help=f"The name of an independence test, in any case: auto, {', '.join(TESTS)}.",
             autocompletion=_complete_test,
             rich_help_panel=_TESTS,
         ),
@@ -186,27 +189,26 @@ class QuestionOptions:
     reliability: Annotated[
         Literal["auto", "dof", "cells", "none"],
         typer.Option(
-            help="Require 5 rows per degree of freedom, 5 rows per cell, or nothing of a test.", rich_help_panel=_TESTS
+            help="Require 5 rows per degree of freedom, 5 rows per cell, or nothing.",
+            rich_help_panel=_TESTS,
         ),
     ] = "auto"
     seed: Annotated[
         int | None,
-        typer.Option(
-            help="Seed of what is random: the rows that are drawn, or else exact ties.", rich_help_panel=_TESTS
-        ),
+        typer.Option(help="Seed for drawing rows, or for breaking exact ties at random.", rich_help_panel=_TESTS),
     ] = None
     knowledge: Annotated[
         Path | None,
         typer.Option(
-            help="A JSON file of what is known: pairs of names under required, forbidden (arcs, from and to) and "
-            "forbidden_pairs, and lists of names, earlier to later, under tiers.",
+            help="A JSON file of what is known about the network: pairs of names under required and forbidden (arcs, "
+            "from and to) and forbidden_pairs, and lists of names, earlier to later, under tiers.",
             rich_help_panel=_TESTS,
         ),
     ] = None
     known: Annotated[
         list[str] | None,
         typer.Option(
-            help="A column that belongs to the answer whatever tests say; repeatable.",
+            help="A column that belongs to the answer whatever the tests show; repeatable.",
             autocompletion=_complete_column,
             rich_help_panel=_TESTS,
         ),
@@ -223,7 +225,7 @@ class QuestionOptions:
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.", rich_help_panel=_OUTPUT)] = False
 
     def arguments(self) -> dict[str, Any]:
-        """Return them as arguments of the questions in Python."""
+        """Return the settings as arguments of the questions in Python."""
         return {
             "algorithm": self.algorithm,
             "test": self.test,
@@ -246,7 +248,7 @@ class SearchOptions(QuestionOptions):
     alpha: Annotated[float, typer.Option(help="Significance level.", rich_help_panel=_TESTS)] = 0.05
 
     def arguments(self) -> dict[str, Any]:
-        """Return them as arguments of the questions in Python."""
+        """Return the settings as arguments of the questions in Python."""
         return {**super().arguments(), "alpha": self.alpha}
 
 
@@ -263,12 +265,12 @@ def _read_knowledge(path: Path | None) -> Mapping[str, Any] | None:
     try:
         content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise OptionError(f"the knowledge in {path} cannot be read as JSON: {error}") from None
+        raise OptionError(f"--knowledge {path} cannot be read as JSON: {error}") from None
     return content
 
 
 def _read_limit(text: str) -> int | Literal["auto"] | None:
-    """Return what --max-conditioning says."""
+    """Return the value of --max-conditioning."""
     if text == "auto":
         return "auto"
     if text == "none":
@@ -279,12 +281,12 @@ def _read_limit(text: str) -> int | Literal["auto"] | None:
 
 
 def read_network(name: str) -> serape.Network:
-    """Return a network by the name of a bundled one, or of a BIF file."""
+    """Return a bundled network, or the network in a BIF file."""
     return serape.read_bif(name) if Path(name).suffix in (".bif", ".gz") else serape.load_network(name)
 
 
 def check_files(*paths: Path | None, picture: Path | None = None, report: Path | None = None) -> None:
-    """Refuse files that cannot be written, and pictures that cannot be drawn, before the search, not after it."""
+    """Before the search, refuse files that cannot be written and pictures that cannot be drawn."""
     if report is not None:
         check_name(report)
     if picture is not None:
@@ -292,4 +294,4 @@ def check_files(*paths: Path | None, picture: Path | None = None, report: Path |
         pictures.check_matplotlib()
     for path in (*paths, picture, report):
         if path is not None and not path.parent.is_dir():
-            raise DataError(f"{path} cannot be written: there is no folder {path.parent}")
+            raise DataError(f"{path} cannot be written: there is no folder {path.parent}; create it first")

@@ -1,4 +1,4 @@
-"""`serape path` and `serape stability`: the same question, asked at many alphas or in many draws of the rows."""
+"""`serape path` and `serape stability`: one question, repeated at many alphas or in many draws of rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def path(
     alpha: Annotated[
         list[float] | None,
         typer.Option(
-            help="A significance level; repeatable. 25 from 1e-10 to 0.2, if none.", rich_help_panel="How to search"
+            help="A significance level; repeatable. 25 from 1e-10 to 0.2 if not given.", rich_help_panel="How to search"
         ),
     ] = None,
     search: QuestionOptions,
@@ -50,13 +50,13 @@ def path(
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell which columns enter the blanket of a column as alpha grows."""
+    """Find which columns enter the blanket of a column as alpha grows."""
     check_files(output, picture=picture)
     table = data.table()
 
-    def tell(found: serape.AlphaPath) -> None:
+    def show(found: serape.AlphaPath) -> None:
         enters = {row["variable"]: row["enters"] for row in found.records}
-        _tell({**asdict(found), "enters": enters}, lambda: show_path(found), as_json, output)
+        _print({**asdict(found), "enters": enters}, lambda: show_path(found), as_json, output)
         if picture is not None:
             found.plot(picture)
 
@@ -68,7 +68,7 @@ def path(
             finds=finds,
             **search.arguments(),
         ),
-        tell,
+        show,
     )
 
 
@@ -82,31 +82,31 @@ def stability(
     target: Target,
     *,
     finds: Finds = "blanket",
-    draws: Annotated[int, typer.Option(help="How many times rows are drawn.", rich_help_panel="How to search")] = 100,
+    draws: Annotated[int, typer.Option(help="The number of draws.", rich_help_panel="How to search")] = 100,
     sampling: Annotated[
         Literal["half", "bootstrap"],
         typer.Option(
-            help="Half of the rows, or as many as there are, with replacement.", rich_help_panel="How to search"
+            help="Draw half of the rows, or as many as there are, with replacement.", rich_help_panel="How to search"
         ),
     ] = "half",
     threshold: Annotated[
         float,
-        typer.Option(help="The share of draws from which on a column is called stable.", rich_help_panel="Output"),
+        typer.Option(help="The least share of draws in which a stable column is found.", rich_help_panel="Output"),
     ] = 0.5,
     search: SearchOptions,
     picture: Picture = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell how often each column is found when rows are drawn again and again."""
+    """Find how often each column is in the answer when the search is repeated on drawn rows."""
     check_files(output, picture=picture)
     if not 0 < threshold <= 1:
-        raise OptionError(f"--threshold must lie above 0 and at most be 1, not {threshold:g}")
+        raise OptionError(f"--threshold must be above 0 and at most 1, not {threshold:g}")
     table = data.table()
 
-    def tell(found: serape.Stability) -> None:
+    def show(found: serape.Stability) -> None:
         stable = {"threshold": threshold, "stable": found.stable(threshold)}
-        _tell({**asdict(found), **stable}, lambda: show_stability(found, threshold), as_json, output)
+        _print({**asdict(found), **stable}, lambda: show_stability(found, threshold), as_json, output)
         if picture is not None:
             found.plot(picture, threshold=threshold)
 
@@ -119,14 +119,14 @@ def stability(
             finds=finds,
             **search.arguments(),
         ),
-        tell,
+        show,
     )
 
 
-def _tell(content: dict[str, Any], show: Callable[[], None], as_json: bool, output: Path | None) -> None:
+def _print(content: dict[str, Any], print_tables: Callable[[], None], as_json: bool, output: Path | None) -> None:
     if as_json:
         print_json(content)
     else:
-        show()
+        print_tables()
     if output is not None:
         atomic_write(output, json.dumps(finite(content), indent=1, allow_nan=False) + "\n")

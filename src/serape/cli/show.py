@@ -1,7 +1,7 @@
-"""Answers on standard output: tables for people, JSON for programs.
+"""Results on standard output: tables for people, JSON for programs.
 
-Names are never cut. Where a table is wider than the terminal, the last column is folded; where even that is not enough,
-every row becomes a few lines.
+Names are never cut. If a table is wider than the terminal, its last column is folded; if that is not enough, every row
+becomes several lines.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from serape.results.charts import MAX_BARS
 from serape.results.explanation import p_text
 from serape.results.result import Result, finite, json_text
 
-FOLDED = 24
-"""The least width of a column that is folded."""
+MIN_FOLDED = 24
+"""The least width of a folded column."""
 PIPED = 160
-"""The width of tables where there is no terminal to fill."""
+"""The width of tables where there is no terminal."""
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return where to print: in colour on a terminal only, and not if NO_COLOR is set."""
+    """Return the console: in colour on a terminal only, and not if NO_COLOR is set."""
     out = Console(stderr=stderr, highlight=False)
     if not out.is_terminal and "COLUMNS" not in os.environ:
         out.width = PIPED
@@ -38,27 +38,27 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def print_json(content: Any) -> None:
-    """Print something as JSON."""
+    """Print a value as JSON."""
     typer.echo(json.dumps(finite(content), indent=1, allow_nan=False, default=str))
 
 
 def print_line(text: str) -> None:
-    """Print a line as it is: no markup; folded to the width of a terminal, if there is one."""
+    """Print a line without markup, folded to the width of a terminal if there is one."""
     out = console()
     out.print(Text(text), soft_wrap=not out.is_terminal)
 
 
 def print_grid(
-    columns: Sequence[str], lines: Iterable[Sequence[str]], title: str | None = None, least: int = 0
+    columns: Sequence[str], lines: Iterable[Sequence[str]], title: str | None = None, min_width: int = 0
 ) -> None:
-    """Print a table so that nothing in it is cut; `least` is a width to take even if the terminal has less."""
+    """Print a table so that nothing in it is cut; it is at least `min_width` wide, even if the terminal is not."""
     out = console()
-    out.width = max(out.width, least)
+    out.width = max(out.width, min_width)
     rows = [list(line) for line in lines]
     widths = [max([cell_len(head), *(cell_len(row[k]) for row in rows)]) for k, head in enumerate(columns)]
     borders = 3 * len(columns) + 1
     fixed = sum(widths[:-1]) + borders
-    if fixed + min(widths[-1], FOLDED) > out.width:
+    if fixed + min(widths[-1], MIN_FOLDED) > out.width:
         _print_stacked(out, columns, rows, title)
         return
     grid = Grid(title=title)
@@ -82,7 +82,7 @@ def _print_stacked(out: Console, columns: Sequence[str], rows: list[list[str]], 
 
 
 def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = False) -> None:
-    """Print a blanket or a neighbourhood, and why some variables are in or out."""
+    """Print a blanket or a neighbourhood, and explanations for some variables."""
     explanations = [found.explain(name) for name in explain]
     if as_json:
         typer.echo(json_text(found), nl=False)
@@ -106,7 +106,7 @@ def _given(given: Sequence[str] | None) -> str:
 
 
 def show_path(found: serape.AlphaPath) -> None:
-    """Print at which alpha each variable enters."""
+    """Print the alpha at which each variable enters."""
     lines = str(found).splitlines()
     print_line(lines[0])
     if len(found.records):
@@ -115,17 +115,17 @@ def show_path(found: serape.AlphaPath) -> None:
             ([row["variable"], f"{row['enters']:.3g}", f"{row['share']:.0%}"] for row in found.records),
         )
     else:
-        print_line("nothing was found at any of them")
+        print_line("no variable is found at any of these levels")
     for line in lines[1 + len(found.records) :]:
         print_line(line.strip())
 
 
 def show_stability(found: serape.Stability, threshold: float) -> None:
     """Print how often variables were found, the most frequent first."""
-    ever = [row for row in found.records if row["draws"]]
+    found_rows = [row for row in found.records if row["draws"]]
     lines = str(found).splitlines()
     print_line(lines[0])
-    if ever:
+    if found_rows:
         print_grid(
             ("variable", "draws", "share", "stable"),
             (
@@ -135,12 +135,14 @@ def show_stability(found: serape.Stability, threshold: float) -> None:
                     f"{row['share']:.0%}",
                     "yes" if row["share"] >= threshold else "",
                 ]
-                for row in ever[:MAX_BARS]
+                for row in found_rows[:MAX_BARS]
             ),
         )
-    if len(ever) > MAX_BARS:
-        most = ever[MAX_BARS]["share"]
-        print_line(f"and {len(ever) - MAX_BARS:,} others, each in {most:.0%} of the draws at most (--json has all)")
+    if len(found_rows) > MAX_BARS:
+        share = found_rows[MAX_BARS]["share"]
+        print_line(
+            f"and {len(found_rows) - MAX_BARS:,} others, each in at most {share:.0%} of the draws (--json lists all)"
+        )
     for line in lines[1:]:
         print_line(line.strip())
 
@@ -149,7 +151,7 @@ def show_stability(found: serape.Stability, threshold: float) -> None:
 
 
 def show_structure(found: serape.Structure, comparison: serape.GraphComparison | None = None) -> None:
-    """Print a skeleton or a network, and how it compares with the truth."""
+    """Print a skeleton or a network, and its comparison with the truth."""
     title, *rest = str(found).splitlines()
     print_line(title)
     both_ways = found.graph.has_edge
@@ -164,22 +166,22 @@ def show_structure(found: serape.Structure, comparison: serape.GraphComparison |
 
 
 def show_edges(edges: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> None:
-    """Print edges, each with what speaks for it."""
+    """Print edges with their evidence."""
     if not edges:
         return
-    tested = any("log_p" in seen for *_, seen in edges)
-    scored = any("gain" in seen for *_, seen in edges)
+    tested = any("log_p" in evidence for *_, evidence in edges)
+    scored = any("gain" in evidence for *_, evidence in edges)
     rows = []
-    for a, arrow, b, seen in edges:
+    for a, arrow, b, evidence in edges:
         row = [a, arrow, b]
         if scored:
-            row.append(f"{seen['gain']:.2f}")
+            row.append(f"{evidence['gain']:.2f}")
         if tested:
             row += [
-                f"{seen.get('statistic', math.nan):.5g}",
-                f"{seen.get('dof', math.nan):g}",
-                p_text(seen.get("log_p", math.nan)),
-                _given(seen.get("given")),
+                f"{evidence.get('statistic', math.nan):.5g}",
+                f"{evidence.get('dof', math.nan):g}",
+                p_text(evidence.get("log_p", math.nan)),
+                _given(evidence.get("given")),
             ]
         rows.append(row)
     print_grid(("from", "", "to", *["gain"] * scored, *["statistic", "dof", "p", "given"] * tested), rows)

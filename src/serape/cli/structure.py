@@ -40,21 +40,21 @@ def region(
     data: DataOptions,
     target: Target,
     *,
-    depth: Annotated[int, typer.Option(help="How many edges away from it.")] = 2,
+    depth: Annotated[int, typer.Option(help="The largest number of edges between the target and a column.")] = 2,
     search: SearchOptions,
     picture: Picture = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the columns within some edges of a column, and the edges that lead there."""
+    """Find the columns within a number of edges of a column, and the edges on the way."""
     check_files(output, picture=picture)
     table = data.table()
 
-    def tell(found: Any) -> None:
+    def show(found: Any) -> None:
         content = {
             **found.graph,
             "nodes": [{"name": name, "distance": steps} for name, steps in found.nodes(data="distance")],
-            "edges": [{"from": a, "to": b, **seen} for a, b, seen in found.edges(data=True)],
+            "edges": [{"from": a, "to": b, **evidence} for a, b, evidence in found.edges(data=True)],
         }
         if as_json:
             print_json(content)
@@ -72,7 +72,7 @@ def region(
             depth,
             **search.arguments(),
         ),
-        tell,
+        show,
     )
 
 
@@ -80,7 +80,7 @@ def _show_region(found: Any) -> None:
     about = found.graph
     edges = "1 edge" if about["depth"] == 1 else f"{about['depth']} edges"
     print_line(f"Within {edges} of {about['target']}: {len(found) - 1} variables")
-    show_edges([(a, "–", b, seen) for a, b, seen in found.edges(data=True)])
+    show_edges([(a, "–", b, evidence) for a, b, evidence in found.edges(data=True)])
     print_line(
         f"by {about['algorithm']} with {about['test']} at alpha {about['alpha']:g}: {about['tests']:,} tests, "
         f"{about['skipped']:,} skipped, {about['seconds']:.3g} s"
@@ -97,7 +97,10 @@ def skeleton(
     *,
     search: SearchOptions,
     rule: Annotated[
-        Literal["and", "or"], typer.Option(help="Join two columns if both, or if one of them, has the other.")
+        Literal["and", "or"],
+        typer.Option(
+            help="Two columns are adjacent if both neighbourhoods (and), or one of them (or), contain the other column."
+        ),
     ] = "and",
     checkpoint: Checkpoint = None,
     picture: Picture = None,
@@ -105,7 +108,7 @@ def skeleton(
     report: Report = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find which columns are joined by an arc, without the arcs' directions."""
+    """Find which columns are adjacent, without the directions of the arcs."""
     check_files(output, picture=picture, report=report)
     table = data.table()
     answer(
@@ -115,7 +118,7 @@ def skeleton(
             checkpoint=checkpoint,
             **search.arguments(),
         ),
-        lambda found: _tell(found, as_json, output, report, picture),
+        lambda found: _print(found, as_json, output, report, picture),
     )
 
 
@@ -130,7 +133,7 @@ def network(
     *,
     search: SearchOptions,
     score: Annotated[
-        Literal["auto", "bdeu", "bic", "aic", "k2"], typer.Option(help="Score, for those that go by one.")
+        Literal["auto", "bdeu", "bic", "aic", "k2"], typer.Option(help="The score, for algorithms that use one.")
     ] = "auto",
     ess: Annotated[float, typer.Option(help="Equivalent sample size of the BDeu score.")] = 1.0,
     checkpoint: Checkpoint = None,
@@ -144,15 +147,15 @@ def network(
     report: Report = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the network behind a table: which columns are joined by an arc, and which way."""
+    """Find the network behind a table: which columns are adjacent, and the directions of the arcs."""
     check_files(output, bif, picture=picture, report=report)
     table = data.table()
     true = None if truth is None else read_network(truth)
     if true is not None and set(true.variables) != set(table.names):
-        raise OptionError(f"the network {truth!r} and the table have different variables; they cannot be compared")
+        raise OptionError(f"--truth {truth} and the table have different variables; both must have the same")
 
-    def tell(found: serape.Structure) -> None:
-        _tell(found, as_json, output, report, picture, true)
+    def show(found: serape.Structure) -> None:
+        _print(found, as_json, output, report, picture, true)
         if bif is not None and found.complete:
             serape.write_bif(found.fit(), bif)
 
@@ -164,11 +167,11 @@ def network(
             checkpoint=checkpoint,
             **search.arguments(),
         ),
-        tell,
+        show,
     )
 
 
-def _tell(
+def _print(
     found: serape.Structure,
     as_json: bool,
     output: Path | None,

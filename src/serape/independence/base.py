@@ -60,7 +60,7 @@ class IndependenceTest(ABC):
     def answers(
         self, x: int, target: int, sets: Iterator[tuple[int, ...]]
     ) -> Iterator[tuple[tuple[int, ...], Outcome]]:
-        """Do as `answer` does given each of several sets, in order; a test may ask for several at a time."""
+        """Yield each of several sets with its `answer`, in order; a test may compute several at a time."""
         for given in sets:
             yield given, self.answer(x, target, given)
 

@@ -17,11 +17,11 @@ from serape.independence.outcomes import Candidates, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 from serape.types import DofRule, ReliabilityRule
 
-_MOST_AHEAD = 64  # conditioning sets that an engine counts at a time
+_MAX_AHEAD = 64  # conditioning sets in one request to the engine
 
 
 class CountedTest(ContingencyTest):
-    """G² or X² on the counts of any engine: the same answers, to the bit, as on a Table."""
+    """G² or X² on the counts of any engine: the same answers, bit for bit, as on a Table."""
 
     statistic: Literal["g2", "x2"]  # type: ignore[misc]
 
@@ -54,11 +54,11 @@ class CountedTest(ContingencyTest):
             super().check(variables)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
-        """Return the mean number of rows in a cell of the table of these variables."""
+        """Return the mean number of rows per cell of the table of the variables."""
         return self.engine.rows / math.prod(map(self.engine.levels, variables))
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-        """Test X ⊥ Y | given; performed even where it is not reliable."""
+        """Test X ⊥ Y | given; the statistic is computed even if the test is not reliable."""
         return Outcome(*self._counted.test(self.engine.counts(y, [x], given)), self.rows)
 
     def screen(
@@ -84,12 +84,12 @@ class CountedTest(ContingencyTest):
     def answers(
         self, x: int, target: int, sets: Iterator[tuple[int, ...]]
     ) -> Iterator[tuple[tuple[int, ...], Outcome]]:
-        """Test X ⊥ T given each of several sets; the engine counts more and more of them at a time."""
+        """Test X ⊥ T given each of several sets; each request to the engine has twice as many sets as the last."""
         ahead = 1
-        while some := list(islice(sets, ahead)):
-            for given, counts in zip(some, self.engine.counts_of_sets(target, [x], some), strict=True):
+        while batch := list(islice(sets, ahead)):
+            for given, counts in zip(batch, self.engine.counts_of_sets(target, [x], batch), strict=True):
                 yield given, NativeScreenResult(as_positions([x]), given, self._counted.screen(counts)).outcome(0)
-            ahead = min(2 * ahead, _MOST_AHEAD)
+            ahead = min(2 * ahead, _MAX_AHEAD)
 
     # All other batch questions are built on these.
     working_set = IndependenceTest.working_set

@@ -16,11 +16,11 @@ from serape.independence.outcomes import Candidates, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult, as_screen_result
 
 MIN_VARIANCE = 1e-10
-"""The share of a column's variance below which nothing is left of it: it is collinear with the conditioning set."""
+"""A column is collinear with the conditioning set if a smaller share of its variance is unexplained."""
 
 
 class SummedTest(IndependenceTest):
-    """The test `partial-correlation` on the Gram matrices of any engine: the same answers to rounding as on a Table.
+    """The test `partial-correlation` on the sums of any engine: the same answers, up to rounding, as on a Table.
 
     A screen is one request for the products of the target and the conditioning set with all candidates.
     """
@@ -32,10 +32,10 @@ class SummedTest(IndependenceTest):
         self.table = getattr(engine, "table", None)
         self.variables = engine.names
         self.rows = engine.rows
-        stuck = [name for k, name in enumerate(engine.names) if engine.levels(k)]
-        if stuck:
+        refused = [name for k, name in enumerate(engine.names) if engine.levels(k)]
+        if refused:
             raise DataError(
-                f"test {self.name!r} needs continuous columns, but {stuck[0]!r} is categorical; leave it out"
+                f"test {self.name!r} needs continuous columns, but {refused[0]!r} is categorical; leave it out"
             )
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
@@ -70,7 +70,7 @@ class SummedTest(IndependenceTest):
 
 
 def _partial_correlation(covariance: NDArray[np.float64], variance: NDArray[np.float64], n: int, x: int) -> float:
-    """Return the correlation of column x with column n − 1 given the columns before; NaN if nothing is left of one."""
+    """Return the correlation of column x with column n − 1 given the columns before; NaN if one is collinear."""
     columns = [*range(n), x]
     if min(variance[columns]) <= 0:
         return math.nan

@@ -1,4 +1,4 @@
-"""Work about many targets, side by side: processes, threads, tests shared between targets, progress."""
+"""Work on many targets in parallel: processes, threads, and tests that targets share."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from serape.progress import Progress, ProgressCallback
 
 Value = TypeVar("Value")
 
-_TRIAL = 0.03  # seconds, before more processes are thought of
-_WORTH_A_FORK = 0.25  # seconds of work that is left: less is done before others have started
+_TRIAL = 0.03  # seconds of work after which the rest is estimated
+_WORTH_A_FORK = 0.25  # seconds of remaining work: less is done before other processes have started
 
 MAX_SHARED = 10_000_000
-"""Targets times variables up to which tests given nothing are shared: 250 MB of answers."""
+"""The most targets times variables for which tests given nothing are shared: 250 MB of answers."""
 
 
 def parallel_map(
@@ -34,17 +34,17 @@ def parallel_map(
     detach: Callable[[Value], Value] | None = None,
     if_shared: bool = False,
 ) -> bool:
-    """Do a piece of work for each item, several at a time, and tell what came of each; return whether it was shared.
+    """Do the work for each item, several at a time, and call `done` with each value; return whether it was shared.
 
-    Python works on one thread at a time, so several processes share what takes more than a moment, if the `test` that
-    the work asks can live in them; threads do otherwise. `detach` makes a value fit to be sent from one to another. With
-    `if_shared`, what is too little to be shared is left undone, but for some of the items. What one of them raises ends
-    the others too. The work is given a watcher, which its search must have: it ends the search when another thread is
-    to stop.
+    Python runs one thread at a time. So work that takes more than a moment is shared by processes, if the `test` behind
+    it can be used in them, and by threads otherwise. `detach` makes a value fit to be sent to another process. With
+    `if_shared`, work that is too short to be shared ends after the first items. An exception in one item ends all
+    others. The work receives a progress callback, which it must pass to its search: it ends the search when the others
+    end.
     """
     waiting = list(items)
     if jobs > 1 and len(waiting) > 2 and test is not None and can_fork(test):
-        waiting, worth = _for_a_moment(work, waiting, done, if_shared)
+        waiting, worth = _try_first(work, waiting, done, if_shared)
         if worth:
             in_processes(lambda item, look: work(item, lambda _: look()), waiting, jobs, done, detach)
         return worth
@@ -57,31 +57,31 @@ def parallel_map(
 
 
 def _ignore_progress(now: Progress) -> None:
-    """Watch, but never end a search."""
+    """Do nothing with progress."""
     del now
 
 
 def can_fork(test: IndependenceTest) -> bool:
-    """Return whether a test can be asked in a process made by a fork: what others have written may not bear it."""
+    """Return whether a test can be used in a forked process; a test of the caller's own may not allow it."""
     return possible() and type(test).__module__.startswith("serape.") and not isinstance(test, FunctionTest)
 
 
-def _for_a_moment(
+def _try_first(
     work: Callable[[int, ProgressCallback], Value],
     items: Sequence[int],
     done: Callable[[int, Value], None],
-    only_a_moment: bool,
+    stop_if_short: bool,
 ) -> tuple[list[int], bool]:
-    """Work until it is clear whether it will take a while; return what is left then, and whether it will.
+    """Work on the first items; return the remaining ones, and whether they are worth sharing.
 
-    If it will not, the work is done to the end, unless it is to be `only_a_moment`.
+    Work that is not worth sharing is done to the end, unless `stop_if_short`.
     """
     started = time.perf_counter()
     for count, item in enumerate(items):
         spent = time.perf_counter() - started
         if count and spent > _TRIAL:
             worth = spent / count * (len(items) - count) > _WORTH_A_FORK
-            if worth or only_a_moment:
+            if worth or stop_if_short:
                 return list(items[count:]), worth
         done(item, work(item, _ignore_progress))
     return [], False
@@ -95,7 +95,7 @@ def _in_threads(
 ) -> None:
     stop = threading.Event()
 
-    def stopper(now: Progress) -> None:
+    def stop_search(now: Progress) -> None:
         del now
         if stop.is_set():
             raise KeyboardInterrupt
@@ -111,7 +111,7 @@ def _in_threads(
                     item = next(waiting, None)
                 if item is None:
                     return
-                done(item, work(item, stopper))
+                done(item, work(item, stop_search))
         except BaseException as error:
             stop.set()
             failures.append(error)
@@ -121,7 +121,7 @@ def _in_threads(
         worker.start()
     try:
         for worker in workers:
-            while worker.is_alive():  # in short naps, so that Ctrl-C is noticed
+            while worker.is_alive():  # with a timeout, so that Ctrl-C is noticed
                 worker.join(0.1)
     except BaseException:
         stop.set()
@@ -135,9 +135,9 @@ def _in_threads(
 def marginal_tests(
     test: IndependenceTest, targets: Sequence[int], knowledge: BoundKnowledge | None = None, threads: int = 1
 ) -> dict[int, ScreenResult]:
-    """Test every target against all variables given nothing, each pair once; nothing if that is too much to keep.
+    """Test every target against all variables given nothing, each pair once; none if the answers are too many.
 
-    Pairs that knowledge keeps apart are not tested.
+    Pairs that knowledge forbids are not tested.
     """
     if len(targets) < 2 or len(targets) * len(test.variables) > MAX_SHARED:
         return {}
@@ -145,7 +145,7 @@ def marginal_tests(
 
 
 def shared_tests(known: Mapping[int, ScreenResult]) -> int:
-    """Return how many tests are behind what is known given nothing: a pair of targets was tested once."""
+    """Return the number of tests behind the marginal tests of targets: a pair of targets was tested once."""
     targets = as_positions(list(known))
     total = sum(screen.performed for screen in known.values())
     return total - sum(screen.part(targets).performed for screen in known.values()) // 2

@@ -1,9 +1,8 @@
 """Steps about many targets, computed beforehand in several processes.
 
-Algorithms that look at a pair from both sides compute the same steps about a variable for every target (`memoised`).
-Two processes that each went through half of the targets would both compute nearly all of them. So first the own steps
-of every target are computed, shared out between the processes, and brought together; the searches that follow find
-them in the cache.
+Algorithms that test a pair from both sides use the same steps about a variable for every target (`memoised`). Two
+processes with half of the targets each would both compute nearly all steps. So the processes first compute the steps
+about each target itself and collect them; the searches that follow find them in the cache.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ from serape.progress import ProgressCallback
 from serape.search import Search
 from serape.search.memo import NeedsOtherTarget, StepCache, StepRecord
 
-_JUDGED_BY = 64  # targets
+_TRIAL_TARGETS = 64
 
 
 class Asked(Protocol):
-    """A question that can be asked of any target."""
+    """A question about any target."""
 
     @property
     def source(self) -> IndependenceTest:
-        """The test that answers."""
+        """The test behind the search."""
         ...
 
     def search(
@@ -44,7 +43,7 @@ class Asked(Protocol):
         ...
 
     def answer(self, search: Search, target: int) -> object:
-        """Return what the algorithm answers about a target."""
+        """Return the algorithm's answer about a target."""
         ...
 
 
@@ -58,17 +57,17 @@ def precompute_steps(
     *,
     duplicates: bool = False,
 ) -> tuple[dict[int, Tally], int]:
-    """Compute the targets' own steps, if they are worth sharing out.
+    """Compute the steps about each target itself, if they are worth sharing between processes.
 
-    Returns the tests that each of them took, and how many processes are to do the rest: one, if they were not. With
-    `duplicates`, duplicate columns take part.
+    Returns the tests performed for each target, and the number of processes for the rest of the work: one, if the steps
+    are not worth sharing. With `duplicates`, duplicate columns are candidates too.
     """
     tallies: dict[int, Tally] = {}
     if cache is None or jobs == 1 or not can_fork(query.source):
         return tallies, jobs
-    bar = ProgressBar("own steps", len(targets), None if callable(progress) else progress)
+    bar = ProgressBar("steps", len(targets), None if callable(progress) else progress)
 
-    def own(target: int, watch: ProgressCallback) -> tuple[list[StepRecord], Tally]:
+    def compute(target: int, watch: ProgressCallback) -> tuple[list[StepRecord], Tally]:
         search = query.search(None if duplicates else target, watch=watch, marginals=known, cache=cache)
         search.restrict_to = target
         with contextlib.suppress(NeedsOtherTarget):
@@ -81,13 +80,13 @@ def precompute_steps(
         bar.advance(query.source.variables[target], (), tallies[target].performed, 0)
 
     try:
-        shared = parallel_map(own, _spread(targets), jobs, keep, test=query.source, if_shared=True)
+        shared = parallel_map(compute, _spread(targets), jobs, keep, test=query.source, if_shared=True)
     finally:
         bar.close()
     return tallies, jobs if shared else 1
 
 
 def _spread(targets: Sequence[int]) -> list[int]:
-    """Return the targets with some from all over the table first, by which the others can be judged."""
-    step = max(1, len(targets) // _JUDGED_BY)
+    """Return the targets, beginning with some from all over the table, from which the work is estimated."""
+    step = max(1, len(targets) // _TRIAL_TARGETS)
     return [*targets[::step], *(target for k, target in enumerate(targets) if k % step)]

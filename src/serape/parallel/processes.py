@@ -1,8 +1,8 @@
 """Work on many items in several processes, where threads would wait for each other.
 
-A search is a long dialogue of short questions; between them Python works, one thread at a time. Processes made by
-`fork` share the data without copying them and do not wait. What they find comes back through pipes, pickled; the
-process that asks works as well, so one share of the work need not be sent.
+A search consists of many short questions; between them Python runs, one thread at a time. Forked processes share the
+data without copying them and run at the same time. Their values come back through pipes, pickled. The calling process
+works as well, so its share of the values need not be sent.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from typing import Any, TypeVar
 
 Value = TypeVar("Value")
 
-_PIECES = 32  # of the work, for each process
-_MOST = 256  # processes for which there are so many pieces: their numbers have to fit into a pipe
-_LENGTH = 8  # bytes that tell how long a message is
-_TOGETHER = 0.05  # seconds for which values are sent together
-_NOW_AND_THEN = 0.01  # seconds between looks for what has come
+_CHUNKS = 32  # per process
+_MAX_PROCESSES = 256  # with so many chunks each: the numbers of the chunks have to fit into a pipe
+_LENGTH = 8  # bytes for the length of a message
+_SEND_INTERVAL = 0.05  # seconds
+_POLL_INTERVAL = 0.01  # seconds
 
 
 def possible() -> bool:
-    """Return whether processes can be made this way, and safely."""
+    """Return whether processes can be forked safely."""
     return sys.platform == "linux" and hasattr(os, "fork")
 
 
@@ -41,46 +41,46 @@ def in_processes(
     done: Callable[[int, Value], None],
     detach: Callable[[Value], Value] | None = None,
 ) -> None:
-    """Do a piece of work for each item, and tell what came of each, in no order. What one raises is raised here.
+    """Do the work for each item and call `done` with each value, in no order. An exception in one is raised here.
 
-    One of the workers is this process; `detach` makes a value of another fit to be sent. The work is given a function to
-    call now and then, which looks for what others have sent. It must not wait for other threads of this process: they
-    do not live on in the others. When an exception leaves, the processes are ended.
+    One of the workers is this process; `detach` makes a value of another process fit to be sent. The work receives a
+    function to call now and then, which reads the values of other processes. It must not wait for other threads of this
+    process: they do not exist in the others. An exception ends all processes.
     """
-    size = max(1, -(-len(items) // (_PIECES * min(workers, _MOST))))
-    pieces = [items[k : k + size] for k in range(0, len(items), size)]
-    take, give = os.pipe()  # numbers of the pieces, for whoever comes next
-    os.write(give, b"".join(k.to_bytes(_LENGTH, "little") for k in range(len(pieces))))
-    os.close(give)
-    wanted = detach or (lambda value: value)
+    size = max(1, -(-len(items) // (_CHUNKS * min(workers, _MAX_PROCESSES))))
+    chunks = [items[k : k + size] for k in range(0, len(items), size)]
+    queue, writing_end = os.pipe()  # the numbers of the chunks, for the next free process
+    os.write(writing_end, b"".join(k.to_bytes(_LENGTH, "little") for k in range(len(chunks))))
+    os.close(writing_end)
+    sendable = detach or (lambda value: value)
 
-    def elsewhere(item: int) -> Value:
-        return wanted(work(item, _nothing))
+    def work_and_detach(item: int) -> Value:
+        return sendable(work(item, _no_poll))
 
-    children: dict[int, int] = {}  # the end to read from, by process
-    left = len(items)
+    children: dict[int, int] = {}  # by process, the end to read from
+    remaining = len(items)
 
-    def one_more(item: int, value: Value) -> None:
-        nonlocal left
-        left -= 1
+    def count_and_keep(item: int, value: Value) -> None:
+        nonlocal remaining
+        remaining -= 1
         done(item, value)
 
     frozen = gc.get_freeze_count()
-    gc.freeze()  # what was there before stays as it is, and so is shared
+    gc.freeze()  # existing objects are left alone by the collector, and so stay shared
     try:
-        for _ in range(min(workers, len(pieces)) - 1):
-            children.update([_start(elsewhere, pieces, take)])
-        with _Inbox(list(children.values()), one_more) as inbox:
-            for item in _taken(pieces, take):
-                one_more(item, work(item, inbox.look))
-                inbox.look()
+        for _ in range(min(workers, len(chunks)) - 1):
+            children.update([_start(work_and_detach, chunks, queue)])
+        with _Inbox(list(children.values()), count_and_keep) as inbox:
+            for item in _next_items(chunks, queue):
+                count_and_keep(item, work(item, inbox.poll))
+                inbox.poll()
             inbox.wait()
-        if left:
+        if remaining:
             raise RuntimeError("a process ended before its work was done; was it killed, or is memory short?")
     finally:
         if frozen == 0:
             gc.unfreeze()
-        os.close(take)
+        os.close(queue)
         for child, end in children.items():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
@@ -88,46 +88,46 @@ def in_processes(
             os.waitpid(child, 0)
 
 
-def _nothing() -> None:
-    """There is nobody to look for."""
+def _no_poll() -> None:
+    """Do nothing: a forked process reads no values."""
 
 
-def _taken(pieces: Sequence[Sequence[int]], take: int) -> Iterator[int]:
-    """Yield items as long as there are pieces that nobody has taken."""
-    while number := os.read(take, _LENGTH):
-        yield from pieces[int.from_bytes(number, "little")]
+def _next_items(chunks: Sequence[Sequence[int]], queue: int) -> Iterator[int]:
+    """Yield the items of one chunk after another, as long as the queue has chunks."""
+    while number := os.read(queue, _LENGTH):
+        yield from chunks[int.from_bytes(number, "little")]
 
 
-def _start(work: Callable[[int], Value], pieces: Sequence[Sequence[int]], take: int) -> tuple[int, int]:
-    """Start a process; return its number and where its messages can be read."""
+def _start(work: Callable[[int], Value], chunks: Sequence[Sequence[int]], queue: int) -> tuple[int, int]:
+    """Start a process; return its id and the end from which its messages are read."""
     read, write = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: see `in_processes`
+        warnings.simplefilter("ignore", DeprecationWarning)  # about forks beside threads: see `in_processes`
         child = os.fork()
     if child:
         os.close(write)
         return child, read
     status = 1
     try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who waits for us ends us
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this one
         os.close(read)
         with _Outbox(write) as outbox:
-            for item in _taken(pieces, take):
+            for item in _next_items(chunks, queue):
                 outbox.put((item, work(item)))
         status = 0
     except BrokenPipeError:
-        pass  # nobody waits any more
+        pass  # the parent process has closed the pipe
     except BaseException as error:
         with contextlib.suppress(Exception):
-            _send(write, ([], _fit_to_send(error)))
+            _send(write, ([], _sendable(error)))
     finally:
-        os._exit(status)  # nothing of the other process is to be tidied up
+        os._exit(status)  # without the clean-up of the parent process
 
 
-def _fit_to_send(error: BaseException) -> BaseException:
-    """Return the error, or its name and words if it would not come through."""
+def _sendable(error: BaseException) -> BaseException:
+    """Return the error, or its name and message in a RuntimeError if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))  # our own
     except Exception:
@@ -136,7 +136,7 @@ def _fit_to_send(error: BaseException) -> BaseException:
 
 
 class _Outbox:
-    """Sends values together, none much later than it was found, while the work goes on."""
+    """Sends values in batches, from a thread of its own, while the work continues."""
 
     def __init__(self, end: int) -> None:
         self._end = end
@@ -154,13 +154,13 @@ class _Outbox:
             raise self._error
         with self._lock:
             self._ready.append(value)
-        if time.perf_counter() - self._sent > _TOGETHER:
+        if time.perf_counter() - self._sent > _SEND_INTERVAL:
             self._wake.set()
 
     def _deliver(self) -> None:
         try:
             while not self._closed or self._ready:
-                self._wake.wait(4 * _TOGETHER)
+                self._wake.wait(4 * _SEND_INTERVAL)
                 self._wake.clear()
                 with self._lock:
                     ready, self._ready, self._sent = self._ready, [], time.perf_counter()
@@ -182,13 +182,13 @@ class _Outbox:
 
 def _send(end: int, message: object) -> None:
     content = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    left = memoryview(len(content).to_bytes(_LENGTH, "little") + content)
-    while left:
-        left = left[os.write(end, left) :]
+    unsent = memoryview(len(content).to_bytes(_LENGTH, "little") + content)
+    while unsent:
+        unsent = unsent[os.write(end, unsent) :]
 
 
 class _Inbox:
-    """Values that come through pipes."""
+    """Receives values through pipes."""
 
     def __init__(self, ends: Sequence[int], done: Callable[[int, Any], None]) -> None:
         self._done = done
@@ -196,39 +196,39 @@ class _Inbox:
         self._selector = selectors.DefaultSelector()
         for end in ends:
             self._selector.register(end, selectors.EVENT_READ)
-        self._looked = time.perf_counter()
+        self._polled = time.perf_counter()
 
-    def look(self) -> None:
-        """Take in what has come, now and then."""
+    def poll(self) -> None:
+        """Read the values that have come, if the last time was a while ago."""
         now = time.perf_counter()
-        if now - self._looked > _NOW_AND_THEN:
-            self._looked = now
-            self._take_in(0)
+        if now - self._polled > _POLL_INTERVAL:
+            self._polled = now
+            self._receive(0)
 
     def wait(self) -> None:
-        """Take in all that comes until all pipes are closed."""
+        """Read values until all pipes are closed."""
         while self._pending:
-            self._take_in(None)
+            self._receive(None)
 
-    def _take_in(self, timeout: float | None) -> None:
+    def _receive(self, timeout: float | None) -> None:
         for key, _ in self._selector.select(timeout):
             end = key.fd
             content = os.read(end, 1 << 20)
             if content:
                 self._pending[end] += content
-                self._open(end)
+                self._unpack(end)
             else:
                 self._selector.unregister(end)
                 del self._pending[end]
 
-    def _open(self, end: int) -> None:
-        waiting = self._pending[end]
-        while len(waiting) >= _LENGTH:
-            length = _LENGTH + int.from_bytes(waiting[:_LENGTH], "little")
-            if len(waiting) < length:
+    def _unpack(self, end: int) -> None:
+        content = self._pending[end]
+        while len(content) >= _LENGTH:
+            length = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
+            if len(content) < length:
                 return
-            values, error = pickle.loads(memoryview(waiting)[_LENGTH:length])  # from our own child
-            waiting = self._pending[end] = waiting[length:]
+            values, error = pickle.loads(memoryview(content)[_LENGTH:length])  # from our own child
+            content = self._pending[end] = content[length:]
             if error is not None:
                 raise error
             for item, value in values:

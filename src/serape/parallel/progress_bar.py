@@ -1,4 +1,4 @@
-"""A bar that shows how much of some work on many items is done."""
+"""A bar that shows how much of the work on many items is done."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from serape.progress import PATIENCE, Progress, ProgressCallback
 
 
 class ProgressBar:
-    """A bar with the time left, on a terminal, once the work has taken a moment; or a caller's own watcher."""
+    """A bar with the remaining time, on a terminal, once the work has taken a moment; or a caller's callback."""
 
-    def __init__(self, what: str, total: int, progress: bool | ProgressCallback | None) -> None:
-        self._what = what
-        self._watcher = progress if callable(progress) else None
-        self._wanted = progress is True or (progress is None and sys.stderr.isatty())
+    def __init__(self, label: str, total: int, progress: bool | ProgressCallback | None) -> None:
+        self._label = label
+        self._callback = progress if callable(progress) else None
+        self._visible = progress is True or (progress is None and sys.stderr.isatty())
         self._patience = 0.0 if progress is True else PATIENCE
         self._started = time.perf_counter()
         self._total, self._done, self._tests = total, 0, 0
@@ -27,22 +27,22 @@ class ProgressBar:
         self._lock = threading.Lock()
 
     def advance(self, target: str, members: tuple[str, ...], tests: int, skipped: int) -> None:
-        """One target more is done."""
+        """Count one more target as done."""
         with self._lock:
             self._done += 1
             self._tests += tests
             seconds = time.perf_counter() - self._started
-            if self._watcher is not None:
-                self._watcher(Progress(target, members, self._tests, skipped, seconds))
-            if self._wanted and seconds >= self._patience:
+            if self._callback is not None:
+                self._callback(Progress(target, members, self._tests, skipped, seconds))
+            if self._visible and seconds >= self._patience:
                 if self._bar is None:
-                    columns = (TextColumn(self._what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+                    columns = (TextColumn(self._label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
                     self._bar = Bar(*columns, console=Console(stderr=True))
                     self._bar.start()
-                    self._bar.add_task(self._what, total=self._total)
+                    self._bar.add_task(self._label, total=self._total)
                 self._bar.update(self._bar.task_ids[0], completed=self._done)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()

@@ -1,1 +1,1 @@
-"""The questions a user asks: one file each."""
+"""The questions a user asks: one file for each."""

@@ -22,7 +22,7 @@ from serape.settings import Settings, check_alpha, question, refuse
 from serape.types import Finds, LocalAlgorithm
 
 ALPHAS: tuple[float, ...] = tuple(float(f"{alpha:.3g}") for alpha in np.geomspace(1e-10, 0.2, 25))
-"""The significance levels looked at if none are named."""
+"""The default significance levels."""
 
 
 @question(without={"alpha": "the significance levels are `alphas`"})
@@ -37,10 +37,10 @@ def alpha_path(
 ) -> AlphaPath:
     """Search at one significance level after another, and report which variables enter as alpha grows.
 
-    The data are encoded once. `alphas` are the levels, 25 from 1e-10 to 0.2 if none are named. `finds` is what is asked
-    for: "blanket" or "parents-children". `n_jobs` processes or threads work on different levels; a callable `progress`
-    is called after each level. Interrupted by Ctrl-C, it returns the levels that are complete, or raises
-    KeyboardInterrupt if there are none.
+    The data are encoded once. `alphas` are the levels, by default 25 from 1e-10 to 0.2. `finds` is the question:
+    "blanket" or "parents-children". `n_jobs` processes or threads work on different levels; a callable `progress` is
+    called after each level. On Ctrl-C the function returns the levels that are complete, or raises KeyboardInterrupt if
+    there are none.
     """
     refuse(alpha_path, settings)
     levels = _checked(ALPHAS if alphas is None else alphas)
@@ -61,7 +61,7 @@ def alpha_path(
         parallel_map(one, range(len(levels)), asked.run.threads, keep, test=query.source, detach=query.detached)
     except KeyboardInterrupt:
         if not found:
-            raise KeyboardInterrupt from None  # nothing to show of the level that was cut short
+            raise KeyboardInterrupt from None  # no level is complete
     finally:
         bar.close()
     done = sorted(found)
@@ -86,7 +86,7 @@ def _checked(alphas: Iterable[float]) -> tuple[float, ...]:
         raise InputTypeError(f"alphas must be a list of numbers between 0 and 1, not {alphas!r:.60}")
     levels = list(alphas)
     if not levels:
-        raise OptionError("alphas is empty; name at least one significance level")
+        raise OptionError("alphas is empty; pass at least one significance level")
     for alpha in levels:
         check_alpha(alpha, "every alpha")
     return tuple(sorted({float(alpha) for alpha in levels}))

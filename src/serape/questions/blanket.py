@@ -16,7 +16,7 @@ from serape.types import Finds, LocalAlgorithm
 def markov_blanket(
     data: Any, target: str | int, algorithm: str | LocalAlgorithm = "auto", **settings: Unpack[Keywords]
 ) -> Result:
-    """Find the Markov blanket of a variable: the smallest set of others that tells all there is to know about it.
+    """Find the Markov blanket of a variable: the smallest set that makes it independent of all others.
 
     Parameters
     ----------
@@ -28,17 +28,17 @@ def markov_blanket(
         A name from `serape.algorithms()`, a callable `algorithm(search, target, **options)`, or "auto": "hpc" for
         categorical columns, "iamb" if some are continuous, "hiton-mb" if there are more than 500 columns.
     **algorithm_options
-        Keywords that are no settings are options of the algorithm.
+        Keywords that are not settings are options of the algorithm.
 
     Returns
     -------
     Result
-        The blanket, how it was found, and why each variable is in or out.
+        The blanket, how it was found, and the evidence for each variable.
 
     Raises
     ------
     Interrupted
-        On Ctrl-C: a KeyboardInterrupt that carries what was found.
+        On Ctrl-C: a KeyboardInterrupt whose `found` is the result so far.
     """
     return ask(data, target, "blanket", Settings.of(algorithm=algorithm, **settings))
 
@@ -47,7 +47,7 @@ def markov_blanket(
 def parents_children(
     data: Any, target: str | int, algorithm: str | LocalAlgorithm = "auto", **settings: Unpack[Keywords]
 ) -> Result:
-    """Find the parents and children of a variable: those joined to it by an arc in the network behind the data.
+    """Find the parents and children of a variable: those adjacent to it in the network behind the data.
 
     All arguments are those of `markov_blanket`.
     """

@@ -27,18 +27,18 @@ def blankets(
     algorithm: str | LocalAlgorithm = "auto",
     **settings: Unpack[Keywords],
 ) -> dict[str, Result]:
-    """Find the Markov blankets of many targets (all variables, if none are named); a dict by name of target.
+    """Find the Markov blankets of many targets (by default all variables); return a dict by name of target.
 
     The table is packed once. Tests given nothing are symmetric, so those between two targets are performed once and
-    shared: they are not in a result's own `tests`, and a note gives their number. (Above ten million targets times
-    variables, where the answers would not fit memory, each target performs its own.) Divide-and-conquer algorithms
-    look at the neighbours of a target's neighbours too; each neighbourhood is found once for all targets. The answers
-    are those that each target would get by itself; a result's `tests` are those that no target before it had
-    performed, so they depend on the order. Evidence is gathered when it is first looked at, by a search of its own.
-    Constant columns are left out when no targets are named.
+    shared: they are not counted in the `tests` of a result, and a note gives their number. (Above ten million targets
+    times variables, where the answers would not fit into memory, each target performs its own.) Divide-and-conquer
+    algorithms also find the neighbourhoods of a target's neighbours; each neighbourhood is found once for all targets.
+    The answers are those of single searches; the `tests` of a result are those that no earlier target had performed, so
+    they depend on the order. A search of its own gathers the evidence of a result when it is first used. Constant
+    columns are left out of the default targets.
 
     `n_jobs` processes (on Linux; elsewhere threads, which wait for each other) work on different targets, if the first
-    ones show that it will take more than a moment; the answers do not depend on it. Interrupted by Ctrl-C, it returns
+    targets show that the work takes more than a moment; the answers do not depend on it. On Ctrl-C the function returns
     the results that are complete. A callable `progress` is called after each target, with its name, blanket and number
     of tests.
     """
@@ -50,14 +50,14 @@ def blankets(
     else:
         if isinstance(targets, str) or not isinstance(targets, Iterable):
             raise InputTypeError(
-                f"targets must be a list of variables, not {targets!r:.60}; for one, ask markov_blanket"
+                f"targets must be a list of variables, not {targets!r:.60}; for one target use markov_blanket"
             )
         positions = list(dict.fromkeys(query.position(t) for t in targets))
     return ask_of_many(query.constrained(asked.search, positions), positions, asked.run)
 
 
 def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = None) -> dict[str, Result]:
-    """Ask a question of many targets, sharing what can be shared."""
+    """Ask a question about many targets, which share tests and steps."""
     run = run or RunSettings()
     jobs = run.threads
     found: dict[int, Result] = {}
@@ -69,7 +69,7 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
     precomputed: dict[int, Tally] = {}
 
     def one(target: int, watch: ProgressCallback) -> Result:
-        # A duplicate of an earlier column is searched for by itself: for the others the first one stands in its place.
+        # Other targets have the first of several duplicates as a candidate; a target that is a duplicate does not.
         shared = cache if query.duplicates(target) == common else None
         result = query.run(target, watch=watch, marginals=known, cache=shared, notes=notes)
         return result if target not in precomputed else result.with_added_tests(precomputed[target])
@@ -81,15 +81,17 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
     try:
         known = marginal_tests(query.source, positions, query.knowledge, jobs)
         if known:
-            notes.append(f"{shared_tests(known):,} tests given nothing were shared between the targets")
+            notes.append(f"{shared_tests(known):,} tests given nothing are shared between the targets")
         if cache is not None:
-            notes.append("neighbourhoods found for other targets were shared; `tests` are those performed for this one")
-        alike = [target for target in positions if query.duplicates(target) == common] if cache is not None else []
-        taken, jobs = precompute_steps(query, alike, jobs, known, cache, run.progress)
-        precomputed.update(taken)
+            notes.append(
+                "neighbourhoods are shared between the targets; `tests` counts those performed for this target"
+            )
+        sharing = [target for target in positions if query.duplicates(target) == common] if cache is not None else []
+        tallies, jobs = precompute_steps(query, sharing, jobs, known, cache, run.progress)
+        precomputed.update(tallies)
         parallel_map(one, positions, jobs, done, test=query.source, detach=query.detached)
     except KeyboardInterrupt:
-        pass  # what is complete is returned
+        pass  # the complete results are returned
     finally:
         bar.close()
     return {query.source.variables[target]: found[target] for target in positions if target in found}

@@ -1,4 +1,4 @@
-"""Networks found by a score: the search, its checks, and how the answer is made."""
+"""Networks found by a score: the search, its checks and its result."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def scored_result(
     neighbours: dict[int, set[int]] | None,
     options: dict[str, Any],
 ) -> Structure:
-    """Search for the best graph by score and return it; `neighbours` confine it to a skeleton."""
+    """Search for the graph with the highest score and return it; `neighbours` restrict it to a skeleton."""
     if run.complete:
         graph = _search_by_score(run, algorithm, score, neighbours, options)
-    else:  # interrupted before: the skeleton, as far as it is
+    else:  # interrupted before: the skeleton as far as it was found
         graph = PartlyDirected(len(run.names))
         for x, y in (sorted(pair) for pair in pairs_of(neighbours or {})):
             graph.add_edge(x, y)
@@ -42,30 +42,37 @@ def scored_result(
     named = graph.to_networkx(run.names)
     for a, b, attributes in named.edges(data=True):
         attributes.update(evidence[frozenset((a, b))])
-    told = {**options, "equivalent_sample_size": getattr(score, "equivalent_sample_size", None)}
+    reported = {**options, "equivalent_sample_size": getattr(score, "equivalent_sample_size", None)}
     call = Call(() if query is None else query.own, algorithm.defaults, tuple(algorithm.learner_options))
     return run.result(
-        algorithm.name, named, query, call, finds="network", score=score.name, total=score.total(parents), options=told
+        algorithm.name,
+        named,
+        query,
+        call,
+        finds="network",
+        score=score.name,
+        total=score.total(parents),
+        options=reported,
     )
 
 
 def _search_by_score(
     run: Run, algorithm: NetworkAlgorithm, score: Score, neighbours: dict[int, set[int]] | None, options: dict[str, Any]
 ) -> PartlyDirected:
-    """Search with the variables in the order of their names: where gains tie, the order of columns must not matter."""
+    """Search with the variables in the order of their names, so that ties do not depend on the order of columns."""
     assert algorithm.search is not None
     n = len(run.names)
     order = sorted(range(n), key=run.names.__getitem__)
     index = {x: k for k, x in enumerate(order)}
     by_name = PermutedScore(score, order)
     knowledge = None if run.knowledge is None else run.knowledge.bind(by_name.variables)
-    confined = None
+    allowed = None
     if neighbours is not None:
-        confined = {index[x]: {index[y] for y in others} for x, others in neighbours.items()}
+        allowed = {index[x]: {index[y] for y in others} for x, others in neighbours.items()}
     watch, close = _score_callback(run.settings.progress, run.started, algorithm.name)
     try:
         graph = algorithm.search(
-            by_name, confined, knowledge=knowledge, threads=run.settings.threads, watch=watch, **options
+            by_name, allowed, knowledge=knowledge, threads=run.settings.threads, watch=watch, **options
         )
     except Stopped as stop:
         run.complete = False
@@ -78,11 +85,11 @@ def _search_by_score(
 def _score_evidence(
     names: Sequence[str], test: IndependenceTest | None, score: Score, parents: Sequence[set[int]]
 ) -> dict[frozenset[str], dict[str, Any]]:
-    """For every arc x → y, the test of x and y given the other parents of y, and what the score loses without it."""
+    """Return, for every arc x → y, the test of x and y given the other parents of y, and the gain in score."""
     found: dict[frozenset[str], dict[str, Any]] = {}
-    for y, above in enumerate(parents):
-        for x in sorted(above):
-            rest = sorted(above - {x})
+    for y, own in enumerate(parents):
+        for x in sorted(own):
+            rest = sorted(own - {x})
             evidence: dict[str, Any] = {"gain": score.family(y, [*rest, x]) - score.family(y, rest)}
             if test is not None:
                 outcome = test.test(x, y, rest)
@@ -115,7 +122,7 @@ def _score_callback(
 
 
 def check_network_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any]) -> None:
-    """Refuse options that an algorithm does not take, or values that it cannot have."""
+    """Refuse options that an algorithm does not have, and values that they cannot have."""
     for name, value in options.items():
         if name not in algorithm.defaults:
             takes = ", ".join(map(repr, algorithm.defaults))
@@ -123,20 +130,20 @@ def check_network_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any
             raise OptionError(f"algorithm {algorithm.name!r} has no option {name!r} (it takes {takes}).{close}")
         if name == "rule" or (name == "max_parents" and value is None):
             continue
-        least = 0 if name == "patience" else 1
-        if not (is_integer(value) and value >= least):
-            raise OptionError(f"{name} must be a whole number from {least} up, not {value!r}")
+        smallest = 0 if name == "patience" else 1
+        if not (is_integer(value) and value >= smallest):
+            raise OptionError(f"{name} must be a whole number, {smallest} or more, not {value!r}")
 
 
 def score_of(data: Any, score: str | Score, equivalent_sample_size: float) -> Score:
-    """Return the score, if it is one of the data."""
+    """Return the score; refuse one whose variables are not those of the data."""
     made = make_score(data, score, equivalent_sample_size)
     if isinstance(score, Score) and data is not score:
         names = data.variables if isinstance(data, Score) else Table(data).names
         if tuple(names) != tuple(score.variables):
             raise OptionError(
-                f"the score is about {abbreviate(score.variables)}, the data have {abbreviate(names)}; they must be "
-                f"the same and in the same order"
+                f"the score is about {abbreviate(score.variables)}, the data have {abbreviate(names)}; both must have "
+                f"the same variables in the same order"
             )
     return made
 
@@ -144,9 +151,9 @@ def score_of(data: Any, score: str | Score, equivalent_sample_size: float) -> Sc
 def check_score(
     algorithm: NetworkAlgorithm, score: Score, knowledge: Knowledge | None, max_parents: int | None
 ) -> None:
-    """Refuse scores and knowledge that an algorithm cannot go by."""
+    """Refuse scores and knowledge that an algorithm cannot use."""
     if score.name == "loglik":
-        raise OptionError("the likelihood alone rises with every arc; take 'bdeu', 'bic', 'aic' or 'k2'")
+        raise OptionError("the likelihood alone rises with every arc; use score='bdeu', 'bic', 'aic' or 'k2'")
     if knowledge is None and not algorithm.finds_class:
         return
     bound = (knowledge or Knowledge()).bind(score.variables)
@@ -159,11 +166,11 @@ def check_score(
         return
     if not score.equivalent:
         raise OptionError(
-            f"{algorithm.name} needs a score that is the same for equivalent graphs; {score.name.upper()} is not, "
-            f"take 'bdeu' or 'bic'"
+            f"{algorithm.name} needs a score that is equal for equivalent graphs, and {score.name.upper()} is not; "
+            f"use score='bdeu' or 'bic'"
         )
     if bound.has_orientations:
         raise OptionError(
-            f"{algorithm.name} goes through classes of graphs without directions, so it can heed forbidden pairs alone; "
-            "for required arcs, forbidden directions or tiers take 'tabu', 'mmhc', 'h2pc', 'sca' or 'pc-stable'"
+            f"{algorithm.name} searches classes of graphs, so of the knowledge it can use forbidden pairs only; for "
+            "required arcs, forbidden directions or tiers use algorithm='tabu', 'mmhc', 'h2pc', 'sca' or 'pc-stable'"
         )

@@ -1,7 +1,7 @@
-"""A file that keeps the neighbourhoods found so far, so that a long run can go on where it was stopped.
+"""A file that keeps the neighbourhoods found so far, so that a long run can continue where it stopped.
 
-One JSON text a line: first what the run is about (settings, and a digest of the data), then a line for every target.
-A last line that was cut off is left out.
+Each line is a JSON text: the first holds the settings of the run and a digest of the data, each further line a target.
+An incomplete last line is ignored.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ FORMAT = "serape-neighbourhoods-1"
 
 
 class Checkpoint:
-    """The neighbourhoods that a file has of a query."""
+    """The neighbourhoods of a query that a file keeps."""
 
     def __init__(self, path: Path, query: Query, knowledge: Knowledge | None = None) -> None:
         self.path = path
         self.kept: list[tuple[int, tuple[int, ...], Tally]] = []
-        """What was there: target, parents and children, tests."""
+        """The neighbourhoods in the file: target, parents and children, tests."""
         self._names = query.source.variables
         self._lock = threading.Lock()
         header = _header(query, knowledge)
@@ -41,11 +41,11 @@ class Checkpoint:
         except DataError as error:
             raise OptionError(f"the checkpoint {error}") from None
 
-    def add(self, target: int, near: tuple[int, ...], tally: Tally) -> None:
-        """Keep one neighbourhood more."""
+    def add(self, target: int, neighbours: tuple[int, ...], tally: Tally) -> None:
+        """Write one neighbourhood to the file."""
         entry = {
             "target": self._names[target],
-            "neighbours": [self._names[x] for x in near],
+            "neighbours": [self._names[x] for x in neighbours],
             "tests": dict(tally.tests_by_size),
             "skipped": dict(tally.skipped_by_size),
         }
@@ -65,18 +65,20 @@ class Checkpoint:
                 lines.append(json.loads(text))
             except (json.JSONDecodeError, RecursionError):
                 if k == 0:
-                    raise OptionError(f"{self.path} is not a checkpoint of serape; name another file") from None
+                    raise OptionError(f"{self.path} is not a checkpoint of serape; choose another file") from None
                 if k < len(texts) - 1:
                     raise DataError(f"line {k + 1} of the checkpoint {self.path} is damaged; delete the file") from None
         return lines
 
     def _check(self, found: Any, header: dict[str, Any]) -> None:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise OptionError(f"{self.path} is not a checkpoint of serape; name another file")
+            raise OptionError(f"{self.path} is not a checkpoint of serape; choose another file")
         for key, wanted in json.loads(json.dumps(header)).items():
             if found.get(key) != wanted:
                 what = "other data" if key == "data" else f"{key} {found.get(key)!r}, not {wanted!r}"
-                raise OptionError(f"the checkpoint {self.path} is of a run with {what}; name another file or delete it")
+                raise OptionError(
+                    f"the checkpoint {self.path} belongs to a run with {what}; choose another file, or delete this one"
+                )
 
     def _read(self, lines: list[Any]) -> None:
         index = {name: k for k, name in enumerate(self._names)}
@@ -87,8 +89,8 @@ class Checkpoint:
                     tally.add(int(size), int(count), 0)
                 for size, count in line["skipped"].items():
                     tally.add(int(size), 0, int(count))
-                near = tuple(index[name] for name in line["neighbours"])
-                self.kept.append((index[line["target"]], near, tally))
+                neighbours = tuple(index[name] for name in line["neighbours"])
+                self.kept.append((index[line["target"]], neighbours, tally))
         except (KeyError, TypeError, ValueError, AttributeError):
             raise DataError(f"the checkpoint {self.path} is damaged; delete the file") from None
 
@@ -96,7 +98,7 @@ class Checkpoint:
 def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
     source = query.source
     if not isinstance(getattr(source, "table", None), Table):
-        raise OptionError(f"a checkpoint needs data that can be told again; {source.name!r} is no test on a table")
+        raise OptionError(f"a checkpoint needs a test on a table, and {source.name!r} is not; leave out checkpoint")
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps(list(source.variables)).encode())
     table = getattr(source, "table", None)
@@ -109,7 +111,7 @@ def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "data": digest.hexdigest(),
-        "algorithm": _told_algorithm(query),
+        "algorithm": _algorithm_key(query),
         "options": {name: repr(value) for name, value in query.options.items()},
         "test": source.name,
         "dof": getattr(source, "dof", None),
@@ -121,14 +123,15 @@ def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
     }
 
 
-def _told_algorithm(query: Query) -> str:
-    """Return the algorithm's name; of a caller's own, also where it is from and what it does."""
+def _algorithm_key(query: Query) -> str:
+    """Return the name of the algorithm; for a caller's own function, its module and a digest of its code."""
     if query.algorithm.family != "custom":
         return query.algorithm.name
     code = getattr(query.algorithm.run, "__code__", None)
     if code is None:
         raise OptionError(
-            f"a checkpoint needs an algorithm that can be told again; {query.algorithm.name!r} is no function"
+            f"a checkpoint needs an algorithm that is a name or a function, and {query.algorithm.name!r} is neither; "
+            f"leave out checkpoint"
         )
     content = repr((code.co_code, code.co_names, [c for c in code.co_consts if isinstance(c, str | int | float)]))
     digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()

@@ -13,17 +13,17 @@ from serape.independence import IndependenceTest, Outcome, make_test, position
 from serape.independence.registry import refuse_beside_test
 from serape.settings import Settings, check_options, question, refuse
 
-_ONE_TEST = "there is one test, and no search"
+_ONE_TEST = "there is one test and no search"
 
 
 @question(
-    without={
-        name: _ONE_TEST
-        for name in (
+    without=dict.fromkeys(
+        (
             "algorithm", "alpha", "max_conditioning", "random_state", "knowledge", "known_members", "forbidden_members",
             "n_jobs", "progress",
-        )
-    }
+        ),
+        _ONE_TEST,
+    )
 )  # fmt: skip
 def ci_test(
     data: Any,
@@ -34,8 +34,8 @@ def ci_test(
 ) -> Outcome:
     """Test X ⊥ Y | given on data.
 
-    Performed even where it is not reliable; the outcome says so. With 0 degrees of freedom there is nothing to test:
-    p is NaN and the outcome unreliable. `dof="auto"` is "full".
+    The test is performed even if it is not reliable; `reliable` of the outcome is then False. With 0 degrees of freedom
+    p is NaN and the outcome is not reliable. `dof="auto"` is "full".
     """
     refuse(ci_test, settings)
     asked = Settings.of(**settings)
@@ -54,7 +54,7 @@ def ci_test(
 
 
 def make_source(data: Any, settings: Settings) -> IndependenceTest:
-    """Return the test that settings ask for where no algorithm has a say: "auto" is full dof and 5 rows for each."""
+    """Return the test for settings without an algorithm: "auto" is `dof="full"` and `reliability="dof"`."""
     asked = settings.search
     if isinstance(data, IndependenceTest):
         refuse_beside_test(data, settings)

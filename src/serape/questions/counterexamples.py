@@ -1,4 +1,4 @@
-"""Hunting for a graph on which an algorithm is wrong."""
+"""The search for a graph on which an algorithm is wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from serape.types import Finds, LocalAlgorithm
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A graph, an order of its variables and a target for which an algorithm errs; print it to see why."""
+    """A graph, an order of its variables and a target for which an algorithm is wrong; print it to see why."""
 
     algorithm: str
     finds: Finds
@@ -34,11 +34,11 @@ class Counterexample:
     truth: tuple[str, ...]
 
     def __str__(self) -> str:
-        what = "blanket" if self.finds == "blanket" else "parents and children"
+        what = "blanket of {} is" if self.finds == "blanket" else "parents and children of {} are"
         arcs = ", ".join(f"{a}→{b}" for a, b in sorted(self.graph.edges)) or "no arcs"
         lines = [
-            f"{self.algorithm} errs on {arcs} with the columns in the order {', '.join(self.order)}:",
-            f"  the {what} of {self.target} is {{{', '.join(self.truth)}}}, it returned {{{', '.join(self.found)}}}",
+            f"{self.algorithm} is wrong on {arcs} with the columns in the order {', '.join(self.order)}:",
+            f"  the {what.format(self.target)} {{{', '.join(self.truth)}}}, it returned {{{', '.join(self.found)}}}",
         ]
         oracle = DSeparation(self.graph)
         index = {name: k for k, name in enumerate(oracle.variables)}
@@ -47,20 +47,20 @@ class Counterexample:
             sets = (s for size in range(len(rest) + 1) for s in combinations(rest, size))
             separating = next(s for s in sets if oracle.test(index[x], index[self.target], s).p == 1.0)
             given = ", ".join(oracle.variables[z] for z in separating)
-            lines.append(f"  {x} does not belong there: {x} ⊥ {self.target}{' | ' + given if given else ''}")
+            lines.append(f"  {x} does not belong to it: {x} ⊥ {self.target}{' | ' + given if given else ''}")
         missing = sorted(set(self.truth) - set(self.found))
         lines += [f"  {x} is missing: {_role(self.graph, x, self.target)}" for x in missing]
         return "\n".join(lines)
 
 
 @question(
-    without={
-        name: "the tests are perfect, on graphs in place of data"
-        for name in (
+    without=dict.fromkeys(
+        (
             "test", "alpha", "dof", "reliability", "knowledge", "known_members", "forbidden_members", "kinds",
             "missing", "ignore", "header", "na_values", "n_jobs", "progress",
-        )
-    }
+        ),
+        "the tests are perfect, on graphs in place of data",
+    )
 )  # fmt: skip
 def check_algorithm(
     algorithm: str | LocalAlgorithm,
@@ -71,28 +71,28 @@ def check_algorithm(
     seed: int = 0,
     **settings: Unpack[Keywords],
 ) -> Counterexample | None:
-    """Hunt for a DAG on which an algorithm is wrong even with perfect tests; None if none is found.
+    """Search for a DAG on which an algorithm is wrong even with perfect tests; None if none is found.
 
-    First all DAGs of up to four nodes are tried with every target, then `cases` random DAGs of 5 to `max_nodes`
-    nodes, of several densities, in shuffled orders; `seed` is that of the DAGs. What is found is shrunk: nodes and arcs
-    are taken away as long as the algorithm still errs. `algorithm` is a name or any callable
-    `algorithm(search, target, **options)`; what it finds is looked up for a name that finds one thing, and given by
-    `finds` otherwise.
+    The search covers all DAGs of up to four nodes with every target, then `cases` random DAGs of 5 to `max_nodes`
+    nodes, of several densities, in shuffled orders; `seed` is the seed of these. A counterexample is reduced: nodes and
+    arcs are removed as long as the algorithm is still wrong. `algorithm` is a name or any callable
+    `algorithm(search, target, **options)`. `finds` is what a callable finds, or which question a name that answers both
+    is asked.
     """
     refuse(check_algorithm, settings)
     if not is_integer(cases) or not is_integer(max_nodes) or cases < 0 or max_nodes < 5:
-        raise OptionError("cases must be a whole number from 0 on, and max_nodes one from 5 on")
+        raise OptionError("cases must be a whole number, 0 or more, and max_nodes one of 5 or more")
     if finds not in ("blanket", "parents-children"):
         raise OptionError(f"finds must be 'blanket' or 'parents-children', not {finds!r}")
     name = match(algorithm, ALGORITHMS)
     if name is not None:
-        what = ALGORITHMS[name].finds
-        finds = what if what in ("blanket", "parents-children") else finds
+        found = ALGORITHMS[name].finds
+        finds = found if found in ("blanket", "parents-children") else finds
     trial = _Trial(Settings.of(algorithm=algorithm, **settings), finds)
     for graph, order in _graphs(np.random.default_rng(seed), cases, max_nodes):
         for target in order:
-            if trial.errs(graph, order, target):
-                return trial.shrunk(graph, order, target)
+            if trial.is_wrong(graph, order, target):
+                return trial.reduced(graph, order, target)
     return None
 
 
@@ -104,15 +104,15 @@ class _Trial:
         query, at = Query.about(DSeparation(graph, order), target, self.finds, self.settings)
         return query.run(at).members
 
-    def errs(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
+    def is_wrong(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
         return len(order) > 1 and set(self.answer(graph, order, target)) != true_members(graph, target, self.finds)
 
-    def shrunk(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> Counterexample:
+    def reduced(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> Counterexample:
         smaller = True
         while smaller:
             smaller = False
             for less, rest in _reductions(graph, order, target):
-                if self.errs(less, rest, target):
+                if self.is_wrong(less, rest, target):
                     graph, order, smaller = less, rest, True
                     break
         algorithm = self.settings.search.algorithm
@@ -146,7 +146,9 @@ def _graphs(
             for order in permutations(names):
                 graph: nx.DiGraph[str] = nx.DiGraph()
                 graph.add_nodes_from(names)
-                graph.add_edges_from((names[a], names[b]) for (a, b), there in zip(pairs, arcs, strict=True) if there)
+                graph.add_edges_from(
+                    (names[a], names[b]) for (a, b), present in zip(pairs, arcs, strict=True) if present
+                )
                 yield graph, order
     for _ in range(cases):
         nodes = int(random.integers(5, max_nodes + 1))

@@ -3,8 +3,8 @@
 Aliferis, *Introduction to IAMB, GLL & LGL*, 2008; Aliferis, Statnikov, Tsamardinos, Mani and Koutsoukos, *Local causal
 and Markov blanket induction for causal discovery and feature selection for classification, part II*, JMLR 2010.
 
-Any learner of parents and children will do, also a caller's own. Tests given nothing, and steps that a learner takes
-about one variable, are shared between the targets where that changes no answer.
+Any algorithm for parents and children can be used, also a caller's own. Targets share the tests given nothing, and the
+steps about single variables, where that changes no answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from serape.types import Rule
 
 @dataclass
 class Neighbourhoods:
-    """Parents and children by variable, and what it took to find them."""
+    """Parents and children by variable, with the number of tests and the notes."""
 
     of: dict[int, tuple[int, ...]] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
@@ -38,9 +38,9 @@ class Neighbourhoods:
 def find_neighbourhoods(
     query: Query, targets: list[int], run: RunSettings, checkpoint: Checkpoint | None = None
 ) -> Neighbourhoods:
-    """Find the parents and children of many targets; what a checkpoint has of them is taken from there.
+    """Find the parents and children of many targets; those in the checkpoint are read from there.
 
-    Interrupted, it returns what there is, and says that it is not complete.
+    On Ctrl-C the function returns the neighbourhoods found so far, marked as not complete.
     """
     found = Neighbourhoods()
     if checkpoint is not None:
@@ -49,7 +49,7 @@ def find_neighbourhoods(
                 found.of[target] = neighbours
                 found.tally.merge(tally)
         if found.of:
-            found.notes.append(f"{len(found.of):,} neighbourhoods were taken from the checkpoint")
+            found.notes.append(f"{len(found.of):,} neighbourhoods come from the checkpoint")
     rest = [target for target in targets if target not in found.of]
     bar = ProgressBar("neighbourhoods", len(rest), run.progress)
     names = query.source.variables
@@ -77,8 +77,8 @@ def find_neighbourhoods(
         known = marginal_tests(query.source, rest, query.knowledge, jobs)
         if known:
             found.tally.add(0, shared_tests(known), 0)
-        taken, jobs = precompute_steps(query, rest, jobs, known, cache, run.progress, duplicates=True)
-        precomputed.update(taken)
+        tallies, jobs = precompute_steps(query, rest, jobs, known, cache, run.progress, duplicates=True)
+        precomputed.update(tallies)
         parallel_map(one, rest, jobs, keep, test=query.source)
         found.complete = True
     except KeyboardInterrupt:
@@ -100,23 +100,23 @@ def find_neighbourhoods(
 def join(
     neighbourhoods: Mapping[int, Iterable[int]], rule: Rule, variables: int, knowledge: BoundKnowledge | None
 ) -> dict[int, set[int]]:
-    """Join variables if both are (and), or one of them is (or), among the parents and children of the other.
+    """Make two variables adjacent if both neighbourhoods (and), or one of them (or), contain the other variable.
 
-    A variable without a neighbourhood (constant, or not reached) is adjacent to none under "and".
+    A variable without a neighbourhood (constant, or not searched yet) has no neighbours under "and".
     """
-    joined: dict[int, set[int]] = {x: set() for x in range(variables)}
+    adjacent: dict[int, set[int]] = {x: set() for x in range(variables)}
     for x, others in neighbourhoods.items():
         for y in others:
             if rule == "or" or x in neighbourhoods.get(y, ()):
-                joined[x].add(y)
-                joined[y].add(x)
+                adjacent[x].add(y)
+                adjacent[y].add(x)
     if knowledge is not None:
-        join_required(joined, knowledge)
-    return joined
+        join_required(adjacent, knowledge)
+    return adjacent
 
 
-def join_required(joined: Mapping[int, set[int]], knowledge: BoundKnowledge) -> None:
-    """Join the pairs that knowledge requires."""
+def join_required(adjacent: Mapping[int, set[int]], knowledge: BoundKnowledge) -> None:
+    """Make the pairs adjacent that knowledge requires."""
     for x, y in knowledge.required:
-        joined[x].add(y)
-        joined[y].add(x)
+        adjacent[x].add(y)
+        adjacent[y].add(x)

@@ -39,35 +39,36 @@ def network(
     checkpoint: str | os.PathLike[str] | None = None,
     **settings: Unpack[Keywords],
 ) -> Structure:
-    """Find the network behind the data: which variables are joined by an arc, and which way, as far as data tell.
+    """Find the network behind the data: which variables are adjacent, and the directions that the data decide.
 
     Parameters
     ----------
     data
-        As for `markov_blanket`. For algorithms that go by a score alone it can be a `Score`.
+        As for `markov_blanket`. Algorithms that use a score alone also accept a `Score`.
     algorithm
-        - "mmhc" (which "auto" means), "h2pc": a skeleton by MMPC or HPC, in which tabu search finds the graph of the
-          highest score. Options: `tabu` (100), `patience` (15), `max_parents`. The answer is directed.
+        - "mmhc" (the default), "h2pc": a skeleton by MMPC or HPC, in which tabu search finds the graph of the highest
+          score. Options: `tabu` (100), `patience` (15), `max_parents`. The answer is directed.
         - "tabu", "sca": tabu search among all graphs, or among the `k` (10) most promising parents of each variable.
           Same options. The answer is directed.
-        - "ges": greedy search through equivalence classes. Option: `max_parents`. The answer is a class: edges that
-          have one direction in some of its graphs and the other in others are undirected.
-        - "pc-stable", or any algorithm that finds parents and children: a skeleton, whose edges are directed
-          as far as separating sets tell. The answer is a class, too.
+        - "ges": greedy search through equivalence classes. Option: `max_parents`. The answer is a class: an edge is
+          undirected if the graphs of the class do not agree on its direction.
+        - "pc-stable", or any algorithm that finds parents and children: a skeleton, whose edges are directed where
+          separating sets decide their direction. The answer is a class, too.
     score
-        "bdeu", "bic", "aic", "k2", a `Score`, or "auto": "bdeu" for mmhc and h2pc, as their papers have it, and "bic"
-        for the others that go by a score.
+        "bdeu", "bic", "aic", "k2", a `Score`, or "auto": "bdeu" for mmhc and h2pc, as in their papers, and "bic" for
+        the other algorithms that use a score.
     equivalent_sample_size
-        That of BDeu.
+        The equivalent sample size of BDeu.
     rule
-        As for `skeleton`, where neighbourhoods are joined to one; None is "or" for mmhc and h2pc and "and" for others.
+        As for `skeleton`, for algorithms that combine neighbourhoods; None is "or" for mmhc and h2pc and "and" for all
+        others.
     checkpoint
-        As for `skeleton`, where there is one to find.
+        As for `skeleton`, for the same algorithms.
 
     Raises
     ------
     Interrupted
-        On Ctrl-C; its `found` is what had been found by then.
+        On Ctrl-C; its `found` is the network found so far.
     """
     asked = Settings.of(algorithm=algorithm, **settings, **({} if rule is None else {"rule": rule}))
     name = DEFAULT_NETWORK if match(algorithm, ["auto"]) else match(algorithm, NETWORK_ALGORITHMS)
@@ -87,11 +88,9 @@ def _by_tests(data: Any, asked: Settings, score: str | Score, checkpoint: str | 
     rule = checked_rule(options.pop("rule", "and"))
     query = resolve_learner(data, replace(asked, options=options))
     own = query.algorithm
-    refuse_unused(own.name, "goes by tests, not by a score", score=(score, "auto"))
+    refuse_unused(own.name, "uses tests, not a score", score=(score, "auto"))
     if own.by_pairs:
-        refuse_unused(
-            own.name, "goes by pairs, not by neighbourhoods", rule=(rule, "and"), checkpoint=(checkpoint, None)
-        )
+        refuse_unused(own.name, "tests pairs, not neighbourhoods", rule=(rule, "and"), checkpoint=(checkpoint, None))
     query = query.constrained(asked.search, range(len(query.source.variables)), symmetric=True)
     run = Run.of(query, asked)
     return oriented_result(run, query, find_skeleton(run, query, rule, checkpoint))
@@ -105,7 +104,7 @@ def _hybrid(
     equivalent_sample_size: float,
     checkpoint: str | os.PathLike[str] | None,
 ) -> Structure:
-    """Find a skeleton, and the best graph by score within it."""
+    """Find a skeleton, and the graph with the highest score within it."""
     options = {**chosen.defaults, **asked.options}
     rule = checked_rule(options.pop("rule", "or"))
     learner = replace(asked.search, algorithm=chosen.learner)
@@ -113,7 +112,10 @@ def _hybrid(
     query = query.constrained(asked.search, range(len(query.source.variables)), symmetric=True)
     table = table_of(query.source)
     if table is None:
-        raise DataError(f"algorithm {chosen.name!r} goes by a score, which needs data, not {query.source.name!r}")
+        raise DataError(
+            f"algorithm {chosen.name!r} uses a score, which needs data, not the test {query.source.name!r}; pass "
+            f"the table"
+        )
     scores = score_of(table, wanted, equivalent_sample_size)
     run = Run.of(query, asked)
     check_score(chosen, scores, run.knowledge, options["max_parents"])
@@ -128,11 +130,11 @@ def _by_score(
     equivalent_sample_size: float,
     checkpoint: str | os.PathLike[str] | None,
 ) -> Structure:
-    """Find the best graph by score alone."""
+    """Find the graph with the highest score."""
     unused = [name for name in FIELDS if hasattr(asked.search, name) and name not in ("algorithm", "knowledge")]
     refuse_unused(
         chosen.name,
-        "goes by a score, not by tests",
+        "uses a score, not tests",
         checkpoint=(checkpoint, None),
         **{name: (getattr(asked.search, name), FIELDS[name].default) for name in unused},
     )

@@ -1,4 +1,4 @@
-"""All pairs of variables at once: which depend on each other given nothing, without a matrix of all answers."""
+"""Tests of all pairs of variables given nothing, without a matrix of all answers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from serape.questions.ci import make_source
 from serape.results.pairs import Pairs
 from serape.settings import Settings, check_options, question, refuse
 
-_MOST_ROWS = 65_528  # of the fast way
-_FEWEST_ROWS = 5  # for each degree of freedom
-_FAST_RULES = ("full", "dof", _FEWEST_ROWS)
-_MOST_PARTNERS = 1000  # that may be asked for however few variables there are
+_MAX_ROWS = 65_528  # of the fast path
+_MIN_ROWS = 5  # per degree of freedom
+_FAST_RULES = ("full", "dof", _MIN_ROWS)
+_MAX_PARTNERS = 1000  # accepted for any number of variables
 _NONE = 2**32 - 1
-_NO_SEARCH = "every pair is tested given nothing, by no search"
+_NO_SEARCH = "every pair is tested given nothing, without a search"
 
 
 @question(
@@ -41,10 +41,10 @@ _NO_SEARCH = "every pair is tested given nothing, by no search"
 def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -> Pairs:
     """Test every pair of variables given nothing.
 
-    Memory grows with the variables times `strongest`, not with the pairs: of 139,352 variables there are ten billion.
-    Binary columns (up to 65,528 rows, test "g2", `dof` and `reliability` at their defaults) take a fast way; anything
-    else is a screen for each variable. Of partners that tie exactly the earlier columns are kept. Ctrl-C raises
-    KeyboardInterrupt: half a ranking is none.
+    `strongest` is the number of partners kept for each variable. Memory grows with the variables times `strongest`, not
+    with the pairs: 139,352 variables have ten billion pairs. Binary columns (up to 65,528 rows, test "g2", default
+    `dof` and `reliability`) take a fast path; all others are screened variable by variable. Of exact ties
+    the earlier columns are kept. Ctrl-C raises KeyboardInterrupt: a partial ranking would be wrong.
     """
     refuse(all_pairs, settings)
     asked = Settings.of(**settings)
@@ -52,11 +52,11 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
     if not is_integer(strongest) or strongest < 0:
         raise OptionError(f"strongest must be a whole number, 0 or more, not {strongest!r:.60}")
     source = make_source(data, asked)
-    if strongest > max(_MOST_PARTNERS, len(source.variables)):
-        raise OptionError(f"strongest={strongest!r:.60} is more than there are variables; take a smaller number")
+    if strongest > max(_MAX_PARTNERS, len(source.variables)):
+        raise OptionError(f"strongest={strongest!r:.60} is more than the number of variables; pass a smaller number")
     source.check(range(len(source.variables)))
     alpha, threads = float(asked.search.alpha), asked.run.threads
-    if _takes_fast_way(source):
+    if _takes_fast_path(source):
         return _binary(source, alpha, strongest, threads)
     bar = ProgressBar("all pairs", len(source.variables), asked.run.progress)
     try:
@@ -65,26 +65,20 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
         bar.close()
 
 
-def _takes_fast_way(test: IndependenceTest) -> TypeGuard[G2]:
-    if (
-        type(test) is not G2
-        or test.table.rows > _MOST_ROWS
-        or (test.dof, test.reliability, test.minimum) != _FAST_RULES
-    ):
+def _takes_fast_path(test: IndependenceTest) -> TypeGuard[G2]:
+    if type(test) is not G2 or test.table.rows > _MAX_ROWS or (test.dof, test.reliability, test.minimum) != _FAST_RULES:
         return False
     return all(test.table.levels(k) <= 2 for k in range(len(test.variables)))
 
 
 def _binary(test: G2, alpha: float, strongest: int, threads: int) -> Pairs:
-    dependents, partners, statistic = _core.all_pairs(
-        test.table.packed, math.log(alpha), strongest, _FEWEST_ROWS, threads
-    )
+    dependents, partners, statistic = _core.all_pairs(test.table.packed, math.log(alpha), strongest, _MIN_ROWS, threads)
     shape = (len(test.variables), strongest)
     indices = np.where(partners == _NONE, -1, partners.astype(np.int64)).reshape(shape)
     log_p = np.full(len(statistic), math.nan)
-    there = ~np.isnan(statistic)
-    log_p[there] = _core.chi_square_log_sf(statistic[there], np.ones(int(there.sum())))
-    varying = len(test.table.varying) if test.table.rows >= _FEWEST_ROWS else 0
+    known = ~np.isnan(statistic)
+    log_p[known] = _core.chi_square_log_sf(statistic[known], np.ones(int(known.sum())))
+    varying = len(test.table.varying) if test.table.rows >= _MIN_ROWS else 0
     return Pairs(
         test.variables,
         alpha,
@@ -106,9 +100,9 @@ def _by_screens(test: IndependenceTest, alpha: float, strongest: int, jobs: int,
     def one(target: int, watch: ProgressCallback) -> tuple[int, int, NDArray[np.uint32], Floats]:
         del watch
         screen = test.screen(target, np.delete(all_variables, target))
-        told, _ = screen.partition(math.log(alpha))
-        best = screen.ranked(told)[:strongest]
-        return len(told), screen.performed, screen.xs[best], screen.log_p_of(best)
+        dependent, _ = screen.partition(math.log(alpha))
+        best = screen.ranked(dependent)[:strongest]
+        return len(dependent), screen.performed, screen.xs[best], screen.log_p_of(best)
 
     def keep(target: int, answer: tuple[int, int, NDArray[np.uint32], Floats]) -> None:
         dependents[target], tests[target], partners, values = answer

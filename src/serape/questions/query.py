@@ -1,13 +1,12 @@
-"""A question about any target, resolved and checked: the algorithm, the test, the settings, what is known.
+"""A question about any target, resolved and checked: the algorithm, the test, the settings and the constraints.
 
-`Query.resolve` is the one place where settings meet the data.
+`Query.resolve` is the only place that resolves settings for data.
 """
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -15,56 +14,27 @@ from typing import Any
 import numpy as np
 
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError, abbreviate, is_integer, suggestion
-from serape.independence import ContingencyTest, IndependenceTest, make_test, position, table_of
+from serape.errors import DataError, InputTypeError, Interrupted, OptionError, abbreviate, is_integer
+from serape.independence import IndependenceTest, make_test, position, table_of
 from serape.independence.registry import TESTS, refuse_beside_test
 from serape.independence.screens import ScreenResult
-from serape.knowledge import BoundKnowledge, Knowledge
+from serape.knowledge import BoundKnowledge
 from serape.local.answer import Answer
-from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm, names_of, unknown_algorithm
-from serape.names import match
+from serape.local.registry import Algorithm
 from serape.progress import ProgressCallback, StatusLine
+from serape.questions.choice import Choice, Source, check_algorithm_options, choose_local
+from serape.questions.constraints import resolve_constraints
 from serape.results.call import Call
 from serape.results.explanation import Evidence
 from serape.results.result import Result
 from serape.search import Search, StepCache
-from serape.settings import FIELDS, DataSettings, SearchSettings, Settings
-from serape.structure.registry import NETWORK_ALGORITHMS
-from serape.types import Finds, Variables
-
-Source = Table | IndependenceTest
-Choice = Callable[[object, Finds, Callable[[], Source]], Algorithm]
-"""Chooses an algorithm by what was asked for; the data are read only where the choice depends on them."""
-
-
-def choose_local(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
-    """Return the algorithm for a single target."""
-    if match(asked, ["auto"]):
-        asked = _automatic(finds, data())
-    found = find_algorithm(asked, finds)
-    if found is not None:
-        return found
-    network = match(asked, NETWORK_ALGORITHMS)
-    if network is not None:
-        raise OptionError(
-            f"algorithm {network!r} finds a whole network; ask serape.network (`serape network` on the command "
-            f"line), or choose another name"
-        )
-    raise unknown_algorithm(asked, names_of(finds))
-
-
-def _automatic(finds: Finds, data: Source) -> str:
-    kind: DataKind
-    if isinstance(data, Table):
-        kind = "numbers" if data.continuous else "categorical"
-        return automatic(finds, len(data.names), kind)
-    kind = "categorical" if isinstance(data, ContingencyTest) else "unknown"
-    return automatic(finds, len(data.variables), kind)
+from serape.settings import DataSettings, SearchSettings, Settings
+from serape.types import Finds
 
 
 @dataclass(frozen=True)
 class Query:
-    """A question that can be asked of any target: everything but the target is resolved and checked."""
+    """A question about any target: all settings are resolved and checked, only the target is open."""
 
     finds: Finds
     algorithm: Algorithm
@@ -79,7 +49,7 @@ class Query:
     known: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Known members of the answer, by target."""
     constraints: Mapping[str, Any] = field(default_factory=dict)
-    """What was known beforehand, in the words of the call."""
+    """Knowledge, known and forbidden members, as settings with names of variables."""
 
     @classmethod
     def resolve(
@@ -93,7 +63,7 @@ class Query:
     ) -> Query:
         """Resolve the settings and check that the data can answer.
 
-        `max_conditioning` is what "auto" means for algorithms that go through subsets of neighbourhoods on a table.
+        `max_conditioning` is the meaning of "auto" for algorithms that search subsets of neighbourhoods on a table.
         """
         if finds not in ("blanket", "parents-children"):
             raise OptionError(f"finds={finds!r} is not known; use 'blanket' or 'parents-children'")
@@ -111,7 +81,7 @@ class Query:
         )
         source = make_source(read())
         if len(source.variables) < 2:
-            raise DataError("the table has one column; a blanket needs others to choose from")
+            raise DataError("the table has one column; a blanket needs at least one other")
         source.check(range(len(source.variables)))
         bound = asked.max_conditioning
         if bound == "auto":
@@ -127,86 +97,30 @@ class Query:
         return query.constrained(settings.search, [at]), at
 
     def on(self, data: Any) -> Query:
-        """Return the same question, asked of other data with the same columns."""
+        """Return the same question about other data with the same columns."""
         return replace(self, source=self.make_source(data))
 
     def position(self, target: object) -> int:
         """Return the position of a variable that can be a target."""
         if not isinstance(target, str) and not is_integer(target):
             what = "None" if target is None else f"a {type(target).__name__}"
-            raise InputTypeError(f"the target is given by its name or its position, not by {what}")
+            raise InputTypeError(f"target must be the name or the position of a column, not {what}")
         at = position(self.source, target)
         table = table_of(self.source)
         if table is not None and table.is_constant(at):
-            raise DataError(f"the target {self.source.variables[at]!r} is constant; there is nothing to explain")
+            raise DataError(
+                f"the target {self.source.variables[at]!r} is constant, so no column depends on it; choose "
+                f"another target"
+            )
         return at
 
-    # --- what is known beforehand --------------------------------------------------------------------------------
-
     def constrained(self, asked: SearchSettings, targets: Sequence[int], *, symmetric: bool = False) -> Query:
-        """Return the query with knowledge and members that are known or forbidden for these targets.
+        """Return the query with knowledge, known members and forbidden members for these targets.
 
-        If `symmetric`, a known member of x has x for a known member: members are neighbours.
+        If `symmetric`, members are neighbours: if x is a known member of y, y is a known member of x.
         """
-        names = self.source.variables
-        inside, outside = (self._members(given, targets) for given in (asked.known_members, asked.forbidden_members))
-        if symmetric:
-            for target, members in list(inside.items()):
-                for x in members:
-                    inside[x] = inside.get(x, frozenset()) | {target}
-        knowledge = None if asked.knowledge is None else Knowledge.of(asked.knowledge)
-        bound = BoundKnowledge() if knowledge is None else knowledge.bind(names)
-        for target, forbidden in outside.items():
-            if both := sorted(forbidden & inside.get(target, frozenset())):
-                raise OptionError(f"{names[both[0]]!r} is both known and forbidden; take it out of one of them")
-            for x in sorted(bound.required_neighbours(target) & forbidden):
-                raise OptionError(f"{names[x]!r} is forbidden, but knowledge joins it to {names[target]!r}")
-        pairs = [(target, x) for target, forbidden in outside.items() for x in forbidden]
-        if pairs:
-            bound = bound.with_forbidden_pairs(pairs)
-        for target, known in inside.items():
-            for x in sorted(known):
-                if bound.forbids_pair(target, x):
-                    raise OptionError(
-                        f"{names[x]!r} is a known member, but knowledge keeps it apart from {names[target]!r}"
-                    )
-        constraints = {
-            "knowledge": None if knowledge is None else knowledge.to_dict(),
-            "known_members": self._named(asked.known_members),
-            "forbidden_members": self._named(asked.forbidden_members),
-        }
-        return replace(
-            self,
-            knowledge=None if bound.is_empty else bound,
-            known=inside,
-            constraints={name: value for name, value in constraints.items() if value},
-        )
-
-    def _members(self, given: Variables, targets: Sequence[int]) -> dict[int, frozenset[int]]:
-        """Return members by target; those of a list belong to every target but themselves."""
-        names = self.source.variables
-        if isinstance(given, Mapping):
-            by_target = {self._position(t): frozenset(map(self._position, group)) for t, group in given.items()}
-        else:
-            group = frozenset(map(self._position, given))
-            several = len(targets) > 1
-            by_target = {t: group - {t} if several else group for t in targets} if group else {}
-        for target, members in by_target.items():
-            if target in members:
-                raise OptionError(
-                    f"the target {names[target]!r} is no member of its own blanket; take it out of what is known"
-                )
-        return {target: members for target, members in by_target.items() if members}
-
-    def _named(self, given: Variables) -> dict[str, list[str]] | list[str]:
-        names = self.source.variables
-
-        def listed(group: Iterable[str | int]) -> list[str]:
-            return [names[x] for x in sorted(map(self._position, group))]
-
-        if isinstance(given, Mapping):
-            return {names[self._position(target)]: listed(group) for target, group in given.items()}
-        return listed(given)
+        knowledge, known, named = resolve_constraints(self.source, asked, targets, symmetric=symmetric)
+        return replace(self, knowledge=knowledge, known=known, constraints=named)
 
     # --- asking --------------------------------------------------------------------------------------------------
 
@@ -219,11 +133,11 @@ class Query:
         cache: StepCache | None = None,
         notes: Sequence[str] = (),
     ) -> Result:
-        """Ask the question of a target.
+        """Ask the question about a target.
 
-        `marginals` are tests given nothing that are known already, by target, and `cache` holds steps that searches
-        for other targets have made. With a cache evidence is not kept: a search of its own gathers it when it is first
-        looked at. The result has the `notes` too.
+        `marginals` are known tests given nothing, by target, and `cache` holds the steps of searches for other targets.
+        With a cache, evidence is not kept: a search of its own gathers it when it is first used. `notes` are added to
+        those of the result.
         """
         search = self.search(target, threads, watch, marginals, cache)
         started = time.perf_counter()
@@ -238,7 +152,7 @@ class Query:
             if isinstance(watch, StatusLine):
                 watch.close()
         if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
-            search.notes.append("no test was reliable: there are too few rows to tell anything about the target")
+            search.notes.append("no test is reliable: there are too few rows for any answer about the target")
         return self._result(search, target, answer, time.perf_counter() - started, cache, notes, complete=True)
 
     def search(
@@ -249,10 +163,10 @@ class Query:
         marginals: Mapping[int, ScreenResult] | None = None,
         cache: StepCache | None = None,
     ) -> Search:
-        """Return a search with the query's settings; without a target, for many of them.
+        """Return a search with the query's settings; without a target, a search for many targets.
 
-        Of columns that are duplicates of each other one takes part: a known one, or the first. With a `random_state`
-        all do, so that it can break the ties between them.
+        Of several duplicate columns only one is a candidate: a known member, or the first. With a `random_state` all
+        are candidates, so that it can break the ties between them.
         """
         search = Search(
             self.source,
@@ -273,11 +187,11 @@ class Query:
         return search
 
     def answer(self, search: Search, target: int) -> Answer:
-        """Return what the algorithm answers about a target, in positions."""
+        """Return the algorithm's answer about a target, in positions."""
         return self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
 
     def duplicates(self, target: int) -> frozenset[int]:
-        """Return the columns that others stand for: duplicates of columns before them, the target aside."""
+        """Return the columns that are no candidates because they are duplicates of a candidate."""
         table = table_of(self.source)
         if table is None or self.random_state is not None or not table.duplicates:
             return frozenset()
@@ -287,27 +201,27 @@ class Query:
         found: set[int] = set()
         for first, group in table.duplicates.items():
             if first == group[0]:
-                alike = [x for x in group if x != target]
-                standing = [x for x in alike if x in kept] or alike[:1]
-                found.update(x for x in alike if x not in standing)
+                others = [x for x in group if x != target]
+                candidates = [x for x in others if x in kept] or others[:1]
+                found.update(x for x in others if x not in candidates)
         return frozenset(found)
 
     def conditioning_on_one_more(self) -> Query:
-        """Return the same query, whose conditioning sets may have one more member."""
+        """Return the same query with conditioning sets of up to one more member."""
         bound = self.max_conditioning
         return self if bound is None else replace(self, max_conditioning=bound + 1)
 
     def cache(self, targets: int) -> StepCache | None:
-        """Return a cache that searches for so many targets can share, if that is of use."""
+        """Return a cache that searches for many targets can share, or None if it has no use."""
         return StepCache() if self.algorithm.shares and self.random_state is None and targets > 1 else None
 
     @staticmethod
     def detached(result: Result) -> Result:
-        """Return a result without its evidence and data, to be sent from one process to another."""
+        """Return a result without its evidence and data, to be sent to another process."""
         return replace(result, trace=None, data=None)  # type: ignore[arg-type]
 
     def attached(self, target: int, result: Result) -> Result:
-        """Return a result with its evidence and data: another search, made when it is first looked at."""
+        """Return a result with its data and evidence; another search gathers the evidence when it is first used."""
         if result.trace is not None:
             return result
         table = table_of(self.source)
@@ -321,7 +235,7 @@ class Query:
         return frozenset() if self.knowledge is None else self.knowledge.required_neighbours(target)
 
     def _checked(self, answer: Any, target: int) -> Answer:
-        """Return what an algorithm answered, in positions."""
+        """Return the answer of an algorithm, checked and in positions."""
         if isinstance(answer, Answer):
             spouses = answer.spouses
             neighbours = self._positions(answer.parents_children, target)
@@ -330,11 +244,12 @@ class Query:
                 self._with_known(neighbours, target, neighbours=self.finds == "blanket"),
                 None
                 if spouses is None
-                else {self._answered(s): self._positions(via, target) or () for s, via in spouses.items()},
+                else {self._position_of(s): self._positions(via, target) or () for s, via in spouses.items()},
             )
         if not isinstance(answer, Collection) or isinstance(answer, str):
             raise InputTypeError(
-                f"algorithm {self.algorithm.name!r} must return the variables it found, not {answer!r}"
+                f"algorithm {self.algorithm.name!r} must return the variables it found or a serape.Answer, "
+                f"not {answer!r:.60}"
             )
         found = self._with_known(self._positions(answer, target), target)
         return Answer(blanket=found) if self.finds == "blanket" else Answer(parents_children=found)
@@ -342,25 +257,22 @@ class Query:
     def _with_known(
         self, found: tuple[int, ...] | None, target: int, *, neighbours: bool = False
     ) -> tuple[int, ...] | None:
-        """Return what was found and what is known; of `neighbours` within a blanket only the required ones."""
+        """Return the found and the known members; for `neighbours` within a blanket, only the required ones."""
         if found is None:
             return None
         known = () if neighbours else self.known.get(target, ())
         return tuple(sorted({*found, *self.required(target), *known}))
 
-    def _position(self, variable: int | str) -> int:
-        return position(self.source, variable)
-
-    def _answered(self, variable: int | str) -> int:
-        """Return the position of a variable that an algorithm names: to it a number is a position, not a name."""
+    def _position_of(self, variable: int | str) -> int:
+        """Return the position of a variable in an answer, where a number is a position and not a name."""
         if is_integer(variable) and 0 <= int(variable) < len(self.source.variables):
             return int(variable)
-        return self._position(variable)
+        return position(self.source, variable)
 
     def _positions(self, variables: Collection[int | str] | None, target: int) -> tuple[int, ...] | None:
         if variables is None:
             return None
-        found = {self._answered(v) for v in variables}
+        found = {self._position_of(v) for v in variables}
         if target in found:
             raise OptionError(f"algorithm {self.algorithm.name!r} returned the target as a member of its own blanket")
         return tuple(sorted(found))
@@ -385,7 +297,7 @@ class Query:
         spouses = answer.spouses
         neighbours = named(answer.parents_children)
         members = answer.blanket if self.finds == "blanket" else answer.parents_children
-        interchangeable, alike = self._duplicates_of(answer, target)
+        interchangeable, duplicate_notes = self._duplicates_of(answer, target)
         search.reconcile_sides({int(v) for v in members or ()})
         return Result(
             target=names[target],
@@ -400,10 +312,16 @@ class Query:
             tests_by_size=dict(sorted(search.tally.tests_by_size.items())),
             skipped=search.tally.skipped,
             seconds=seconds,
-            options=dict(self.told),
+            options=dict(self.reported),
             interchangeable=interchangeable,
             data=None if table is None else table.provenance,
-            notes=(*(table.notes if table is not None else ()), *self.source.notes, *search.notes, *alike, *notes),
+            notes=(
+                *(table.notes if table is not None else ()),
+                *self.source.notes,
+                *search.notes,
+                *duplicate_notes,
+                *notes,
+            ),
             complete=complete,
             call=Call(self.own),
             trace=Evidence.of(
@@ -435,13 +353,13 @@ class Query:
 
     @cached_property
     def own(self) -> tuple[str, ...]:
-        """The settings that are objects of the caller's own, not names."""
+        """The settings that are the caller's own objects, not names."""
         named = {"algorithm": self.algorithm.family != "custom", "test": self.source.name in TESTS}
         return tuple(name for name, known in named.items() if not known)
 
     @cached_property
-    def told(self) -> dict[str, Any]:
-        """The settings that a result tells, besides algorithm, test and alpha."""
+    def reported(self) -> dict[str, Any]:
+        """The settings that a result reports, besides algorithm, test and alpha."""
         return {
             "max_conditioning": None if self.max_conditioning is None else int(self.max_conditioning),
             "random_state": self.random_state if is_integer(self.random_state) else None,
@@ -453,7 +371,7 @@ class Query:
 
 
 class _Reader:
-    """Reads the data when first asked for them, once."""
+    """Reads the data once, when they are first needed."""
 
     def __init__(self, data: Any, settings: DataSettings) -> None:
         self._data, self._settings = data, settings
@@ -464,22 +382,3 @@ class _Reader:
             is_test = isinstance(self._data, IndependenceTest)
             self._read = self._data if is_test else Table.of(self._data, self._settings)
         return self._read
-
-
-def check_algorithm_options(algorithm: Algorithm, finds: Finds, options: Mapping[str, Any]) -> None:
-    """Refuse options that an algorithm does not have."""
-    if not options:
-        return
-    try:
-        signature = inspect.signature(algorithm.asked_for(finds))
-    except (TypeError, ValueError):  # some callables do not tell
-        return
-    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in signature.parameters.values()):
-        return
-    own = [] if algorithm.by_pairs else list(signature.parameters)[2:]
-    for option in options:
-        if option not in own:
-            takes = f"it takes {', '.join(map(repr, own))}" if own else "it takes none"
-            raise OptionError(
-                f"algorithm {algorithm.name!r} has no option {option!r} ({takes}).{suggestion(option, [*own, *FIELDS])}"
-            )

@@ -1,4 +1,4 @@
-"""What lies around a target."""
+"""The region around a target."""
 
 from __future__ import annotations
 
@@ -28,31 +28,32 @@ def region(
     algorithm: str | LocalAlgorithm = "auto",
     **settings: Unpack[Keywords],
 ) -> nx.Graph[str]:
-    """Find the variables within some edges of a target and the edges that lead there, growing outward from it.
+    """Find the variables within `depth` edges of a target, and the edges on the way, growing outward from it.
 
-    Neighbourhoods are learnt by `algorithm`, which finds parents and children ("auto" is "hiton-pc"), only of variables
-    nearer than `depth`. Two variables are adjacent if each is among the parents and children of the other; edges
-    between two variables at the full depth are not part of the region.
+    `algorithm` finds the parents and children ("auto" is "hiton-pc") of the variables nearer than `depth`. Two
+    variables are adjacent if each is among the parents and children of the other; edges between two variables at the
+    full depth are not part of the region.
 
     Returns
     -------
     networkx.Graph
         Nodes have a `distance` from the target; edges the `statistic`, `dof`, `log_p` and `given` of the weakest
-        association of the two given nothing or one neighbour. The graph's own attributes (`graph.graph`) say how it
-        was found: `target`, `depth`, `algorithm`, `tests`, `skipped`, `seconds`, `notes`, `complete`.
+        association of the two given nothing or one neighbour. The attributes of the graph (`graph.graph`) record how
+        it was found: `target`, `depth`, `algorithm`, `tests`, `skipped`, `seconds`, `notes`, `complete`.
 
     Raises
     ------
     Interrupted
-        On Ctrl-C; its `found` is the region as far as it had grown.
+        On Ctrl-C; its `found` is the region found so far.
     """
     if not is_integer(depth) or depth < 1:
-        raise OptionError(f"depth must be a whole number from 1 up, not {depth!r}")
+        raise OptionError(f"depth must be a whole number, 1 or more, not {depth!r}")
     asked = Settings.of(algorithm=algorithm, **settings)
     query = resolve_learner(data, asked)
     if query.algorithm.by_pairs:
         raise OptionError(
-            f"algorithm {query.algorithm.name!r} goes by pairs; for a region take one that finds neighbourhoods"
+            f"algorithm {query.algorithm.name!r} tests pairs; for a region use one that finds neighbourhoods, "
+            f"such as 'hiton-pc'"
         )
     at = query.position(target)
     query = query.constrained(asked.search, [at], symmetric=True)
@@ -96,11 +97,11 @@ def region(
 
 
 class _Region:
-    """What lies around a target, growing outward.
+    """The region around a target, growing outward.
 
-    Two variables are adjacent if each is among the parents and children of the other. The neighbours of variables at
-    the full depth are not looked for, except to confirm an edge that leads there, and edges between two such variables
-    are not part of the region.
+    Two variables are adjacent if each is among the parents and children of the other. The neighbours of a variable at
+    the full depth are found only to confirm an edge to it, and edges between two such variables are not part of the
+    region.
     """
 
     def __init__(self, query: Query, target: int, search: Search) -> None:
@@ -109,25 +110,25 @@ class _Region:
         self._query = query
         self._search = search
         self._symmetric = query.algorithm.symmetric(query.options)
-        self._learnt: dict[int, set[int]] = {}
+        self._neighbourhoods: dict[int, set[int]] = {}
 
     def grow(self, depth: int) -> None:
-        """Find everything within so many edges of the target."""
+        """Find the variables within `depth` edges of the target."""
         frontier = list(self.distance)
         for step in range(1, depth + 1):
-            following: list[int] = []
+            next_frontier: list[int] = []
             for x in frontier:
                 required = self._query.required(x)
-                for y in sorted(self._learn(x) | required):
-                    if self._symmetric or y in required or x in self._learn(y):
+                for y in sorted(self._neighbourhood(x) | required):
+                    if self._symmetric or y in required or x in self._neighbourhood(y):
                         self.neighbours[x].add(y)
                         self.neighbours.setdefault(y, set()).add(x)
                         if y not in self.distance:
                             self.distance[y] = step
-                            following.append(y)
-            frontier = following
+                            next_frontier.append(y)
+            frontier = next_frontier
 
-    def _learn(self, x: int) -> set[int]:
-        if x not in self._learnt:
-            self._learnt[x] = {int(y) for y in self._query.answer(self._search, x).parents_children or ()}
-        return self._learnt[x]
+    def _neighbourhood(self, x: int) -> set[int]:
+        if x not in self._neighbourhoods:
+            self._neighbourhoods[x] = {int(y) for y in self._query.answer(self._search, x).parents_children or ()}
+        return self._neighbourhoods[x]

@@ -1,10 +1,10 @@
-"""One call about many variables: what is counted and noted on the way, and how the answer by tests is made."""
+"""One call about many variables: its counts and notes, and its result if it is found by tests."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,11 @@ from serape.errors import InputTypeError, Interrupted, OptionError
 from serape.independence import IndependenceTest
 from serape.independence.outcomes import Tally
 from serape.knowledge import Knowledge
-from serape.local.registry import Algorithm, find_algorithm, names_of, unknown_algorithm
-from serape.names import match
 from serape.progress import StatusLine, progress_callback
 from serape.questions.checkpoint import Checkpoint
+from serape.questions.choice import choose_learner
 from serape.questions.neighbourhoods import find_neighbourhoods, join, join_required
-from serape.questions.query import Query, Source
+from serape.questions.query import Query
 from serape.results.call import Call
 from serape.results.structure import Structure, undirected
 from serape.settings import RunSettings, Settings
@@ -30,48 +29,25 @@ from serape.skeletons.pc import separate_neighbours
 from serape.skeletons.skeleton import Pair, PairTest, Skeleton
 from serape.structure.graphs import PartlyDirected
 from serape.structure.orientation import orient
-from serape.structure.registry import NETWORK_ALGORITHMS, SKELETON_ALGORITHMS
 from serape.structure.scores import Score
-from serape.types import Finds, Rule
+from serape.types import Rule
 
-DEFAULT_LEARNER = "hiton-pc"
-"""What `algorithm="auto"` means where neighbourhoods of many variables are asked for."""
 MAX_CONDITIONING = 3
-"""What `max_conditioning="auto"` means for learners that go through subsets of neighbourhoods, where there are data."""
+"""The meaning of `max_conditioning="auto"` for algorithms that search subsets of neighbourhoods on a table."""
 
 
-# --- what is asked --------------------------------------------------------------------------------------------------
+# --- settings -------------------------------------------------------------------------------------------------------
 
 
 def resolve_learner(data: Any, settings: Settings) -> Query:
-    """Resolve what is asked of every variable, and check that the data can answer it."""
+    """Resolve the question about the neighbours of every variable, and check the data for it."""
     if isinstance(data, Score):
-        raise InputTypeError("a score answers no independence questions; pass the data, or take 'ges', 'tabu' or 'sca'")
+        raise InputTypeError("a score cannot test independence; pass the data, or use algorithm='ges', 'tabu' or 'sca'")
     return Query.resolve(data, "parents-children", settings, choose=choose_learner, max_conditioning=MAX_CONDITIONING)
 
 
-def choose_learner(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
-    """Return the learner of neighbourhoods, or of skeletons, that is asked for."""
-    del data
-    if match(asked, ["auto"]):
-        asked = DEFAULT_LEARNER
-    by_pairs = match(asked, SKELETON_ALGORITHMS)
-    if by_pairs is not None:
-        return SKELETON_ALGORITHMS[by_pairs]
-    found = find_algorithm(asked, finds)
-    if found is not None:
-        return found
-    network = match(asked, NETWORK_ALGORITHMS)
-    if network is not None:
-        raise OptionError(
-            f"algorithm {network!r} finds a whole network; ask serape.network (`serape network` on the command "
-            f"line), or choose another name"
-        )
-    raise unknown_algorithm(asked, [*names_of(finds), *NETWORK_ALGORITHMS])
-
-
 def checked_rule(rule: Any) -> Rule:
-    """Return the rule, if it is one."""
+    """Return the rule; refuse an unknown one."""
     if rule not in ("and", "or"):
         raise OptionError(f"rule must be 'and' or 'or', not {rule!r}")
     chosen: Rule = rule
@@ -79,14 +55,14 @@ def checked_rule(rule: Any) -> Rule:
 
 
 def refuse_unused(algorithm: str, why: str, **given: tuple[Any, Any]) -> None:
-    """Refuse settings that mean nothing to an algorithm: each with its value and the default."""
+    """Refuse settings that an algorithm does not use; each is given with its value and its default."""
     for name, (value, default) in given.items():
         if value is not default and value != default:
-            raise OptionError(f"algorithm {algorithm!r} {why}: {name}={value!r} means nothing to it; leave it out")
+            raise OptionError(f"algorithm {algorithm!r} {why}, so {name}={value!r} has no effect; leave it out")
 
 
 def source_notes(source: Any) -> tuple[str, ...]:
-    """Return what was noted when the table and the test were made."""
+    """Return the notes of the table and of the test."""
     own = source.notes if isinstance(source, IndependenceTest) else ()
     return (*getattr(getattr(source, "table", None), "notes", ()), *own)
 
@@ -96,20 +72,20 @@ def source_notes(source: Any) -> tuple[str, ...]:
 
 @dataclass
 class Run:
-    """One call: its settings, and what is counted and noted on the way.
+    """One call: its settings, counts and notes.
 
-    Interrupted, every step leaves what there is and says that it is not complete; the steps after it are left out.
+    On Ctrl-C a step keeps what it has found so far, the run is marked as not complete, and later steps are left out.
     """
 
     names: Sequence[str]
     source: Any
-    """What answers: a test or a score."""
+    """A test or a score."""
     knowledge: Knowledge | None
     settings: RunSettings
     tally: Tally = field(default_factory=Tally)
     notes: list[str] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
-    """Settings of single steps, for the answer to tell."""
+    """Settings of single steps, for the result to report."""
     complete: bool = True
     started: float = field(default_factory=time.perf_counter)
 
@@ -118,7 +94,7 @@ class Run:
 
     @classmethod
     def of(cls, query: Query, settings: Settings) -> Run:
-        """Return a run that asks a query."""
+        """Return a run of a query."""
         knowledge = settings.search.knowledge
         return cls(
             query.source.variables,
@@ -129,17 +105,17 @@ class Run:
 
     @property
     def table(self) -> Table | None:
-        """The data, if there are any."""
+        """The table, if there is one."""
         table = getattr(self.source, "table", None)
         return table if isinstance(table, Table) else None
 
     def result(
         self, algorithm: str, graph: nx.Graph[str], query: Query | None, call: Call | None = None, **more: Any
     ) -> Structure:
-        """Return the answer, or raise it if it is not complete."""
+        """Return the result; raise Interrupted with it if it is not complete."""
         options: dict[str, Any] = {**self.options, **more.pop("options", {})}
         if query is not None:
-            options = {**query.told, **options}
+            options = {**query.reported, **options}
         if self.knowledge is not None:
             options["knowledge"] = self.knowledge.to_dict()
         found = Structure(
@@ -192,7 +168,7 @@ class _Phase:
 def find_neighbours(
     run: Run, query: Query, rule: Rule, checkpoint: str | os.PathLike[str] | None
 ) -> dict[int, set[int]]:
-    """Find the neighbourhoods of all variables and join them."""
+    """Find the neighbourhoods of all variables and combine them."""
     run.options["rule"] = rule
     kept = None if checkpoint is None else Checkpoint(Path(checkpoint), query, run.knowledge)
     targets = list(range(len(run.names))) if run.table is None else run.table.varying
@@ -201,18 +177,18 @@ def find_neighbours(
     run.notes += found.notes
     run.complete = found.complete
     knowledge = query.knowledge
-    joined = join(found.of, rule, len(run.names), knowledge)
+    adjacent = join(found.of, rule, len(run.names), knowledge)
     forbids = knowledge is not None and knowledge.has_forbidden_pairs
     if run.complete and knowledge is not None and forbids and not query.algorithm.separates_by_subsets:
-        # Learners that go by the whole blanket miss a spouse that they may not test, and so keep too many.
+        # Algorithms that condition on the whole blanket miss a spouse that must not be tested, and keep too many.
         with _Phase(run, query) as search:
-            separate_neighbours(search, Skeleton(joined))
-        join_required(joined, knowledge)
-    return joined
+            separate_neighbours(search, Skeleton(adjacent))
+        join_required(adjacent, knowledge)
+    return adjacent
 
 
 def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathLike[str] | None) -> Skeleton:
-    """Find the skeleton, the separating sets of pairs, and what speaks for the edges."""
+    """Find the skeleton, the separating sets of pairs, and the evidence for the edges."""
     found = Skeleton({x: set() for x in range(len(run.names))})
     if query.algorithm.by_pairs:
         with _Phase(run, query) as search:
@@ -236,7 +212,7 @@ def skeleton_result(run: Run, query: Query, found: Skeleton) -> Structure:
 
 
 def oriented_result(run: Run, query: Query, found: Skeleton) -> Structure:
-    """Direct a skeleton and return the network."""
+    """Orient a skeleton and return the network."""
     names = run.names
     neighbours = [found.neighbours[x] for x in range(len(names))]
     graph = PartlyDirected(len(names))
@@ -247,12 +223,12 @@ def oriented_result(run: Run, query: Query, found: Skeleton) -> Structure:
     if run.complete:
         with _Phase(run, query.conditioning_on_one_more()) as search:
 
-            def sureness(x: int, z: int, y: int) -> float | None:
-                """A collider shows twice: without it the ends are independent, with it dependent."""
+            def collider_strength(x: int, z: int, y: int) -> float | None:
+                """Return −log p of the dependence given a collider; None if x and y are not dependent given it."""
                 outcome = search.ask(x, y, (*(found.separating_set(x, y) or ()), z))
                 return None if outcome is None or outcome.log_p > search.log_alpha else -outcome.log_p
 
-            oriented = orient(len(names), neighbours, found.separating_set, sureness, names, query.knowledge)
+            oriented = orient(len(names), neighbours, found.separating_set, collider_strength, names, query.knowledge)
             graph, conflicts = oriented.graph, tuple(str(conflict) for conflict in oriented.conflicts)
     evidence = edge_evidence(found.weakest, names)
     named = graph.to_networkx(names)
@@ -277,7 +253,7 @@ def _named_sets(found: Skeleton, names: Sequence[str]) -> dict[frozenset[str], t
 
 
 def edge_evidence(weakest: Mapping[Pair, PairTest], names: Sequence[str]) -> dict[frozenset[str], dict[str, Any]]:
-    """Return, by name, the tests behind edges."""
+    """Return the tests behind edges, by name."""
     found = {}
     for pair, (_, _, answers, index) in weakest.items():
         outcome = answers.outcome(index)

@@ -27,32 +27,32 @@ def skeleton(
     checkpoint: str | os.PathLike[str] | None = None,
     **settings: Unpack[Keywords],
 ) -> Structure:
-    """Find which variables are joined by an arc in the network behind the data, without the arcs' directions.
+    """Find which variables are adjacent in the network behind the data, without the directions of the arcs.
 
-    Constant columns are adjacent to none. Larger conditioning sets than 3 take much longer where a variable has many
-    neighbours, and hardly change the answer (see the page on networks).
+    Constant columns have no neighbours. Conditioning sets of more than 3 variables take much longer where a variable
+    has many neighbours, and hardly change the answer (see the page on networks).
 
     Parameters
     ----------
     algorithm
-        Any algorithm that finds parents and children, by name or your own (they are found for every variable, and
-        joined by the `rule`), or "pc-stable"; "auto" is "hiton-pc".
+        Any algorithm that finds parents and children, by name or your own (the neighbourhoods of all variables are
+        combined by the `rule`), or "pc-stable"; "auto" is "hiton-pc".
     rule
         "and": two variables are adjacent if each is among the parents and children of the other. "or": if one is.
     checkpoint
-        A file that keeps the neighbourhoods as they are found; a run that was stopped goes on from it.
+        A file that keeps the neighbourhoods as they are found, so that a run that was stopped can continue.
 
     Raises
     ------
     Interrupted
-        On Ctrl-C; its `found` is the skeleton of the neighbourhoods that were complete.
+        On Ctrl-C; its `found` is the skeleton of the complete neighbourhoods.
     """
     asked = Settings.of(algorithm=algorithm, **settings)
     query = resolve_learner(data, asked)
     if query.algorithm.by_pairs:
         refuse_unused(
             query.algorithm.name,
-            "goes by pairs, not by neighbourhoods",
+            "tests pairs, not neighbourhoods",
             rule=(rule, "and"),
             checkpoint=(checkpoint, None),
         )

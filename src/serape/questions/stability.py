@@ -1,4 +1,4 @@
-"""How often a variable is found when the rows are drawn again.
+"""How often a variable is found in rows drawn from the data.
 
 Stability selection: Meinshausen and Bühlmann, *Stability selection* (JRSS B 2010); halves in pairs that have no row in
 common: Shah and Samworth, *Variable selection with error control: another look at stability selection* (JRSS B 2013).
@@ -39,39 +39,39 @@ def stability(
     algorithm: str | LocalAlgorithm = "auto",
     **settings: Unpack[Keywords],
 ) -> Stability:
-    """Search again and again in rows drawn from the data, and count how often each variable is found.
+    """Repeat the search in rows drawn from the data, and count how often each variable is found.
 
     Parameters
     ----------
     data
-        Anything a `Table` can be made of. It is encoded once; kinds and levels are those of the whole table.
+        Anything a `Table` can be made of. It is encoded once; all draws have the kinds and levels of the whole table.
     target
         The variable, by name or position.
     draws
-        How many samples are drawn and searched.
+        The number of samples to draw and search.
     sampling
         "half": half of the rows, each at most once, in pairs of halves that have no row in common. "bootstrap": as many
-        rows as there are, drawn with replacement. In a bootstrap rows come twice and more, and to a test they look like
-        so many independent ones: p-values are too small, and many variables that have nothing to do with the target are
-        found in some draws (`docs/pictures.md` has figures). In a half they are right, but tests have half the rows.
+        rows as there are, drawn with replacement. A bootstrap repeats rows, which a test treats as independent rows:
+        p-values are too small, and some draws find variables that are independent of the target (`docs/pictures.md`
+        has figures). In a half, p-values are right, but tests have half the rows.
     finds
-        What is asked for: "blanket" or "parents-children".
+        The question: "blanket" or "parents-children".
 
     Returns
     -------
     Stability
-        The share of the draws in which each variable was found. Interrupted by Ctrl-C, that of the draws searched by
-        then; a KeyboardInterrupt if there were none. The answer depends on `random_state` (0 if not given), the seed of
-        the draws, and not on `n_jobs`.
+        The share of the draws in which each variable was found. On Ctrl-C, the share of the draws searched so far, or a
+        KeyboardInterrupt if there are none. The answer depends on `random_state` (by default 0), the seed of the draws,
+        and not on `n_jobs`.
     """
     if isinstance(data, IndependenceTest):
         raise InputTypeError(
-            f"stability draws rows again, which a test on given data ({type(data).__name__}) cannot do; pass the table"
+            f"stability draws rows from a table, not from an independence test ({type(data).__name__}); pass the table"
         )
     if sampling not in SAMPLINGS:
         raise OptionError(f"sampling={sampling!r} is not known; use one of {', '.join(map(repr, SAMPLINGS))}")
     if not is_integer(draws) or draws < 1:
-        raise OptionError(f"draws must be a whole number from 1 on, not {draws!r}")
+        raise OptionError(f"draws must be a whole number, 1 or more, not {draws!r}")
     asked = Settings.of(algorithm=algorithm, **settings)
     seed = asked.search.random_state
     if isinstance(seed, np.random.Generator):
@@ -80,7 +80,10 @@ def stability(
     asked = replace(asked, search=replace(asked.search, random_state=None))
     table = Table.of(data, asked.data)
     if sampling == "half" and table.rows < 4:
-        raise OptionError(f"a half of {table.rows} rows is too little to search; use sampling='bootstrap'")
+        raise OptionError(
+            f"half of {table.rows} rows are too few for a search; use sampling='bootstrap' "
+            f"(--sampling on the command line)"
+        )
     query, at = Query.about(table, target, finds, replace(asked, data=DataSettings()))
     resampler = Resampler(table)
     found: dict[int, tuple[str, ...]] = {}
@@ -99,7 +102,7 @@ def stability(
         parallel_map(one, range(draws), asked.run.threads, keep, test=query.source, detach=query.detached)
     except KeyboardInterrupt:
         if not found:
-            raise KeyboardInterrupt from None  # nothing to show of the draw that was cut short
+            raise KeyboardInterrupt from None  # no draw is complete
     finally:
         bar.close()
     counts = Counter(name for members in found.values() for name in members)
@@ -123,10 +126,10 @@ def stability(
 
 
 def rows_of_draw(rows: int, draw: int, sampling: Sampling, random_state: int) -> Rows:
-    """Return which rows are drawn, in ascending order: nothing counts but the seed and the number of the draw."""
+    """Return the rows of a draw, in ascending order; they depend only on the seed and the number of the draw."""
     if sampling == "bootstrap":
         chosen = np.random.default_rng([random_state, draw]).integers(0, rows, rows)
-    else:  # every two draws are halves of one permutation
+    else:  # two successive draws are halves of one permutation
         shuffled = np.random.default_rng([random_state, draw // 2]).permutation(rows)
         half = rows // 2
         chosen = shuffled[:half] if draw % 2 == 0 else shuffled[half : 2 * half]

@@ -1,8 +1,8 @@
-"""The wrapper: keep of a blanket only what a classifier misses.
+"""The wrapper: remove the members of a blanket that a classifier does not need.
 
-Step 6 of GLL-MB (Aliferis 2008), step 4 of HITON (Aliferis, Tsamardinos and Statnikov 2003). A blanket is all there is
-to know about the target; a given classifier may not be able to use all of it. Members are left out, one at a time, as
-long as the cross-validated score does not suffer.
+Step 6 of GLL-MB (Aliferis 2008), step 4 of HITON (Aliferis, Tsamardinos and Statnikov 2003). A blanket carries
+all information about the target, but a classifier may not be able to use all of it. Members are removed, one at a time,
+as long as the cross-validated score does not fall.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from serape.settings import Settings, check_options, question, refuse
 
 
 @question(
-    without={
-        name: "the members have been found already"
-        for name in (
+    without=dict.fromkeys(
+        (
             "algorithm", "test", "alpha", "max_conditioning", "dof", "reliability", "random_state", "knowledge",
             "known_members", "forbidden_members", "progress",
-        )
-    }
+        ),
+        "the members have been found already",
+    )
 )  # fmt: skip
 def wrapper(
     data: Any,
@@ -40,29 +40,29 @@ def wrapper(
     tolerance: float = 0.0,
     **settings: Unpack[Keywords],
 ) -> Result:
-    """Leave out members of a blanket that a classifier does not miss.
+    """Remove members of a blanket that a classifier does not need.
 
-    Backward elimination: of all members, the one whose absence scores best is left out if that score is no more than
-    `tolerance` below the best so far; and so on, until each of those left is missed, or one is left.
+    Backward elimination: the member whose removal gives the highest score is removed if that score is at most
+    `tolerance` below the best so far. This repeats until every remaining member is needed, or one is left.
 
     Parameters
     ----------
     data
-        What the blanket was found in, or any table with its columns.
+        The data in which the blanket was found, or any table with its columns.
     found
-        The result whose members are tried.
+        The result with the members.
     classifier
-        Any scikit-learn classifier (or pipeline). It gets every level of a member as a column of zeros and ones.
+        Any scikit-learn classifier (or pipeline). It receives every level of a member as a column of zeros and ones.
     cv, scoring
         As in `sklearn.model_selection.cross_val_score`. With a number for `cv`, folds are stratified and the same for
         all sets that are compared.
     tolerance
-        How much of the score may be given away for one member less.
+        The loss in score that is accepted for the removal of one member.
 
     Returns
     -------
     Result
-        The same result with fewer members; its notes tell the scores and who was left out.
+        The same result with fewer members; a note gives the scores and the removed members.
     """
     refuse(wrapper, settings)
     asked = Settings.of(**settings)
@@ -102,22 +102,22 @@ def wrapper(
 
     members = list(found.members)
     if len(members) < 2:
-        return replace(found, notes=(*found.notes, "wrapper: nothing to leave out of fewer than two members"))
+        return replace(found, notes=(*found.notes, "wrapper: a blanket of fewer than two members is kept as it is"))
     before = best = score(members)
     dropped: list[str] = []
     while len(members) > 1:
         without = {name: score([m for m in members if m != name]) for name in members}
-        least_missed = max(members, key=lambda name: without[name])
-        if without[least_missed] < best - tolerance:
+        least_needed = max(members, key=lambda name: without[name])
+        if without[least_needed] < best - tolerance:
             break
-        best = max(best, without[least_missed])
-        members.remove(least_missed)
-        dropped.append(least_missed)
+        best = max(best, without[least_needed])
+        members.remove(least_needed)
+        dropped.append(least_needed)
     after = score(members)
-    told = (
-        f"left out {abbreviate(dropped)}, {before:.4f} → {after:.4f}"
+    change = (
+        f"removed {abbreviate(dropped)}, {before:.4f} → {after:.4f}"
         if dropped
-        else f"{before:.4f}, each member is missed"
+        else f"{before:.4f}, every member is needed"
     )
     spouses = {s: _without(v, dropped) or () for s, v in (found.spouses or {}).items() if s not in dropped}
     return replace(
@@ -126,7 +126,7 @@ def wrapper(
         parents_children=_without(found.parents_children, dropped),
         spouses=None if found.spouses is None else spouses,
         dropped=tuple(dropped),
-        notes=(*found.notes, f"wrapper, {type(classifier).__name__}, cross-validated score: {told}"),
+        notes=(*found.notes, f"wrapper, {type(classifier).__name__}, cross-validated score: {change}"),
     )
 
 
@@ -137,12 +137,15 @@ def _without(names: tuple[str, ...] | None, dropped: Sequence[str]) -> tuple[str
 def _codes(table: Table, name: str) -> NDArray[np.uint16]:
     at = table.position(name)
     if at in table.continuous:
-        raise DataError(f"column {name!r} is continuous; the wrapper takes categorical columns")
+        raise DataError(
+            f"column {name!r} is continuous, but the wrapper needs categorical columns; divide it into classes with "
+            f"serape.discretise"
+        )
     return table.packed.codes(at)
 
 
 def _indicators(table: Table, name: str) -> NDArray[np.float64]:
-    """Return a column of zeros and ones for each level (one will do for two)."""
+    """Return a column of zeros and ones for each level (one column for two levels)."""
     codes = _codes(table, name)
     levels = np.arange(1 if table.levels(table.position(name)) == 2 else 0, table.levels(table.position(name)))
     indicators: NDArray[np.float64] = (codes[:, None] == levels).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The papers' experiments, rerun: `serape study NAME`."""
+"""Experiments of the papers, repeated: `serape study NAME`."""
 
 from serape.studies import dos2011, fastiamb2005, hpc2010, pena2005
 from serape.studies.study import Outcome, Settings, Study, run

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZES = {"alarm": (500, 1000, 2000, 5000), "insurance": (300, 500, 1000, 2000), "hailfinder": (500, 1000, 2000)}
-# The table's numbers are lost with the figures of the text; these are the ones that its sentences repeat.
+# Of the table, only the numbers that the text of the paper repeats.
 PAPER_FEWER = {("alarm", 5000): "49.94 %"}
 PAPER_NEARER = {("insurance", 300): "13.95 %", ("insurance", 2000): "7.41 %"}
 
 
 def cells(settings: Settings) -> list[Cell]:
-    """One cell a network, number of rows and sample."""
+    """Return one cell for each network, number of rows and sample."""
     samples = 1 if settings.quick else 10
     return [
         Cell(f"{name} {rows} {seed}", lambda n=name, r=rows, s=seed: _one(n, r, s, settings.threads))  # type: ignore[misc]
@@ -41,14 +41,14 @@ def _one(name: str, rows: int, seed: int, threads: int) -> dict[str, Any]:
     for algorithm, options in asked.items():
         found = accuracy_of_all(
             table, truth, "blanket", algorithm, 0.05, threads=threads, shared=False, **options
-        )  # every target by itself
+        )  # each target is searched for separately
         del found["by_size"]
         answer[algorithm] = found
     return answer
 
 
 def tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
-    """Tests, time and accuracy of both, and what DOS saves, beside what the paper says."""
+    """Return tests, time and accuracy of both algorithms, and the savings of DOS beside those in the paper."""
     del settings
     measures: list[Row] = []
     savings: list[Row] = []
@@ -81,7 +81,7 @@ def tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
 
 
 def draw(answers: Answers, settings: Settings) -> Figure:
-    """Numbers of tests against rows."""
+    """Plot numbers of tests against rows."""
     from matplotlib.figure import Figure
 
     rows = tables(answers, settings)["measures"]

@@ -30,13 +30,13 @@ NUMBERS = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "ho
 
 
 def cells(settings: Settings) -> list[Cell]:
-    """One cell a data set and algorithm; Adult and Census-Income if their folder is given."""
+    """Return one cell for each data set and algorithm; Adult and Census-Income if their folder is given."""
     sets = ["hailfinder"]
     if settings.data is not None:
         sets += [name for name in ("adult", "census-income") if (settings.data / name).is_dir()]
         if len(sets) == 1:
             raise DataError(
-                f"{settings.data} has no folder 'adult' or 'census-income'; name the folder that holds them"
+                f"{settings.data} has no folder 'adult' or 'census-income'; pass their parent folder with --data"
             )
     return [
         Cell(f"{name} {algorithm}", lambda n=name, a=algorithm: _one(settings, n, a))  # type: ignore[misc]
@@ -79,8 +79,8 @@ def _data(settings: Settings, name: str) -> serape.Table:
     return _census(folder, 5000 if settings.quick else None)
 
 
-def _adult(folder: Path, most: int | None) -> serape.Table:
-    """The nine categorical attributes of complete records of both files, as many as the paper counts: 45,222."""
+def _adult(folder: Path, max_rows: int | None) -> serape.Table:
+    """Return the nine categorical attributes of the complete records of both files: 45,222, as in the paper."""
     columns: dict[str, list[str]] = {name: [] for name in ADULT if name not in NUMBERS}
     for file in ("adult.data", "adult.test"):
         path = find(folder, file)
@@ -94,24 +94,24 @@ def _adult(folder: Path, most: int | None) -> serape.Table:
                 for name, field in zip(ADULT, fields, strict=True):
                     if name in columns:
                         columns[name].append(field)
-    return serape.Table({name: values[:most] for name, values in columns.items()}, kinds="categorical")
+    return serape.Table({name: values[:max_rows] for name, values in columns.items()}, kinds="categorical")
 
 
-def _census(folder: Path, most: int | None) -> serape.Table:
-    """The attributes of at most 60 values, all records of the training file."""
+def _census(folder: Path, max_rows: int | None) -> serape.Table:
+    """Return the attributes of at max_rows 60 values, for all records of the training file."""
     path = find(folder, "census-income.csv", "census-income.train.csv", "census-income.train.clean.csv")
     if path is None:
-        raise DataError(f"{folder} has no census-income.csv (the training set with a line of names)")
+        raise DataError(f"{folder} has no census-income.csv; it is the training set, with a line of column names")
     with open_text(path) as text:
         records = [[field.strip() for field in row] for row in csv.reader(text) if row]
-    header, body = records[0], records[1 : None if most is None else most + 1]
+    header, body = records[0], records[1 : None if max_rows is None else max_rows + 1]
     columns = {name: [row[k] for row in body] for k, name in enumerate(header)}
     few = {name: values for name, values in columns.items() if 1 < len(set(values)) <= 60}
     return serape.Table(few, kinds="categorical")
 
 
 def tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
-    """Tests, time and fitness, and Fast-IAMB's share of the others' beside the paper's."""
+    """Return tests, time and fitness, and those of Fast-IAMB as shares of the others, beside the paper's."""
     del settings
     rows: list[Row] = []
     shares: list[Row] = []
@@ -135,7 +135,7 @@ def tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
 
 
 def draw(answers: Answers, settings: Settings) -> Figure:
-    """Number of tests by size of the conditioning set, a panel for each data set, as the bottom row of Figure 2."""
+    """Plot the number of tests by size of the conditioning set, as in the bottom row of Figure 2."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 

@@ -8,7 +8,7 @@ from serape.files import COMPRESSED
 
 
 def find(folder: Path, *names: str) -> Path | None:
-    """Return the first file of one of these names, plain or compressed, that a folder has."""
+    """Return the first file in a folder with one of these names, plain or compressed; None if there is none."""
     for name in names:
         for ending in ("", *COMPRESSED):
             path = folder / f"{name}{ending}"

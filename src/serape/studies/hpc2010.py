@@ -20,18 +20,18 @@ PAPER = "Rodrigues de Morais & Aussem 2010"
 
 # --- accuracy -----------------------------------------------------------------------------------------------------
 
-# Of the paper's eleven, Genes and Insulin are not to be had, and Carpo is not among those that may be bundled.
+# Of the eleven in the paper, Genes and Insulin are not available, and Carpo may not be bundled.
 NETWORKS = ("asia", "alarm", "child", "insurance", "mildew", "barley", "pigs", "link")
 BY_TESTS = ("hpc", "mmpc", "pcmb", "inter-iapc")
 BY_SCORE = ("ges", "sca")
 ALGORITHMS = (*BY_TESTS, *BY_SCORE)
 SIZES = (200, 500, 1500)
-# On Link searches through all subsets do not end in any reasonable time (docs/studies/hpc2010-accuracy.md).
+# On Link, searches through all subsets do not end in reasonable time (docs/studies/hpc2010-accuracy.md).
 LIMITS = {("link", "mmpc"): 3, ("link", "pcmb"): 3}
 
 
 def accuracy_cells(settings: Settings) -> list[Cell]:
-    """One cell a network, number of rows and sample."""
+    """Return one cell for each network, number of rows and sample."""
     samples = 1 if settings.quick else 10
     networks = ("asia", "alarm", "child", "insurance") if settings.quick else NETWORKS
     kinds = (("", _by_tests), ("-by-score", _by_score))
@@ -39,7 +39,7 @@ def accuracy_cells(settings: Settings) -> list[Cell]:
         Cell(f"{name}{kind} {rows} {seed}", lambda n=name, r=rows, s=seed, w=work: w(n, r, s, settings.threads))  # type: ignore[misc]
         for kind, work in kinds
         for name in networks
-        if (kind, name) != ("-by-score", "link")  # where ges does not end in reasonable time either
+        if (kind, name) != ("-by-score", "link")  # ges does not end in reasonable time
         for rows in SIZES
         for seed in range(samples)
     ]
@@ -58,7 +58,7 @@ def _by_tests(name: str, rows: int, seed: int, threads: int) -> dict[str, Any]:
 
 
 def _by_score(name: str, rows: int, seed: int, threads: int) -> dict[str, Any]:
-    """Neighbourhoods in the networks that GES and SCA find, with BDeu of equivalent sample size 10 and k = 10."""
+    """Return the accuracy of GES and SCA, with BDeu of equivalent sample size 10 and k = 10."""
     network = load_network(name)
     table = network.sample(rows, seed)
     truth = {x: network.parents_children(x) for x in network.variables}
@@ -71,7 +71,7 @@ def _by_score(name: str, rows: int, seed: int, threads: int) -> dict[str, Any]:
 
 
 def accuracy_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
-    """Distance by size of the neighbourhood, and by network. The paper prints no numbers: its Figure 3 is a plot."""
+    """Return distances by size of the neighbourhood, and by network. The paper has no numbers, only Figure 3."""
     del settings
     by_size: list[Row] = []
     for rows in SIZES:
@@ -108,7 +108,7 @@ def _by_size(answers: Answers, rows: int) -> dict[str, dict[int, tuple[float, fl
 
 
 def accuracy_draw(answers: Answers, settings: Settings) -> Figure:
-    """Distance against the number of neighbours, a panel for each number of rows, as Figure 3."""
+    """Plot distance against the number of neighbours, one panel for each number of rows, as in Figure 3."""
     from matplotlib.figure import Figure
 
     del settings
@@ -135,7 +135,7 @@ PAPER_EXPONENT = {"tiled": "1.09", "thrombin": "1.21"}
 
 
 def scaling_cells(settings: Settings) -> list[Cell]:
-    """One cell a network (or Thrombin, if there are data) and number of variables."""
+    """Return one cell for each network (and Thrombin, if its data are given) and number of variables."""
     sizes = (1000, 3000, 10_000) if settings.quick else (1000, 3000, 10_000, 30_000, 100_000)
     targets = dict.fromkeys(sizes, 5) if settings.quick else {1000: 20, 3000: 20, 10_000: 20, 30_000: 10, 100_000: 4}
     cells = [
@@ -190,13 +190,13 @@ def _part(settings: Settings, size: int, repeats: int) -> dict[str, Any]:
 
 
 def exponent(points: Sequence[Mapping[str, float]], tests: str = "tests") -> float:
-    """Return the slope of the number of tests against the number of variables, both as logarithms."""
+    """Return the slope of log tests against log variables."""
     x = np.log([p["variables"] for p in points])
     return float(np.polyfit(x, np.log([p[tests] for p in points]), 1)[0])
 
 
 def scaling_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
-    """Numbers of tests, and the fitted exponents beside the paper's."""
+    """Return numbers of tests, and the fitted exponents beside the paper's."""
     del settings
     points = [
         {"network": key.split(" ")[0], **{k: round(v, 3) for k, v in answer.items()}} for key, answer in answers.items()
@@ -216,7 +216,7 @@ def scaling_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequenc
 
 
 def scaling_draw(answers: Answers, settings: Settings) -> Figure:
-    """Number of tests against number of variables, on logarithmic axes, as Figure 4."""
+    """Plot the number of tests against the number of variables, on logarithmic axes, as in Figure 4."""
     from matplotlib.figure import Figure
 
     del settings

@@ -31,10 +31,10 @@ def accuracy_of_all(
     max_conditioning: int | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Take every variable that varies for a target; return what was found of each, beside the truth.
+    """Search for every variable that varies as the target; return the accuracy of the answers.
 
-    Precision of an empty answer is 1, as is recall of an empty truth. `shared=False` lets every target pay for all
-    of its tests, so that numbers of tests are those of the papers.
+    The precision of an empty answer is 1, and so is the recall of an empty truth. With `shared=False` targets share no
+    tests, so that numbers of tests compare with those of the papers.
     """
     settings = Settings.of(
         algorithm=algorithm, alpha=alpha, max_conditioning=max_conditioning, dof=dof, n_jobs=threads, progress=False,
@@ -59,7 +59,7 @@ def accuracy_of_all(
 
 
 def accuracy_of_network(found: Structure, truth: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Take the neighbours of every variable that varies in a network for its parents and children."""
+    """Return the accuracy of the neighbours in a network as parents and children of every variable that varies."""
     varying = None if found.table is None else {found.table.names[k] for k in found.table.varying}
     members = {
         name: tuple(nx.all_neighbors(found.graph, name)) for name in found.graph if varying is None or name in varying
@@ -78,7 +78,7 @@ def _measures(members: Mapping[str, Sequence[str]], truth: Mapping[str, Sequence
 
 
 def _by_size(truth: Mapping[str, Sequence[str]], distances: Mapping[str, float]) -> dict[str, list[float]]:
-    """Return, by number of true members, how many targets there were and the sum of their distances."""
+    """Return, by number of true members, the number of targets and the sum of their distances."""
     sums: dict[str, list[float]] = {}
     for name, distance in distances.items():
         entry = sums.setdefault(str(len(truth[name])), [0, 0.0])
@@ -88,5 +88,5 @@ def _by_size(truth: Mapping[str, Sequence[str]], distances: Mapping[str, float])
 
 
 def mean_and_spread(values: Sequence[float]) -> str:
-    """Write a mean and a standard deviation as the papers do."""
+    """Format a mean and a standard deviation as the papers do."""
     return f"{np.mean(values):.2f}±{np.std(values):.2f}"

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 Bits = NDArray[np.uint8]
 Model = tuple[Sequence[int], Mapping[int, int]]
-"""Columns, and for some of them (by place among the columns) the place of one they depend on besides the class."""
+"""Columns, and for some of them, by index, the index of a column they depend on besides the class."""
 
 
 def split(label: Bits, k: int, folds: int, seed: int = 0) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows to learn from and those to test, in fold k of so many; each has its share of both classes."""
+    """Return the training rows and the test rows of fold k; every fold has its share of both classes."""
     random = np.random.default_rng(seed)
     fold = np.empty(len(label), np.int64)
     for value in (0, 1):
@@ -23,18 +23,18 @@ def split(label: Bits, k: int, folds: int, seed: int = 0) -> tuple[NDArray[np.in
 
 
 def predict(learn: Bits, label: Bits, test: Bits, parents: Mapping[int, int]) -> NDArray[np.intp]:
-    """Return the more probable class of each row; probabilities are estimated with one row more of each value."""
+    """Return the more probable class of each row; counts of values are increased by one."""
     score = np.zeros((2, len(test)))
     for value in (0, 1):
         rows = learn[label == value]
         score[value] = np.log((len(rows) + 1) / (len(label) + 2))
         for k in range(learn.shape[1]):
             given = rows[:, parents[k]] if k in parents else np.zeros(len(rows), np.uint8)
-            asked = test[:, parents[k]] if k in parents else np.zeros(len(test), np.uint8)
+            test_given = test[:, parents[k]] if k in parents else np.zeros(len(test), np.uint8)
             for level in (0, 1):
                 stratum = rows[given == level, k]
                 one = (stratum.sum() + 1) / (len(stratum) + 2)
-                here = asked == level
-                score[value, here] += np.log(np.where(test[here, k] == 1, one, 1 - one))
-    told: NDArray[np.intp] = score.argmax(axis=0)
-    return told
+                selected = test_given == level
+                score[value, selected] += np.log(np.where(test[selected, k] == 1, one, 1 - one))
+    predicted: NDArray[np.intp] = score.argmax(axis=0)
+    return predicted

@@ -23,7 +23,7 @@ PAPER = "Peña, Björkegren & Tegnér 2005"
 # --- Table 4 ------------------------------------------------------------------------------------------------------
 
 ALGORITHMS = ("inter-iamb", "pcmb")
-# precision, recall, distance, seconds a target; first inter-iamb, then pcmb
+# precision, recall, distance, seconds per target; first inter-iamb, then pcmb
 TABLE_4: dict[tuple[str, int], tuple[str, str]] = {
     ("alarm", 100): ("0.85±0.06 0.46±0.03 0.54±0.06 0", "0.79±0.04 0.49±0.05 0.51±0.04 0"),
     ("alarm", 200): ("0.87±0.04 0.59±0.04 0.42±0.04 0", "0.94±0.03 0.56±0.05 0.38±0.06 0"),
@@ -40,7 +40,7 @@ TABLE_4: dict[tuple[str, int], tuple[str, str]] = {
 
 
 def table4_cells(settings: Settings) -> list[Cell]:
-    """One cell a network, number of rows and sample."""
+    """Return one cell for each network, number of rows and sample."""
     samples = 2 if settings.quick else 10
     wanted = [(n, r) for n, r in TABLE_4 if not settings.quick or (n == "alarm" and r <= 5000)]
     return [
@@ -63,7 +63,7 @@ def _one_sample(name: str, rows: int, seed: int, threads: int) -> dict[str, Any]
 
 
 def table4_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
-    """Precision, recall and distance, ours and the paper's."""
+    """Return precision, recall and distance, ours and the paper's."""
     del settings
     rows = []
     for (name, count), published in TABLE_4.items():
@@ -82,7 +82,7 @@ def table4_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence
 
 
 def table4_draw(answers: Answers, settings: Settings) -> Figure:
-    """Distance against rows, ours and the paper's."""
+    """Plot distance against rows, ours and the paper's."""
     from matplotlib.figure import Figure
 
     rows = table4_tables(answers, settings)["blankets"]
@@ -112,7 +112,7 @@ TABLE_5 = {
     "inter-iamb": ("8.00±0.00", "0.52±0.02", "3102±69"),
     "pcmb": ("4.00±1.00", "0.60±0.02", "8631±915"),
 }
-# What can be searched: with adjusted degrees of freedom, pcmb and hiton-mb do not end (docs/studies.md says why).
+# The searches that end in reasonable time: with adjusted degrees of freedom pcmb and hiton-mb do not (docs/studies.md).
 SELECTORS: tuple[tuple[str, Literal["full", "adjusted"]], ...] = (
     ("inter-iamb", "adjusted"),
     ("inter-iamb", "full"),
@@ -122,7 +122,7 @@ SELECTORS: tuple[tuple[str, Literal["full", "adjusted"]], ...] = (
 
 
 def table5_cells(settings: Settings) -> list[Cell]:
-    """One cell for all compounds and one for each fold; each packs its table once for all runs."""
+    """Return one cell for all compounds and one for each fold; each packs its table once for all runs."""
     folds = 3 if settings.quick else 10
     cells = [Cell("all", lambda: _selections(settings, None))]
     cells += [Cell(f"fold {k}", lambda k=k: _fold(settings, k, folds)) for k in range(folds)]  # type: ignore[misc]
@@ -130,7 +130,7 @@ def table5_cells(settings: Settings) -> list[Cell]:
 
 
 def _selections(settings: Settings, rows: NDArray[np.intp] | None) -> dict[str, list[dict[str, Any]]]:
-    """Let every algorithm choose features, as often as the paper: ties are broken at random."""
+    """Select features with every algorithm, as often as in the paper; ties are broken at random."""
     features, label = read_thrombin(settings.data)
     target = features.shape[1]
     data = np.concatenate([features, label[:, None]], axis=1)
@@ -153,7 +153,7 @@ def _selections(settings: Settings, rows: NDArray[np.intp] | None) -> dict[str, 
 
 
 def _fold(settings: Settings, k: int, folds: int) -> dict[str, list[list[int]]]:
-    """Return, for each way to choose features and each run, what is right and what there is, in either class."""
+    """Return, for each selection of features and each run, the right predictions and the rows in either class."""
     features, label = read_thrombin(settings.data)
     learn, test = split(label, k, folds)
     models: dict[str, list[Model]] = {"winner, naive Bayes": [(WINNER, {})]}
@@ -164,8 +164,8 @@ def _fold(settings: Settings, k: int, folds: int) -> dict[str, list[list[int]]]:
     for name, chosen in models.items():
         for columns, parents in chosen:
             own = np.array(columns, np.intp) - 1
-            told = predict(features[learn][:, own], label[learn], features[test][:, own], parents)
-            right = told == label[test]
+            predicted = predict(features[learn][:, own], label[learn], features[test][:, own], parents)
+            right = predicted == label[test]
             counts = [int(right[label[test] == value].sum()) for value in (0, 1)]
             counts += [int((label[test] == value).sum()) for value in (0, 1)]
             answer.setdefault(name, []).append(counts)
@@ -173,7 +173,7 @@ def _fold(settings: Settings, k: int, folds: int) -> dict[str, list[list[int]]]:
 
 
 def table5_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence[Row]]:
-    """Features, balanced accuracy and time, ours and the paper's."""
+    """Return features, balanced accuracy and time, ours and the paper's."""
     del settings
     folds = [answer for key, answer in answers.items() if key != "all"]
     rows: list[Row] = []
@@ -196,7 +196,7 @@ def table5_tables(answers: Answers, settings: Settings) -> Mapping[str, Sequence
 
 
 def table5_draw(answers: Answers, settings: Settings) -> Figure:
-    """Balanced accuracy, ours and the paper's."""
+    """Plot balanced accuracy, ours and the paper's."""
     from matplotlib.figure import Figure
 
     rows = table5_tables(answers, settings)["thrombin"]

@@ -1,8 +1,8 @@
-"""What every study is made of.
+"""Studies: cells of work, their answers, and the tables and picture made of these.
 
-A study is a list of *cells*: independent pieces of work, each with a key and an answer that fits JSON. Answers are
-written to a file as they come, one line each, so that a study that was stopped goes on where it was. When all are
-there, tables and a picture are made of them.
+A study is a list of *cells*: independent pieces of work, each with a key and an answer in JSON. Each answer is written
+to a file, one per line, so that a study that was stopped can continue. When all answers are there, the study makes its
+tables and its picture.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Answers = Mapping[str, Any]
-"""By key of a cell."""
+"""Answers by key of the cell."""
 Row = Mapping[str, Any]
 
 
@@ -36,7 +36,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the caller of a study decides."""
+    """The settings of a study."""
 
     quick: bool = False
     data: Path | None = None
@@ -52,31 +52,31 @@ class Study:
     about: str
     cells: Callable[[Settings], Sequence[Cell]]
     tables: Callable[[Answers, Settings], Mapping[str, Sequence[Row]]]
-    """Tables by title; the paper's numbers stand beside ours."""
+    """Returns tables by title, with the paper's numbers beside ours."""
     draw: Callable[[Answers, Settings], Figure]
     needs_data: str = ""
-    """What `--data` has to name, if the study cannot do without."""
+    """What `--data` must name, if the study needs it."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study wrote."""
+    """The tables and files of a study."""
 
     tables: Mapping[str, Sequence[Row]]
     files: Sequence[Path]
 
 
 def run(study: Study, settings: Settings, out: Path, watch: Callable[[int, int, str], None] | None = None) -> Outcome:
-    """Run a study, or go on with it, and write its tables, answers and picture into a folder.
+    """Run a study, or continue it, and write its tables, answers and picture into a folder.
 
-    `watch` is told how many cells are done, how many there are, and which comes next.
+    `watch` is called with the number of cells done, the number of cells, and the key of the next cell.
     """
     if study.needs_data and settings.data is None:
         raise DataError(f"study {study.name!r} needs data that are not bundled: pass --data with {study.needs_data}")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"{out} cannot be made: {error.strerror or error}") from None
+        raise DataError(f"the folder {out} cannot be created: {error.strerror or error}") from None
     stem = f"{study.name}-quick" if settings.quick else study.name
     cells = study.cells(settings)
     kept = out / f"{stem}.cells.jsonl"
@@ -105,26 +105,26 @@ def run(study: Study, settings: Settings, out: Path, watch: Callable[[int, int, 
 
 
 def samples_of(answers: Answers, *key: Any) -> list[Any]:
-    """Return the answers of all samples of one setting: cells whose key is these words and then the sample's number."""
+    """Return the answers of all samples of a setting: the cells whose key is `key` and the number of the sample."""
     setting = " ".join(map(str, key))
     return [answer for cell, answer in answers.items() if cell.rsplit(" ", 1)[0] == setting]
 
 
 def _kept(path: Path, keys: set[str]) -> dict[str, Any]:
-    """Return the answers of an earlier run; a last line that was cut off is left out."""
+    """Return the answers of an earlier run; an incomplete last line is ignored."""
     answers: dict[str, Any] = {}
     if not path.exists():
         return answers
-    whole = []
+    complete = []
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             entry = json.loads(line)
         except json.JSONDecodeError:
             continue
-        whole.append(line)
+        complete.append(line)
         if isinstance(entry, dict) and entry.get("key") in keys:
             answers[entry["key"]] = entry["answer"]
-    atomic_write(path, "".join(line + "\n" for line in whole))
+    atomic_write(path, "".join(line + "\n" for line in complete))
     return answers
 
 

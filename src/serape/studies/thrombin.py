@@ -19,11 +19,11 @@ Bits = NDArray[np.uint8]
 def read_thrombin(path: Path | None) -> tuple[Bits, Bits]:
     """Return the features (rows × 139,351) and the label, 1 for a compound that binds.
 
-    Two forms are read: the Cup's own, `A,0,1,0,…` a line (A active, I inactive), and a sparse one, the letter and then
-    the positions of the ones, counted from 1.
+    The file has one of two forms: that of the Cup, with lines `A,0,1,0,…` (A active, I inactive), or a sparse one, with
+    the letter and then the positions of the ones, counted from 1.
     """
     if path is None:
-        raise DataError("the Thrombin data are not bundled; name the file")
+        raise DataError("the Thrombin data are not bundled; pass the file with --data")
     rows: list[Bits] = []
     labels: list[int] = []
     with open_text(path) as file:
@@ -32,7 +32,7 @@ def read_thrombin(path: Path | None) -> tuple[Bits, Bits]:
             labels.append(_label(line, path, number))
             rows.append(_dense(line, path, number) if line[1:2] == b"," else _sparse(line, path, number))
     if not rows:
-        raise DataError(f"{path} is empty; it should have a line for every compound")
+        raise DataError(f"{path} is empty; it must have a line for every compound")
     return np.stack(rows), np.array(labels, np.uint8)
 
 
@@ -45,7 +45,7 @@ def _label(line: bytes, path: Path, number: int) -> int:
 def _dense(line: bytes, path: Path, number: int) -> Bits:
     values = np.frombuffer(line, np.uint8)[2::2] - ord("0")
     if len(values) != FEATURES or len(line) != 2 * FEATURES + 1 or (values > 1).any():
-        raise DataError(f"{path}, line {number} does not hold {FEATURES:,} zeros and ones")
+        raise DataError(f"{path}, line {number} must have {FEATURES:,} zeros and ones")
     return values
 
 
@@ -54,8 +54,8 @@ def _sparse(line: bytes, path: Path, number: int) -> Bits:
     try:
         ones = np.array(line[1:].split(), np.int64)
     except ValueError:
-        raise DataError(f"{path}, line {number} holds something that is not a position") from None
+        raise DataError(f"{path}, line {number} has an entry that is not a whole number") from None
     if len(ones) and not 1 <= ones.min() <= ones.max() <= FEATURES:
-        raise DataError(f"{path}, line {number} holds a position outside 1 to {FEATURES:,}")
+        raise DataError(f"{path}, line {number} has a position outside 1 to {FEATURES:,}")
     values[ones - 1] = 1
     return values

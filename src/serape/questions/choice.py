@@ -1,0 +1,82 @@
+"""Which algorithm answers a question, and which options it has."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from serape.data.table import Table
+from serape.errors import OptionError, suggestion
+from serape.independence import ContingencyTest, IndependenceTest
+from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm, names_of, unknown_algorithm
+from serape.names import match
+from serape.settings import FIELDS
+from serape.structure.registry import NETWORK_ALGORITHMS, SKELETON_ALGORITHMS
+from serape.types import Finds
+
+Source = Table | IndependenceTest
+Choice = Callable[[object, Finds, Callable[[], Source]], Algorithm]
+"""Returns the algorithm for a name or callable; it reads the data only if the choice depends on them."""
+DEFAULT_LEARNER = "hiton-pc"
+"""The meaning of `algorithm="auto"` for questions about the neighbourhoods of many variables."""
+
+
+def choose_local(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
+    """Return the algorithm for a single target."""
+    if match(asked, ["auto"]):
+        asked = _automatic(finds, data())
+    return _known(asked, finds, names_of(finds))
+
+
+def choose_learner(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
+    """Return the algorithm that learns neighbourhoods, or a skeleton."""
+    del data
+    if match(asked, ["auto"]):
+        asked = DEFAULT_LEARNER
+    by_pairs = match(asked, SKELETON_ALGORITHMS)
+    if by_pairs is not None:
+        return SKELETON_ALGORITHMS[by_pairs]
+    return _known(asked, finds, [*names_of(finds), *NETWORK_ALGORITHMS])
+
+
+def check_algorithm_options(algorithm: Algorithm, finds: Finds, options: Mapping[str, Any]) -> None:
+    """Refuse options that an algorithm does not have."""
+    if not options:
+        return
+    try:
+        signature = inspect.signature(algorithm.asked_for(finds))
+    except (TypeError, ValueError):  # some callables have no signature
+        return
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in signature.parameters.values()):
+        return
+    own = [] if algorithm.by_pairs else list(signature.parameters)[2:]
+    for option in options:
+        if option not in own:
+            takes = f"it takes {', '.join(map(repr, own))}" if own else "it takes none"
+            raise OptionError(
+                f"algorithm {algorithm.name!r} has no option {option!r} ({takes}).{suggestion(option, [*own, *FIELDS])}"
+            )
+
+
+def _automatic(finds: Finds, data: Source) -> str:
+    kind: DataKind
+    if isinstance(data, Table):
+        kind = "numbers" if data.continuous else "categorical"
+        return automatic(finds, len(data.names), kind)
+    kind = "categorical" if isinstance(data, ContingencyTest) else "unknown"
+    return automatic(finds, len(data.variables), kind)
+
+
+def _known(asked: object, finds: Finds, names: list[str]) -> Algorithm:
+    """Return a known algorithm, or refuse the name; `names` are those to propose."""
+    found = find_algorithm(asked, finds)
+    if found is not None:
+        return found
+    network = match(asked, NETWORK_ALGORITHMS)
+    if network is not None:
+        raise OptionError(
+            f"algorithm {network!r} finds a whole network; use serape.network (`serape network` on the command line), "
+            f"or another algorithm"
+        )
+    raise unknown_algorithm(asked, names)

@@ -1,0 +1,107 @@
+"""What is known beforehand: knowledge, known members and forbidden members, checked against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from serape.errors import OptionError
+from serape.independence import IndependenceTest, position
+from serape.knowledge import BoundKnowledge, Knowledge
+from serape.settings import SearchSettings
+from serape.types import Variables
+
+Members = dict[int, frozenset[int]]
+"""Members of the answer, by target."""
+
+
+class Constraints(NamedTuple):
+    """Constraints on the answers for some targets, in positions."""
+
+    knowledge: BoundKnowledge | None
+    known: Members
+    named: dict[str, Any]
+    """The constraints as settings, with names of variables."""
+
+
+def resolve_constraints(
+    source: IndependenceTest, asked: SearchSettings, targets: Sequence[int], *, symmetric: bool = False
+) -> Constraints:
+    """Return the constraints for these targets; refuse those that contradict each other.
+
+    If `symmetric`, members are neighbours: if x is a known member of y, y is a known member of x.
+    """
+    known, forbidden = (_members(source, given, targets) for given in (asked.known_members, asked.forbidden_members))
+    if symmetric:
+        for target, members in list(known.items()):
+            for x in members:
+                known[x] = known.get(x, frozenset()) | {target}
+    knowledge = None if asked.knowledge is None else Knowledge.of(asked.knowledge)
+    bound = BoundKnowledge() if knowledge is None else knowledge.bind(source.variables)
+    bound = _with_forbidden(bound, known, forbidden, source.variables)
+    named = {
+        "knowledge": None if knowledge is None else knowledge.to_dict(),
+        "known_members": _named(source, asked.known_members),
+        "forbidden_members": _named(source, asked.forbidden_members),
+    }
+    return Constraints(
+        None if bound.is_empty else bound, known, {name: value for name, value in named.items() if value}
+    )
+
+
+def _with_forbidden(bound: BoundKnowledge, known: Members, forbidden: Members, names: Sequence[str]) -> BoundKnowledge:
+    """Return knowledge that forbids the pairs of targets and forbidden members."""
+    for target, members in forbidden.items():
+        if both := sorted(members & known.get(target, frozenset())):
+            raise OptionError(
+                f"{names[both[0]]!r} is both known and forbidden; remove it from known_members or from "
+                f"forbidden_members (--known and --forbid on the command line)"
+            )
+        for x in sorted(bound.required_neighbours(target) & members):
+            raise OptionError(
+                f"{names[x]!r} is a forbidden member, but knowledge requires an arc between it and {names[target]!r}; "
+                f"remove one of the two"
+            )
+    pairs = [(target, x) for target, members in forbidden.items() for x in members]
+    if pairs:
+        bound = bound.with_forbidden_pairs(pairs)
+    for target, members in known.items():
+        for x in sorted(members):
+            if bound.forbids_pair(target, x):
+                raise OptionError(
+                    f"{names[x]!r} is a known member, but knowledge forbids it to be adjacent to {names[target]!r}; "
+                    f"remove one of the two"
+                )
+    return bound
+
+
+def _members(source: IndependenceTest, given: Variables, targets: Sequence[int]) -> Members:
+    """Return members by target; a list holds for every target but those in it."""
+    if isinstance(given, Mapping):
+        by_target = {position(source, t): _positions(source, group) for t, group in given.items()}
+    else:
+        group = _positions(source, given)
+        several = len(targets) > 1
+        by_target = {t: group - {t} if several else group for t in targets} if group else {}
+    for target, members in by_target.items():
+        if target in members:
+            raise OptionError(
+                f"the target {source.variables[target]!r} is no member of its own blanket; remove it from "
+                f"known_members and forbidden_members (--known and --forbid on the command line)"
+            )
+    return {target: members for target, members in by_target.items() if members}
+
+
+def _positions(source: IndependenceTest, variables: Iterable[str | int]) -> frozenset[int]:
+    return frozenset(position(source, variable) for variable in variables)
+
+
+def _named(source: IndependenceTest, given: Variables) -> dict[str, list[str]] | list[str]:
+    names = source.variables
+
+    def listed(group: Iterable[str | int]) -> list[str]:
+        return [names[x] for x in sorted(position(source, variable) for variable in group)]
+
+    if isinstance(given, Mapping):
+        return {names[position(source, target)]: listed(group) for target, group in given.items()}
+    return listed(given)
