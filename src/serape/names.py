@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from serape.errors import InputTypeError, suggestion
 
@@ -25,17 +25,19 @@ ALIASES: Mapping[str, str] = {
 }
 """Names in other packages and papers, in plain letters."""
 
+_IGNORED = str.maketrans("", "", "-_. ")
+
 
 def plain(name: str) -> str:
     """Return a name in lower case without `-`, `_`, dots and spaces."""
-    return "".join(letter for letter in name.lower() if letter not in "-_. ")
+    return name.lower().translate(_IGNORED)
 
 
 def match(name: object, known: Iterable[str]) -> str | None:
     """Return the known name that matches a name, or None."""
-    known = list(known)
     if not isinstance(name, str):
         return None
+    known = known if isinstance(known, Collection) else list(known)
     if name in known:
         return name
     wanted = plain(name)

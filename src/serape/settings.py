@@ -67,6 +67,8 @@ def thread_count(n_jobs: Any) -> int:
 
 
 def _check_members(name: str, members: Any) -> None:
+    if type(members) is tuple:
+        return
     groups = members.values() if isinstance(members, Mapping) else (members,)
     for group in groups:
         if isinstance(group, str) or not isinstance(group, Collection):

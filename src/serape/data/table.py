@@ -107,6 +107,7 @@ class Table:
         self._kinds, self._reasons = columns.kinds, columns.reasons
         self._values = columns.values
         self._declared = {k for k, c in enumerate(columns.encoded) if c.declared}
+        self._constant: dict[int, bool] = {}  # columns that were looked at
         self._position = {name: k for k, name in enumerate(self.names)}
         self._reading_notes = tuple(notes)
         self.notes: tuple[str, ...] = self._reading_notes
@@ -167,10 +168,12 @@ class Table:
                 return True
             if position not in self._declared:
                 return False
-        values = self._values[position] if position in self._values else self._packed.codes(position)
-        if position in self.missing:
-            values = values[~self.missing[position]]
-        return len(values) == 0 or bool((values == values[0]).all())
+        if position not in self._constant:
+            values = self._values[position] if position in self._values else self._packed.codes(position)
+            if position in self.missing:
+                values = values[~self.missing[position]]
+            self._constant[position] = len(values) == 0 or bool((values == values[0]).all())
+        return self._constant[position]
 
     def part(self, positions: Sequence[int], rows: NDArray[Any] | None = None) -> Table:
         """Return a table of some columns and rows (a mask or indices; all by default), encoded as here.
@@ -193,6 +196,7 @@ class Table:
         table._values = {k: values[rows] for k, values in self._values.items()}
         gaps = {k: mask[rows] for k, mask in self.missing.items()}
         table.missing = {k: mask for k, mask in gaps.items() if mask.any()}
+        table._constant = {}
         table._declared = {*self._declared, *constant, *gaps}  # columns with levels that may not occur
         table._reading_notes = table.notes = ()
         return table

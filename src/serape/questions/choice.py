@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from serape.data.table import Table
@@ -26,7 +26,7 @@ def choose_local(asked: object, finds: Finds, data: Callable[[], Source]) -> Alg
     """Return the algorithm for a single target."""
     if match(asked, ["auto"]):
         asked = _automatic(finds, data())
-    return _known(asked, finds, names_of(finds))
+    return _known(asked, finds)
 
 
 def choose_learner(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
@@ -37,7 +37,7 @@ def choose_learner(asked: object, finds: Finds, data: Callable[[], Source]) -> A
     by_pairs = match(asked, SKELETON_ALGORITHMS)
     if by_pairs is not None:
         return SKELETON_ALGORITHMS[by_pairs]
-    return _known(asked, finds, [*names_of(finds), *NETWORK_ALGORITHMS])
+    return _known(asked, finds, NETWORK_ALGORITHMS)
 
 
 def check_algorithm_options(algorithm: Algorithm, finds: Finds, options: Mapping[str, Any]) -> None:
@@ -68,8 +68,8 @@ def _automatic(finds: Finds, data: Source) -> str:
     return automatic(finds, len(data.variables), kind)
 
 
-def _known(asked: object, finds: Finds, names: list[str]) -> Algorithm:
-    """Return a known algorithm, or refuse the name; `names` are those to propose."""
+def _known(asked: object, finds: Finds, others: Iterable[str] = ()) -> Algorithm:
+    """Return a known algorithm, or refuse the name; `others` are proposed too."""
     found = find_algorithm(asked, finds)
     if found is not None:
         return found
@@ -79,4 +79,4 @@ def _known(asked: object, finds: Finds, names: list[str]) -> Algorithm:
             f"algorithm {network!r} finds a whole network; use serape.network (`serape network` on the command line), "
             f"or another algorithm"
         )
-    raise unknown_algorithm(asked, names)
+    raise unknown_algorithm(asked, [*names_of(finds), *others])

@@ -119,6 +119,8 @@ class Query:
 
         If `symmetric`, members are neighbours: if x is a known member of y, y is a known member of x.
         """
+        if asked.knowledge is None and not asked.known_members and not asked.forbidden_members:
+            return self
         knowledge, known, named = resolve_constraints(self.source, asked, targets, symmetric=symmetric)
         return replace(self, knowledge=knowledge, known=known, constraints=named)
 
