@@ -138,7 +138,7 @@ class TestEveryQuestion:
         ask(name, gaps(), missing="drop", kinds={"Age": "categorical"}, ignore=["Ward"])
 
     def test_refuses_encoding_a_table_again(self, name: str) -> None:
-        with pytest.raises(serape.OptionError, match="a Table already, so missing='drop' comes too late"):
+        with pytest.raises(serape.OptionError, match="a Table already, so missing='drop' has no effect"):
             ask(name, TABLE, missing="drop")
 
     def test_refuses_a_test_beside_a_test(self, name: str) -> None:
