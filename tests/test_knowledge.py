@@ -221,7 +221,10 @@ class TestKnowledge:
             ({"required": [("A", "B")], "forbidden": [("A", "B")]}, "arc 'A' → 'B' is both required and forbidden; "),
             ({"required": [("A", "B")], "forbidden_pairs": [("B", "A")]}, "'A' → 'B' is required, but its pair is"),
             ({"required": [("A", "B"), ("B", "A")]}, "'A' → 'B' and 'B' → 'A' are both required; remove one of them"),
-            ({"required": [("B", "A")], "tiers": [["A"], ["B"]]}, "'B' → 'A' goes back from tier 2 to tier 1; remove it"),
+            (
+                {"required": [("B", "A")], "tiers": [["A"], ["B"]]},
+                "'B' → 'A' goes back from tier 2 to tier 1; remove it",
+            ),
             ({"required": [("D", "A"), ("B", "C"), ("A", "B"), ("C", "A")]}, "a cycle, 'A' → 'B' → 'C' → 'A'; remove"),
             ({"required": [("A", "A")]}, "required joins 'A' to itself; remove the pair"),
             ({"forbidden": [("A", "A")]}, "forbidden joins 'A' to itself"),

@@ -212,13 +212,13 @@ def test_partial_correlations_from_sums_are_those_of_the_core(make: type[NativeE
     values[:, 5] = values[:, 0] + values[:, 1]  # collinear
     table = serape.Table({f"c{k}": values[:, k] for k in range(6)})
     core, summed = PartialCorrelation(table), SummedTest(make(table))
-    for given in ((), (2,), (2, 3), (0, 1), (1, 0, 3)):
-        candidates = [x for x in range(5, 0, -1) if x not in given and x != 4]
-        expected, found = core.screen(4, candidates, given), summed.screen(4, candidates, given)
+    for z in ((), (2,), (2, 3), (0, 1), (1, 0, 3)):
+        candidates = [x for x in range(5, 0, -1) if x not in z and x != 4]
+        expected, found = core.screen(4, candidates, z), summed.screen(4, candidates, z)
         assert found.reliable.tolist() == expected.reliable.tolist()
         np.testing.assert_allclose(found.statistic, expected.statistic, rtol=1e-6)
         np.testing.assert_allclose(found.log_p, expected.log_p, rtol=1e-6)
-        assert summed.test(candidates[-1], 4, given).dof == core.test(candidates[-1], 4, given).dof
+        assert summed.test(candidates[-1], 4, z).dof == core.test(candidates[-1], 4, z).dof
     apart = serape.Table({f"c{k}": values[:, k] for k in range(5)})  # without exact ties
     blankets = [serape.markov_blanket(t, "c4", "iamb").blanket for t in (SummedTest(make(apart)), apart)]
     assert blankets[0] == blankets[1]
