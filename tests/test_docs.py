@@ -25,7 +25,7 @@ RUN = [page for page in pages.pages() if any(map(pages.is_run, pages.blocks(page
 EXAMPLES = sorted((pages.ROOT / "examples").glob("*.py"))
 GALLERY = (pages.DOCS / "gallery.md").read_text()
 PICTURES = pages.DOCS / "pictures"
-ELSEWHERE = {"sklearn_pipeline.py": "tests/test_sklearn.py runs it; its figures depend on the version of scikit-learn"}
+ELSEWHERE = {"sklearn_pipeline.py": "tests/selector runs it; its figures depend on the version of scikit-learn"}
 
 
 def name(path: Path) -> str:

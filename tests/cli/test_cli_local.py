@@ -33,7 +33,8 @@ def test_neighbours(capsys: pytest.CaptureFixture[str], patients: str) -> None:
     assert json.loads(out)["parents_children"] == list(expected.members)
     code, out, _ = run(capsys, "neighbours", patients, "-t", "HeartDisease", "--alpha", "0.01")
     assert f"Parents and children of HeartDisease: {len(expected.members)} variables" in out
-    assert run(capsys, "neighbors", patients, "-t", "HeartDisease", "--alpha", "0.01")[:2] == (code, out)
+    code, again, _ = run(capsys, "neighbors", patients, "-t", "HeartDisease", "--alpha", "0.01")
+    assert (code, again.splitlines()[:4]) == (0, out.splitlines()[:4])
 
 
 def test_names_in_any_case(capsys: pytest.CaptureFixture[str], patients: str) -> None:

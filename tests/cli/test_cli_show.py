@@ -60,7 +60,7 @@ class TestReport:
         target = [] if command in ("network", "skeleton") else ["-t", "Age"]
         code, out, err = run(capsys, command, patients, *target, "--report", "/none/report.html")
         assert (code, out) == (1, "")  # before the search
-        assert err == "serape: /none/report.html cannot be written: there is no folder /none\n"
+        assert err == "serape: /none/report.html cannot be written: there is no folder /none; create it first\n"
 
 
 class TestWidth:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,56 @@ import pytest
 
 import serape
 from serape.data.example import clinic
+from serape.local.registry import ALGORITHMS
+from serape.results.explanation import Explanation
+from serape.types import Finds
+
+FINDS: tuple[Finds, ...] = ("blanket", "parents-children")
+ALL = [(finds, name) for finds in FINDS for name, algorithm in ALGORITHMS.items() if algorithm.answers(finds)]
+
+
+@cache
+def alarm(rows: int) -> serape.Table:
+    return serape.load_network("alarm").sample(rows, 3)
+
+
+def verdict(why: Explanation, found: serape.Result) -> str:
+    """Return what the deciding test of a variable shows."""
+    if why.given is None or not why.reliable:
+        return "nothing"
+    return "dependence" if why.log_p <= math.log(found.alpha) else "independence"
+
+
+@pytest.mark.parametrize("rows", [100, 300, 1000])
+@pytest.mark.parametrize(("finds", "algorithm"), ALL)
+def test_no_explanation_contradicts_the_answer(finds: Finds, algorithm: str, rows: int) -> None:
+    """A dependent variable is out only where the search ended early: in a cycle, or by dropping what it had added."""
+    table = alarm(rows)
+    question = serape.markov_blanket if finds == "blanket" else serape.parents_children
+    for target in table.names:
+        found = question(table, target, algorithm)
+        ended = algorithm == "inter-iamb-npc" or any("a set of members repeated" in note for note in found.notes)
+        for variable in set(table.names) - {target}:
+            why = found.explain(variable)
+            assert why.included == (variable in found.members)
+            if why.included:
+                assert verdict(why, found) == "dependence", str(why)
+            elif verdict(why, found) == "dependence":
+                assert ended, str(why)
+                assert "ended before it could enter" in str(why)
+
+
+@pytest.mark.parametrize(("finds", "algorithm"), ALL)
+def test_known_members_alone_may_be_independent(finds: Finds, algorithm: str) -> None:
+    table = alarm(300)
+    question = serape.markov_blanket if finds == "blanket" else serape.parents_children
+    independent = set()
+    for target in table.names:
+        known = [name for name in ("HISTORY", "PAP") if name != target]
+        found = question(table, target, algorithm, known_members=known)
+        assert set(known) <= set(found.members)
+        independent |= {name for name in found.members if verdict(found.explain(name), found) == "independence"}
+    assert independent <= {"HISTORY", "PAP"}
 
 
 @pytest.mark.parametrize("algorithm", ["mmmb", "hiton-mb", "pcmb", "ipc-mb", "dos", "hpc", "hpc-mb"])
