@@ -1,4 +1,4 @@
-"""The variables of a table: what is known of each, and finding one by name or position."""
+"""The variables of a table, and how to find one by name or position."""
 
 from __future__ import annotations
 

@@ -23,12 +23,12 @@ class _Factor:
 
 def ancestry(network: Network, variable: str, max_size: int | None = None) -> frozenset[str] | None:
     """Return a variable and all its ancestors; None if there are more than `max_size`."""
-    found, fresh = {variable}, [variable]
-    while fresh:
-        for parent in network.parents(fresh.pop()):
+    found, pending = {variable}, [variable]
+    while pending:
+        for parent in network.parents(pending.pop()):
             if parent not in found:
                 found.add(parent)
-                fresh.append(parent)
+                pending.append(parent)
         if max_size is not None and len(found) > max_size:
             return None
     return frozenset(found)

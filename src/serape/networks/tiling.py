@@ -45,9 +45,9 @@ class _Source:
 def tile(network: Network, copies: int, links: int, seed: int | None) -> Network:
     """Return a network of copies, each joined to the next by up to `links` arcs."""
     random = np.random.default_rng(seed)
-    joined = links > 0 and copies > 1
-    targets = _targets(network) if joined else {}
-    sources = _sources(network, targets, random) if joined else []
+    linked = links > 0 and copies > 1
+    targets = _targets(network) if linked else {}
+    sources = _sources(network, targets, random) if linked else []
     names = list(targets)
     levels: dict[str, tuple[str, ...]] = {}
     parents: dict[str, tuple[str, ...]] = {}
@@ -58,7 +58,7 @@ def tile(network: Network, copies: int, links: int, seed: int | None) -> Network
             called = f"{name}_{copy}"
             levels[called], cpts[called] = values, cpt
             parents[called] = tuple([f"{parent}_{copy}" for parent in above])
-        if joined and copy > 1:
+        if linked and copy > 1:
             chosen = _independent(sources, min(links, len(targets)), random)
             for index, source in zip(random.permutation(len(targets)), chosen, strict=False):
                 called = f"{names[index]}_{copy}"

@@ -125,9 +125,9 @@ class _Layered:
     def __init__(self, nodes: Sequence[int], edges: Sequence[Edge], rows: int = 1) -> None:
         self.nodes = list(nodes)
         local = {node: k for k, node in enumerate(self.nodes)}
-        self.own = [k for k, e in enumerate(edges) if e.tail in local]
-        arcs = [(local[edges[k].tail], local[edges[k].head]) for k in self.own]
-        directed = [edges[k].directed for k in self.own]
+        self.edge_indices = [k for k, e in enumerate(edges) if e.tail in local]
+        arcs = [(local[edges[k].tail], local[edges[k].head]) for k in self.edge_indices]
+        directed = [edges[k].directed for k in self.edge_indices]
         rank = ranks(len(self.nodes), arcs, directed)
         self.backwards = [rank[a] > rank[b] for a, b in arcs]
         forwards = [(b, a) if back else (a, b) for (a, b), back in zip(arcs, self.backwards, strict=True)]
@@ -253,7 +253,7 @@ class _Layered:
                 for nth, (_, k) in enumerate(sorted(meeting)):
                     side[k] = index[item] + step * (nth - (len(meeting) - 1) / 2)
         for k, chain in enumerate(self.chains):
-            yield self.own[k], chain, self.backwards[k], at[0][k], at[1][k]
+            yield self.edge_indices[k], chain, self.backwards[k], at[0][k], at[1][k]
 
 
 def _positions(
