@@ -28,7 +28,7 @@ class TestWrapper:
         assert smaller.parents_children == ("good",)
         assert any("removed" in note and "'weak'" in note for note in smaller.notes)
         assert set(smaller.dropped) == {"weak", "weaker"}
-        assert str(smaller.explain("weak")).startswith("weak was left out by the wrapper")
+        assert str(smaller.explain("weak")).startswith("weak was removed by the wrapper")
         assert found.blanket == ("good", "weak", "weaker")
 
     def test_keeps_what_is_missed(self) -> None:
