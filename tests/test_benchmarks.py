@@ -38,6 +38,7 @@ PARTS = (
     "kernels incremental",
     "kernels divide",
     "kernels selector",
+    "kernels strategies",
     "accuracy choosing",
     "accuracy defaults",
     "accuracy recovery",

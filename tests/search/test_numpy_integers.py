@@ -55,13 +55,13 @@ def members(search: serape.Search, v: Any) -> Any:
 
 def record(search: serape.Search, v: Any) -> Any:
     search.record_decision(v(1), v(0), Outcome(1.0, 2.0, -3.0, reliable=True), v([2, 3]))
-    search.record_untested(v(4), v(0), v([2, 3]))
+    search.record_untested(v([4]), v(0), v([2, 3]))
     search.independent(v(5), v(0))
     search.ask(v(5), v(0), v([2]))
     search.record_separation(v(5), v(0))
     search.ask(v(0), v(6))
     search.reconcile_sides(v([1, 6]))
-    return [search.decision(v(x), v(0)) for x in range(1, VARIABLES)]
+    return [search.log(v(0)).latest(x) for x in range(1, VARIABLES)]
 
 
 CALLS: dict[str, Call] = {
@@ -111,7 +111,7 @@ CALLS: dict[str, Call] = {
     "record_decision": record,
     "record_untested": record,
     "record_separation": record,
-    "decision": record,
+    "record_repeated": record,
     "reconcile_sides": record,
     "log": lambda s, v: [s.screen(v(0), v([3, 2, 1])), s.log(v(0))],
     "repeat": lambda s, v: s.repeat(v(3), v(0), v([1, 2])),

@@ -32,8 +32,7 @@ def fast_iamb(search: Search, target: int, k: float = 5.0) -> Members:
                 break
         removed = shrink_once(search, target, blanket)
         if insufficient_data and not removed:
-            for x in rest:  # dependent before the additions, not tested after them
-                search.record_untested(x, target, tuple(blanket))
+            search.record_untested(rest, target, tuple(blanket))  # dependent before the additions, not tested after
             search.notes.append(f"fast-iamb stopped: the next addition would leave fewer than {k:g} rows per cell")
             break
         candidates = search.dependents(target, search.candidates(target, *blanket), tuple(blanket))

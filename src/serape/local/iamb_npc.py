@@ -17,6 +17,8 @@ F. Then D, tied with B, enters and is removed at once: the round changes nothing
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from serape.local.guard import CycleGuard
 from serape.local.iamb import grow
 from serape.search import Members, Search
@@ -27,7 +29,8 @@ def iamb_npc(search: Search, target: int) -> Members:
     """Find the Markov blanket of the target by IAMBnPC."""
     blanket = search.blanket(target)
     grow(search, target, blanket)
-    shrink_by_pc(search, target, blanket)
+    order = tuple(blanket)
+    shrink_by_pc(search, target, blanket, {x: order[:k] for k, x in enumerate(order)})
     return blanket
 
 
@@ -35,24 +38,25 @@ def inter_iamb_npc(search: Search, target: int) -> Members:
     """Find the Markov blanket of the target by Inter-IAMBnPC: the shrink phase runs after every addition."""
     blanket = search.blanket(target)
     guard = CycleGuard(search, "inter-iamb-npc")
+    entered: dict[int, tuple[int, ...]] = {}
     changed, settled = True, False
     while changed and not guard.repeats(blanket):
         before = frozenset(blanket)
         if (x := search.strongest(target, search.candidates(target, *blanket), tuple(blanket))) is not None:
+            entered[x] = tuple(blanket)
             blanket.add(x)
         if x is not None or not settled:  # PC over the same variables gives the same answer
-            settled = not shrink_by_pc(search, target, blanket)
+            settled = not shrink_by_pc(search, target, blanket, entered)
         changed = frozenset(blanket) != before
     return blanket
 
 
-def shrink_by_pc(search: Search, target: int, blanket: Members) -> bool:
+def shrink_by_pc(search: Search, target: int, blanket: Members, entered: Mapping[int, tuple[int, ...]]) -> bool:
     """Keep the neighbours of T in the skeleton of PC over B ∪ {T}, and the other parents of its children.
 
-    Returns whether a member was removed.
+    `entered` are the members given which each member entered. Returns whether a member was removed.
     """
     removed = False
-    entered_by = {x: search.decision(x, target) for x in blanket}
     skeleton = pc_skeleton(search, [target, *blanket])
     neighbours = skeleton.neighbours[target]
     for x in blanket:
@@ -61,6 +65,6 @@ def shrink_by_pc(search: Search, target: int, blanket: Members) -> bool:
             blanket.remove(x)
             search.record_separation(x, target)
             removed = True
-        elif x not in neighbours and (test := entered_by[x]) is not None:  # PC separates it, the collider keeps it
-            search.record_decision(x, target, test.outcome, test.given)
+        elif x not in neighbours and x in entered:  # PC separates it, the collider keeps it
+            search.record_repeated(x, target, entered[x])
     return removed

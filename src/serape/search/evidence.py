@@ -8,6 +8,7 @@ linear in the number of variables.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -47,6 +48,7 @@ class EvidenceLog:
         self._variables = variables
         self._single: dict[int, Decision] = {}
         self._batches: list[tuple[int, ScreenResult | SubsetResult]] = []
+        self._later: dict[int, tuple[int, Callable[[], Outcome], tuple[int, ...]]] = {}
         self._given: list[tuple[int, ...]] = []
         self._given_index: dict[tuple[int, ...], int] = {}
         self._pending = 0
@@ -60,6 +62,11 @@ class EvidenceLog:
         """Record the outcome of one test."""
         self._serial += 1
         self._single[x] = Decision(outcome, given, self._serial)
+
+    def note_later(self, x: int, outcome: Callable[[], Outcome], given: tuple[int, ...]) -> None:
+        """Remember a test whose outcome is computed when it is first used."""
+        self._serial += 1
+        self._later[x] = self._serial, outcome, given
 
     def note_batch(self, batch: ScreenResult | SubsetResult) -> None:
         """Record a batch; of a search through subsets, the reliable answers."""
@@ -75,6 +82,7 @@ class EvidenceLog:
 
     def latest(self, x: int) -> Decision | None:
         """Return the latest test of a variable, or None if it was never tested."""
+        self._compute_later()
         single = self._single.get(x)
         for serial, batch in reversed(self._batches):
             if single is not None and single.serial > serial:
@@ -92,6 +100,7 @@ class EvidenceLog:
 
         The last is an index into the list of sets that comes with it, or −1 if the variable was never tested.
         """
+        self._compute_later()
         self._merge()
         for x, decision in self._single.items():
             if decision.serial > self._serials[x]:
@@ -105,6 +114,12 @@ class EvidenceLog:
                 self._serials[x] = decision.serial
                 self._which[x] = self._index_of(decision.given)
         return self._statistic, self._dof, self._log_p, self._reliable, self._which, self._given
+
+    def _compute_later(self) -> None:
+        later, self._later = self._later, {}
+        for x, (serial, outcome, given) in later.items():
+            if x not in self._single or self._single[x].serial < serial:
+                self._single[x] = Decision(outcome(), given, serial)
 
     def _index_of(self, given: tuple[int, ...]) -> int:
         if given not in self._given_index:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.independence.base import IndependenceTest
-from serape.independence.outcomes import NO_OUTCOME, Outcome, Tally, as_positions
+from serape.independence.outcomes import Outcome, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.knowledge import BoundKnowledge
 from serape.progress import Progress, ProgressCallback
-from serape.search.evidence import Decision, EvidenceLog
+from serape.search.evidence import EvidenceLog
 from serape.search.members import Members
 from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
 from serape.search.recorder import Recorder
@@ -175,19 +175,21 @@ class SearchState:
         """Record a test as the one that decides on x, until a later one is recorded."""
         self._recorder.record(int(x), int(target), outcome, tuple(map(int, given)))
 
-    def record_untested(self, x: int, target: int, given: Sequence[int]) -> None:
-        """Record that the test that would decide on x was skipped."""
-        self.record_decision(x, target, NO_OUTCOME, given)
+    def record_untested(self, xs: Candidates, target: int, given: Sequence[int]) -> None:
+        """Record that the tests that would decide on these variables were skipped."""
+        if self._recorder.keeps(target):
+            self._recorder.note_screen(target, _skipped(xs, tuple(given)))
 
     def record_separation(self, x: int, target: int) -> None:
         """Record the test that separates x from the target as the one that decides on x."""
         given = self.separating_set(x, target)
-        if given is not None and self._recorder.keeps(target):
-            self.record_decision(x, target, self.repeat(x, target, given), given)
+        if given is not None:
+            self.record_repeated(x, target, given)
 
-    def decision(self, x: int, target: int) -> Decision | None:
-        """Return the test that decides on x so far, or None if there is none or no evidence is kept."""
-        return self._recorder.log(target).latest(int(x)) if self._recorder.keeps(target) else None
+    def record_repeated(self, x: int, target: int, given: tuple[int, ...]) -> None:
+        """Record a test that was performed before as the one that decides on x; evidence repeats it when it is used."""
+        if self._recorder.keeps(target):
+            self.log(target).note_later(int(x), lambda: self.repeat(x, target, given), given)
 
     def reconcile_sides(self, members: Collection[int]) -> None:
         """Record tests with the subject as candidate where the latest test with it as target contradicts the answer."""
@@ -213,10 +215,7 @@ class SearchState:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
 
     def _all_skipped(self, target: int, candidates: Candidates, given: tuple[int, ...]) -> ScreenResult:
-        nothing = np.full(len(candidates), math.nan)
-        reliable = np.zeros(len(candidates), bool)
-        screen = ScreenResult(as_positions(candidates), given, nothing, nothing, reliable, nothing)
-        return self._record_screen(target, screen)
+        return self._record_screen(target, _skipped(candidates, given))
 
     def _record_screen(self, target: int, screen: ScreenResult) -> ScreenResult:
         performed = screen.performed
@@ -251,3 +250,8 @@ class SearchState:
                 now - self._started,
             )
         )
+
+
+def _skipped(candidates: Candidates, given: tuple[int, ...]) -> ScreenResult:
+    nothing = np.full(len(candidates), math.nan)
+    return ScreenResult(as_positions(candidates), given, nothing, nothing, np.zeros(len(candidates), bool), nothing)
