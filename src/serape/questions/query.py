@@ -325,7 +325,7 @@ class Query:
                 *notes,
             ),
             complete=complete,
-            call=Call(self.own),
+            call=self._call,
             trace=Evidence.of(
                 search,
                 target,
@@ -352,6 +352,10 @@ class Query:
             others = tuple(names[x] for x in sorted(duplicates[target]) if x != target)
             notes.insert(0, f"duplicates of the target: {abbreviate(others)}")
         return interchangeable, notes
+
+    @cached_property
+    def _call(self) -> Call:
+        return Call(self.own)
 
     @cached_property
     def own(self) -> tuple[str, ...]:

@@ -104,6 +104,7 @@ class Search(SearchState):
 
     def strongest(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> int | None:
         """Return the dependent candidate most strongly associated with the target, or None if none is dependent."""
+        target = int(target)
         screen = self.screen(target, candidates, given)
         indices, log_p = screen.strongest()
         if not indices or log_p > self.log_alpha:
@@ -120,6 +121,7 @@ class Search(SearchState):
         self, target: int, candidates: Candidates, given: Sequence[int] = ()
     ) -> tuple[ScreenResult, Positions]:
         """Return the answers for the dependent candidates, and the independent ones, both in the candidates' order."""
+        target = int(target)
         screen = self.screen(target, candidates, given)
         dependent, independent = self._partitioned(target, screen)
         return screen.at(dependent), screen.xs[independent]
@@ -131,6 +133,7 @@ class Search(SearchState):
 
         Exact ties are broken by position, or at random if there is a `random_state`.
         """
+        target = int(target)
         screen = self.screen(target, candidates, given)
         if self._random is None and not self._required(target):
             found, separated = screen.ranked_split(self.log_alpha)
@@ -194,7 +197,7 @@ class Search(SearchState):
 
     def weakest(self, xs: Candidates, target: int, pool: Candidates) -> SubsetResult:
         """Return, for each x, its weakest association with the target over all subsets of the pool."""
-        return self._subsets(SubsetQuery(xs, target, pool, range(len(pool) + 1), max_size=self.max_conditioning))
+        return self._subsets(SubsetQuery(xs, int(target), pool, range(len(pool) + 1), max_size=self.max_conditioning))
 
     def separate(
         self,
@@ -217,7 +220,7 @@ class Search(SearchState):
             sizes = range(len(pool) + 1)
         query = SubsetQuery(
             xs,
-            target,
+            int(target),
             pool,
             sizes,
             fixed,
@@ -244,6 +247,7 @@ class Search(SearchState):
         A separated member is not conditioned on in the tests after it. Known members are not tested. The `newest`
         member is known to depend on the target given all others, and is tested only if one of these is separated.
         """
+        target = int(target)
         kept = self._required(target)
         if target == self.subject and self._known_members:
             kept = kept.union(self._known_members)

@@ -101,5 +101,4 @@ class Separations:
 
 def _pair(x: int, y: int) -> int:
     """Return a number for an unordered pair of variables."""
-    x, y = int(x), int(y)  # NumPy integers would overflow
     return x << 32 | y if x < y else y << 32 | x
