@@ -130,7 +130,8 @@ void bind_contingency_test(nb::module_& m) {
                                        by_size(tally.skipped));
             },
             nb::arg("target"), nb::arg("groups"), nb::arg("also"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
-            "The candidates of groups, each given its group's set and one more, one after another; these candidates; tests "
+            "The candidates of groups, each given its group's set and one more, one after another; these candidates; "
+            "tests "
             "and skips by size.")
         .def(
             "screen_among",

@@ -58,9 +58,10 @@ nb::dict explained(const Plan& plan, const Shape& shape) {
 }
 
 nb::typed<nb::dict, nb::str, nb::any> explain_plan(std::size_t rows, std::size_t cells, std::size_t varying,
-                      const std::vector<std::uint32_t>& levels, std::size_t candidates, const std::string& functional,
-                      bool has_masks, bool ones_are_few, std::size_t span, std::size_t largest, std::size_t idle,
-                      const std::string& strategy, const std::string& instruction_set) {
+                                                   const std::vector<std::uint32_t>& levels, std::size_t candidates,
+                                                   const std::string& functional, bool has_masks, bool ones_are_few,
+                                                   std::size_t span, std::size_t largest, std::size_t idle,
+                                                   const std::string& strategy, const std::string& instruction_set) {
     Shape shape;
     shape.functional = parse<FunctionalKind>(functional, {{"g2", FunctionalKind::g2},
                                                           {"x2", FunctionalKind::x2},

@@ -172,7 +172,7 @@ class ContingencyTest:
 
     def screens(self, target: int, groups: Groups, also: int, threads: int = 1, poll: object | None = None) -> tuple[ScreenAnswers, Annotated[NDArray[numpy.uint32], dict(shape=(None,))], dict[int, int], dict[int, int]]:
         """
-        The candidates of groups, each given its group's set and one more, one after another; who they are; tests and skips by size.
+        The candidates of groups, each given its group's set and one more, one after another; these candidates; tests and skips by size.
         """
 
     def screen_among(self, target: int, groups: Groups, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None) -> ScreenAnswers:
