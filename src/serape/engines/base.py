@@ -26,6 +26,8 @@ class Gram(NamedTuple):
     """By column, its sum."""
     other_sums: NDArray[np.float64]
     """By other column, its sum."""
+    other_squares: NDArray[np.float64]
+    """By other column, the sum of its squares."""
     products: NDArray[np.float64]
     """By column and other column, the sum of the products."""
 

@@ -37,4 +37,4 @@ class NativeEngine:
         """Return the sums of numeric columns, of others, and of the products of each with each."""
         x = np.column_stack([self.table.numbers(int(k)) for k in columns])
         y = np.column_stack([self.table.numbers(int(k)) for k in others])
-        return Gram(self.rows, x.sum(axis=0), y.sum(axis=0), x.T @ y)
+        return Gram(self.rows, x.sum(axis=0), y.sum(axis=0), (y * y).sum(axis=0), x.T @ y)

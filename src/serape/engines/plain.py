@@ -51,9 +51,10 @@ class PlainEngine:
     def gram(self, columns: Columns, others: Columns) -> Gram:
         """Return the sums of numeric columns, of others, and of the products of each with each."""
         x, y = ([self.table.numbers(int(k)) for k in some] for some in (columns, others))
-        products = [[math.fsum(a * b) for b in y] for a in x]
-        return Gram(self.rows, np.array([math.fsum(a) for a in x]), np.array([math.fsum(b) for b in y]),
-                    np.array(products).reshape(len(x), len(y)))  # fmt: skip
+        sums, other_sums = (np.array([math.fsum(a) for a in some]) for some in (x, y))
+        squares = np.array([math.fsum(b * b) for b in y])
+        products = np.array([[math.fsum(a * b) for b in y] for a in x]).reshape(len(x), len(y))
+        return Gram(self.rows, sums, other_sums, squares, products)
 
     @staticmethod
     def _cells(in_cell: np.ndarray, target_levels: int, codes: np.ndarray, levels: int) -> np.ndarray:

@@ -58,10 +58,9 @@ class SummedTest(IndependenceTest):
     def _outcomes(self, target: int, candidates: Sequence[int], given: Sequence[int]) -> list[Outcome]:
         rows, fixed = self.engine.rows, [*given, target]
         sums = self.engine.gram(fixed, [*fixed, *candidates])
-        squares = [self.engine.gram([x], [x]).products[0, 0] for x in candidates]
         means = sums.other_sums / rows
         covariance = sums.products / rows - np.outer(sums.sums / rows, means)
-        variance = np.concatenate([np.diag(covariance), np.array(squares) / rows - means[len(fixed) :] ** 2])
+        variance = sums.other_squares / rows - means**2
         dof = rows - len(given) - 2
         return [
             _outcome(_partial_correlation(covariance, variance, len(fixed), len(fixed) + k), dof, rows)
