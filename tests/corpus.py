@@ -3,11 +3,14 @@
     python tests/corpus.py check tests/corpus.txt            (or: make corpus)
     python tests/corpus.py check tests/corpus.txt --part 1/2 --against FULL.json.gz
     python tests/corpus.py check tests/corpus.txt --only 17 --show
+    python tests/corpus.py check tests/corpus.txt --only 17 18 --renew
     python tests/corpus.py record tests/corpus.txt --full FULL.json.gz
 
 A line of the record is the number of a run and four hashes: of the call and its data, of the answer, of the numbers of
 tests, of the evidence. `check` prints each call whose hashes differ, and which. The full record, which is too large to
-keep beside the code, holds the texts behind the hashes, and `--against` prints how they differ.
+keep beside the code, holds the texts behind the hashes, and `--against` prints how they differ. Where answers are meant
+to change, `--renew` takes the new hashes into the record: the commit's difference then lists the runs, its message says
+why.
 
 Floats enter with all their bits. Those of tests on continuous columns may differ between machines and versions of
 NumPy; those of categorical columns do not. Notes and other sentences are left out. Where work is shared between
@@ -236,14 +239,15 @@ def record(path: Path, full: Path | None, numbers: Iterable[int]) -> int:
     return 0
 
 
-def check(path: Path, wanted: Callable[[int], bool], against: Path | None, show: bool) -> int:
-    """Compare answers with the record; return how many runs differ."""
+def check(path: Path, wanted: Callable[[int], bool], against: Path | None, show: bool, renew: bool) -> int:
+    """Compare answers with the record; return how many runs differ, or none if they are taken into the record."""
     kept: dict[str, dict[str, str]] = {}
     if against is not None:
         with gzip.open(against, "rt", encoding="utf-8") as file:
             kept = json.load(file)
     made = wrong = 0
-    for line in path.read_text(encoding="utf-8").splitlines():
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for k, line in enumerate(lines):
         number, *hashes = line.split()
         if not wanted(int(number)):
             continue
@@ -252,6 +256,7 @@ def check(path: Path, wanted: Callable[[int], bool], against: Path | None, show:
         differ = [part for part, known in zip(PARTS, hashes, strict=True) if hashed(found[part]) != known]
         made += 1
         wrong += bool(differ)
+        lines[k] = " ".join([number, *(hashed(found[part]) for part in PARTS)])
         if differ or show:
             print(f"{number} {'differs in ' + ', '.join(differ) if differ else 'is as recorded'}: {run}", flush=True)
         for part in PARTS if show else ():
@@ -264,7 +269,9 @@ def check(path: Path, wanted: Callable[[int], bool], against: Path | None, show:
                 )
             )
     print(f"{made:,} runs, {wrong:,} of them differ from the record")
-    return wrong
+    if renew:
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return 0 if renew else wrong
 
 
 def main() -> None:
@@ -282,6 +289,7 @@ def main() -> None:
     checking.add_argument("--only", type=int, nargs="+", help="numbers of runs")
     checking.add_argument("--against", type=Path, help="the full record: print differences")
     checking.add_argument("--show", action="store_true", help="print the texts")
+    checking.add_argument("--renew", action="store_true", help="take answers that differ into the record")
     options = parser.parse_args()
     if any(os.environ.get(name) != value for name, value in SUMS.items()):
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **SUMS})
@@ -291,7 +299,8 @@ def main() -> None:
         sys.exit(record(options.file, options.full, reversed(numbers) if options.reverse else numbers))
     k, n = map(int, options.part.split("/"))
     only = options.only
-    sys.exit(bool(check(options.file, lambda i: i in only if only else i % n == k - 1, options.against, options.show)))
+    wanted = (lambda i: i in only) if only else (lambda i: i % n == k - 1)
+    sys.exit(bool(check(options.file, wanted, options.against, options.show, options.renew)))
 
 
 if __name__ == "__main__":
