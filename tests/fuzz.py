@@ -22,7 +22,7 @@ from serape.independence import G2, X2, DofRule, IndependenceTest, ReliabilityRu
 from serape.independence.screens import CandidateGroups
 from serape.independence.subset_query import SubsetQuery
 
-WAYS = ("automatic", "panels", "planes", "scatter", "ones")
+STRATEGIES = ("automatic", "panels", "planes", "scatter", "ones")
 
 
 def attack(seed: int) -> int:
@@ -47,13 +47,13 @@ def attack(seed: int) -> int:
         size = int(random.integers(min(columns - 1, 7)))
         target, given = int(order[0]), tuple(int(z) for z in order[1 : 1 + size])
         candidates = np.sort(order[1 + size :]).astype(np.uint32)
-        reference = test.screen(target, candidates, given, way="sparse")
+        reference = test.screen(target, candidates, given, strategy="sparse")
         threads = int(random.integers(1, 4))
-        for way in WAYS:
-            found = test.screen(target, candidates, given, way=way, threads=threads)
-            assert found.statistic.tobytes() == reference.statistic.tobytes(), (seed, way)
-            assert found.dof.tobytes() == reference.dof.tobytes(), (seed, way)
-            assert found.reliable.tobytes() == reference.reliable.tobytes(), (seed, way)
+        for strategy in STRATEGIES:
+            found = test.screen(target, candidates, given, strategy=strategy, threads=threads)
+            assert found.statistic.tobytes() == reference.statistic.tobytes(), (seed, strategy)
+            assert found.dof.tobytes() == reference.dof.tobytes(), (seed, strategy)
+            assert found.reliable.tobytes() == reference.reliable.tobytes(), (seed, strategy)
         for index in random.choice(len(candidates), min(5, len(candidates)), replace=False):
             expected = plain.test(int(candidates[index]), target, given)
             assert expected.reliable == reference.reliable[index], seed
@@ -96,7 +96,7 @@ def attack(seed: int) -> int:
             screens.append(IndependenceTest.screens(test, target, groups, also))
             assert len({(s.statistic.tobytes(), s.dof.tobytes(), s.reliable.tobytes()) for s, _ in screens}) == 1, seed
             assert all(tally == screens[0][1] for _, tally in screens), seed
-        asked += len(candidates) * (len(WAYS) + 1)
+        asked += len(candidates) * (len(STRATEGIES) + 1)
     return asked
 
 

@@ -12,7 +12,7 @@ import serape
 from plain import random_table
 from serape.structure.scores import Score
 
-WAYS = ("automatic", "planes", "scatter", "sparse", "ones")
+STRATEGIES = ("automatic", "planes", "scatter", "sparse", "ones")
 Columns = Sequence[NDArray[np.int64]]
 
 

@@ -63,7 +63,7 @@ def strategies(options: argparse.Namespace) -> None:
                 for name in STRATEGIES:
                     used = set(test._native.strategies(0, candidates, given, name))
                     if used == {name}:
-                        job = partial(test.screen, 0, candidates, given, way=name)
+                        job = partial(test.screen, 0, candidates, given, strategy=name)
                         found[name] = least_nanoseconds(job, 0.005 if options.quick else 0.1) / count
                 cells = (
                     f"{found[name]:10.0f}{'*' if name == chosen else ' '}" if name in found else " " * 10 + "–"

@@ -16,11 +16,11 @@ namespace nb = nanobind;
 namespace serape {
 
 void bind_contingency_test(nb::module_& m) {
-    nb::class_<Groups>(m, "Groups", "Candidates and the conditioning sets they are tested with.")
-        .def_ro_static("many", &Groups::many, "From so many candidates on they get a table of their own.")
+    nb::class_<CandidateGroups>(m, "CandidateGroups", "Candidates and the conditioning sets they are tested with.")
+        .def_ro_static("many", &CandidateGroups::many, "From so many candidates on they get a table of their own.")
         .def(
             "__init__",
-            [](Groups* self, const PackedTable& table,
+            [](CandidateGroups* self, const PackedTable& table,
                const std::vector<std::pair<Columns, std::vector<std::uint32_t>>>& groups) {
                 std::vector<Group> made;
                 for (const auto& [candidates, given] : groups) {
@@ -29,10 +29,10 @@ void bind_contingency_test(nb::module_& m) {
                     check(table, given);
                     made.push_back({{all.begin(), all.end()}, given});
                 }
-                new (self) Groups(table, std::move(made));
+                new (self) CandidateGroups(table, std::move(made));
             },
             nb::arg("table"), nb::arg("groups"), nb::keep_alive<1, 2>())
-        .def_prop_ro("has_own_table", &Groups::has_own_table,
+        .def_prop_ro("has_own_table", &CandidateGroups::has_own_table,
                      "Whether the candidates are kept in a table of their own.");
     nb::class_<ContingencyTest>(m, "ContingencyTest", "G² and X² tests on a packed table.")
         .def(
@@ -63,7 +63,7 @@ void bind_contingency_test(nb::module_& m) {
             "screen",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,
                const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll,
-               const std::string& way) {
+               const std::string& strategy) {
                 check(test.table(), target);
                 check(test.table(), candidates.all());
                 check(test.table(), given);
@@ -71,28 +71,28 @@ void bind_contingency_test(nb::module_& m) {
                 CancellationToken token = cancellation_token(poll);
                 run_interruptible(token, [&] {
                     test.screen(target, candidates.all(), given, std::min(threads, most_threads), token, answers.out(),
-                                parse_strategy(way));
+                                parse_strategy(strategy));
                 });
                 return answers;
             },
             nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
-            nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
+            nb::arg("poll") = nb::none(), nb::arg("strategy") = "automatic",
             "Statistic, dof and reliability of many candidates given one set.")
         .def(
             "strategies",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,
-               const std::vector<std::uint32_t>& given, const std::string& way) {
+               const std::vector<std::uint32_t>& given, const std::string& strategy) {
                 check(test.table(), target);
                 check(test.table(), candidates.all());
                 check(test.table(), given);
                 std::vector<std::string> names;
                 for (const CountingStrategy chosen :
-                     test.strategies(target, candidates.all(), given, parse_strategy(way))) {
+                     test.strategies(target, candidates.all(), given, parse_strategy(strategy))) {
                     names.emplace_back(name_of(chosen));
                 }
                 return names;
             },
-            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("way") = "automatic",
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("strategy") = "automatic",
             "How each candidate of such a screen is counted.")
         .def(
             "marginals",
@@ -109,7 +109,7 @@ void bind_contingency_test(nb::module_& m) {
             nb::arg("targets"), nb::arg("threads") = 1, "Each target against all columns given nothing.")
         .def(
             "screens",
-            [](const ContingencyTest& test, std::uint32_t target, const Groups& groups, std::uint32_t also,
+            [](const ContingencyTest& test, std::uint32_t target, const CandidateGroups& groups, std::uint32_t also,
                std::size_t threads, const nb::object& poll) {
                 check(test.table(), target);
                 check(test.table(), also);
@@ -135,8 +135,9 @@ void bind_contingency_test(nb::module_& m) {
             "and skips by size.")
         .def(
             "screen_among",
-            [](const ContingencyTest& test, std::uint32_t target, const Groups& groups, const Columns& candidates,
-               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll) {
+            [](const ContingencyTest& test, std::uint32_t target, const CandidateGroups& groups,
+               const Columns& candidates, const std::vector<std::uint32_t>& given, std::size_t threads,
+               const nb::object& poll) {
                 check(test.table(), target);
                 check(test.table(), candidates.all());
                 check(test.table(), given);

@@ -37,7 +37,7 @@ void bind_score(nb::module_& m) {
             "additions",
             [](const FamilyScore& score, std::uint32_t child, const Array<std::uint32_t>& candidates,
                const std::vector<std::uint32_t>& parents, std::size_t threads, const nb::object& poll,
-               const std::string& way) {
+               const std::string& strategy) {
                 check(score.table(), child);
                 check(score.table(), span(candidates));
                 check_family(score.table(), child, parents);
@@ -46,7 +46,7 @@ void bind_score(nb::module_& m) {
                         throw nb::value_error(("candidate " + std::to_string(x) + " is in the family already").c_str());
                     }
                 }
-                const CountingStrategy parsed = parse_strategy(way);
+                const CountingStrategy parsed = parse_strategy(strategy);
                 auto out = empty_numpy<double>(candidates.size());
                 CancellationToken token = cancellation_token(poll);
                 run_interruptible(token, [&] {
@@ -56,7 +56,7 @@ void bind_score(nb::module_& m) {
                 return out;
             },
             nb::arg("child"), nb::arg("candidates"), nb::arg("parents"), nb::arg("threads") = 1,
-            nb::arg("poll") = nb::none(), nb::arg("way") = "automatic",
+            nb::arg("poll") = nb::none(), nb::arg("strategy") = "automatic",
             "Scores of the child with the parents and each of many candidates.")
         .def(
             "families",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "all_pairs_order.hpp"
+#include "serape/counting/costs.hpp"
 #include "serape/critical_values.hpp"
 #include "serape/kernels.hpp"
 #include "serape/statistic.hpp"
@@ -56,8 +57,6 @@ class Worker {
           strongest_(strongest),
           counts_(line_bits),
           parts_(sorted.parts) {}
-
-    static constexpr std::size_t together = 512;
 
     void ask(std::size_t begin, std::size_t end, AllPairs& out) {
         asked_.resize(end - begin);
@@ -315,8 +314,9 @@ AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t stron
     token.check();
     std::vector<std::unique_ptr<Worker>> workers(std::max<std::size_t>(threads, 1));
     // Many together read a panel once; fewer share the work better.
-    const std::size_t together =
-        std::clamp<std::size_t>(sorted.columns.size() / (16 * std::max<std::size_t>(threads, 1)), 32, Worker::together);
+    const std::size_t pieces = default_costs.pieces_per_thread * std::max<std::size_t>(threads, 1);
+    const std::size_t together = std::clamp(sorted.columns.size() / pieces, default_costs.min_columns_together,
+                                            default_costs.max_columns_together);
     parallel_for(sorted.columns.size(), together, threads, token,
                  [&](std::size_t begin, std::size_t end, std::size_t worker) {
                      if (!workers[worker]) {

@@ -9,8 +9,7 @@ namespace serape {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of nodes kept, for larger subsets and the x to come
-constexpr std::uint32_t first_members = 4;                 // of a pool, which separate most
+constexpr std::uint32_t first_members = default_costs.first_members;
 
 // A statistic of so many degrees of freedom, or fewer, that has no larger p-value than this: for 2m of them the upper
 // tail is e^(−u) (1 + u + … + u^(m−1)/(m−1)!), where u is half of the statistic. Not the smallest, but close.
@@ -242,7 +241,7 @@ CountEvaluator::Node CountEvaluator::extended(const Node& node, std::uint32_t me
     }
     auto made = std::make_unique<Tree>(Cells(parent.cells, query.pool[member], kinds_.all_have_planes()));
     Tree* const tree = made.get();
-    if (!keep || bytes_ > most_bytes) {
+    if (!keep || bytes_ > default_costs.max_kept_bytes) {
         return {tree, strata, std::move(made)};
     }
     if (parent.children.empty()) {

@@ -6,11 +6,10 @@
 #include <stdexcept>
 
 #include "serape/counting/candidate_counter.hpp"
+#include "serape/counting/costs.hpp"
 
 namespace serape {
 namespace {
-
-constexpr std::size_t most_bytes = 64u << 20;  // of tables kept
 
 std::size_t largest_stratum(const Cells& cells) {
     return *std::max_element(cells.stratum_count.begin(), cells.stratum_count.end());
@@ -84,7 +83,7 @@ std::shared_ptr<const GammaTable> ScoreRule::gamma_table(double a, std::size_t m
     }
     const auto made = std::make_shared<const GammaTable>(a, most, shift_);
     const std::lock_guard lock(known_->mutex);
-    if (known_->bytes > most_bytes) {
+    if (known_->bytes > default_costs.max_kept_bytes) {
         known_->tables.clear();
         known_->bytes = 0;
     }

@@ -269,9 +269,9 @@ std::vector<CountingStrategy> ContingencyTest::strategies(std::size_t target, st
     return chosen;
 }
 
-void ContingencyTest::screen_among(std::size_t target, const Groups& groups, std::span<const std::uint32_t> candidates,
-                                   std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
-                                   Answers out) const {
+void ContingencyTest::screen_among(std::size_t target, const CandidateGroups& groups,
+                                   std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
+                                   std::size_t threads, CancellationToken& token, Answers out) const {
     const PackedTable* const own = groups.own();
     std::vector<std::uint32_t> places;
     if (own != nullptr) {
@@ -295,7 +295,8 @@ void ContingencyTest::screen_among(std::size_t target, const Groups& groups, std
     Screen(*this, *own, target, places, given, threads, token, out).run(CountingStrategy::automatic);
 }
 
-Groups::Groups(const PackedTable& table, std::vector<Group> all) : table_(table), all_(std::move(all)) {
+CandidateGroups::CandidateGroups(const PackedTable& table, std::vector<Group> all)
+    : table_(table), all_(std::move(all)) {
     std::size_t size = 0;
     for (const Group& group : all_) {
         size += group.candidates.size();
@@ -304,7 +305,7 @@ Groups::Groups(const PackedTable& table, std::vector<Group> all) : table_(table)
     std::iota(places_.begin(), places_.end(), 0u);
 }
 
-const PackedTable* Groups::own() const {
+const PackedTable* CandidateGroups::own() const {
     if (size() >= many) {
         std::call_once(once_, [&] {
             std::vector<std::uint32_t> columns;
@@ -317,8 +318,9 @@ const PackedTable* Groups::own() const {
     return own_.get();
 }
 
-Tally ContingencyTest::screens(std::size_t target, const Groups& groups, std::uint32_t also, std::size_t threads,
-                               CancellationToken& token, Answers out, std::vector<std::uint32_t>& xs) const {
+Tally ContingencyTest::screens(std::size_t target, const CandidateGroups& groups, std::uint32_t also,
+                               std::size_t threads, CancellationToken& token, Answers out,
+                               std::vector<std::uint32_t>& xs) const {
     const std::size_t many = default_costs.min_candidates_for_own_screen;
     const PackedTable* const own = groups.own();
     const PackedTable& source = own != nullptr ? *own : table_;

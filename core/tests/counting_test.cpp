@@ -100,8 +100,8 @@ const Case no_candidates("screens of no candidates", [] {
     const RandomTable random(6, 100, 10, 2);
     const ContingencyTest test(random.table, {});
     CancellationToken token;
-    for (const std::size_t size : {std::size_t{5}, Groups::many + 1}) {
-        const Groups groups(random.table, {{std::vector<std::uint32_t>(size, 3), {}}});
+    for (const std::size_t size : {std::size_t{5}, CandidateGroups::many + 1}) {
+        const CandidateGroups groups(random.table, {{std::vector<std::uint32_t>(size, 3), {}}});
         test.screen_among(0, groups, {}, {}, 1, token, {});
     }
 });

@@ -142,7 +142,7 @@ class FoundSubsets:
         Takes the index of known associations where an answer is weaker; returns the indices of the x that are not separated.
         """
 
-class Groups:
+class CandidateGroups:
     """Candidates and the conditioning sets they are tested with."""
 
     def __init__(self, table: PackedTable, groups: Sequence[tuple[Sequence[int] | numpy.typing.NDArray[numpy.uint32], Sequence[int]]]) -> None: ...
@@ -161,21 +161,21 @@ class ContingencyTest:
 
     def test(self, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float, bool]: ...
 
-    def screen(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> ScreenAnswers:
+    def screen(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, strategy: str = 'automatic') -> ScreenAnswers:
         """Statistic, dof and reliability of many candidates given one set."""
 
-    def strategies(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], way: str = 'automatic') -> list[str]:
+    def strategies(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], strategy: str = 'automatic') -> list[str]:
         """How each candidate of such a screen is counted."""
 
     def marginals(self, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32], threads: int = 1) -> list[ScreenAnswers]:
         """Each target against all columns given nothing."""
 
-    def screens(self, target: int, groups: Groups, also: int, threads: int = 1, poll: object | None = None) -> tuple[ScreenAnswers, Annotated[NDArray[numpy.uint32], dict(shape=(None,))], dict[int, int], dict[int, int]]:
+    def screens(self, target: int, groups: CandidateGroups, also: int, threads: int = 1, poll: object | None = None) -> tuple[ScreenAnswers, Annotated[NDArray[numpy.uint32], dict(shape=(None,))], dict[int, int], dict[int, int]]:
         """
         The candidates of groups, each given its group's set and one more, one after another; these candidates; tests and skips by size.
         """
 
-    def screen_among(self, target: int, groups: Groups, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None) -> ScreenAnswers:
+    def screen_among(self, target: int, groups: CandidateGroups, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None) -> ScreenAnswers:
         """As screen, of some of the candidates of groups, which may be quicker."""
 
     def first_dependent(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], log_alpha: float, poll: object | None = None) -> ScreenAnswers: ...
@@ -243,7 +243,7 @@ class FamilyScore:
 
     def __init__(self, table: PackedTable, kind: str, ess: float = 1.0) -> None: ...
 
-    def additions(self, child: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Sequence[int], threads: int = 1, poll: object | None = None, way: str = 'automatic') -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    def additions(self, child: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Sequence[int], threads: int = 1, poll: object | None = None, strategy: str = 'automatic') -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Scores of the child with the parents and each of many candidates."""
 
     def families(self, child: int, parent_sets: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

@@ -122,8 +122,8 @@ def test_questions_are_counted_as_planned() -> None:
         assert test.strategies(0, list(range(602, 2, -1)), [1, 2]) == [S] * 2 + [P] * 598  # not in order
         assert test.strategies(0, some, list(range(500, 511))) == [S] * 20
         assert test.strategies(0, wide, [601, 500, 501]) == [S, S, R]
-        for way in (P, S, R, O):
-            assert test.strategies(0, some, [1], way) == [way] * 20
+        for strategy in (P, S, R, O):
+            assert test.strategies(0, some, [1], strategy) == [strategy] * 20
     finally:
         _core.use_instruction_set(before)
 
@@ -131,7 +131,7 @@ def test_questions_are_counted_as_planned() -> None:
 def test_many_candidates_of_groups_get_a_table_of_their_own() -> None:
     table = random_table(np.random.default_rng(1), 50, [2] * 2100).packed
     for size, own in ((2047, False), (2048, True)):
-        groups = _core.Groups(table, [(list(range(1, 11)), [0]), (list(range(11, 1 + size)), [])])
+        groups = _core.CandidateGroups(table, [(list(range(1, 11)), [0]), (list(range(11, 1 + size)), [])])
         assert groups.has_own_table == own
 
 
@@ -142,7 +142,7 @@ def test_a_screen_of_no_candidates() -> None:
     for size in (5, 2090):
         screen = test.working_set(np.arange(1, size, dtype=np.uint32))
         assert len(screen(0, np.empty(0, np.uint32))) == 0
-    native = _core.Groups(table.packed, [([1, 2], [])])
+    native = _core.CandidateGroups(table.packed, [([1, 2], [])])
     assert len(test._native.screen_among(0, native, np.empty(0, np.uint32), [])) == 0
-    for way in ("automatic", "panels", "planes"):
-        assert len(test.screen(0, [], way=way)) == 0
+    for strategy in ("automatic", "panels", "planes"):
+        assert len(test.screen(0, [], strategy=strategy)) == 0

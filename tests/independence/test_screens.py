@@ -16,7 +16,7 @@ from serape.independence import G2, X2
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 
-WAYS = ("automatic", "panels", "planes", "scatter", "sparse", "ones")
+STRATEGIES = ("automatic", "panels", "planes", "scatter", "sparse", "ones")
 
 
 @pytest.mark.parametrize("name", ["g2", "x2"])
@@ -47,9 +47,9 @@ def test_every_way_gives_the_same_bits(name: str, dof: str, rows: int, instructi
     for given_set in ((), (3,), (3, len(everything) - 50), (1, 2, 3, 4, 5)):
         target = 7
         candidates = np.setdiff1d(everything, [target, *given_set]).astype(np.uint32)
-        reference = bits(test.screen(target, candidates, given_set, way="sparse"))
-        for way in WAYS:
-            assert bits(test.screen(target, candidates, given_set, way=way)) == reference, way
+        reference = bits(test.screen(target, candidates, given_set, strategy="sparse"))
+        for strategy in STRATEGIES:
+            assert bits(test.screen(target, candidates, given_set, strategy=strategy)) == reference, strategy
 
 
 @pytest.mark.parametrize("name", ["g2", "x2"])
@@ -60,8 +60,8 @@ def test_long_columns_are_counted_together(name: str) -> None:
     for others in ((), (1,), (0, 4)):
         candidates = [k for k in range(15) if k not in (2, *others)]
         together = test.screen(2, candidates, others)
-        for threads, way in ((3, "automatic"), (1, "planes"), (1, "scatter")):
-            assert bits(test.screen(2, candidates, others, threads=threads, way=way)) == bits(together)
+        for threads, strategy in ((3, "automatic"), (1, "planes"), (1, "scatter")):
+            assert bits(test.screen(2, candidates, others, threads=threads, strategy=strategy)) == bits(together)
 
 
 def test_panels_beside_columns_that_have_none() -> None:
@@ -71,8 +71,8 @@ def test_panels_beside_columns_that_have_none() -> None:
         test = G2(table, reliability=None)
         target = levels.index(2)
         candidates = np.setdiff1d(np.arange(len(levels)), [target]).astype(np.uint32)
-        assert bits(test.screen(target, candidates, way="panels")) == bits(
-            test.screen(target, candidates, way="sparse")
+        assert bits(test.screen(target, candidates, strategy="panels")) == bits(
+            test.screen(target, candidates, strategy="sparse")
         )
 
 
@@ -80,10 +80,10 @@ def test_candidates_named_twice() -> None:
     """Repeated and unordered candidates get the same answers as single ones, however many there are."""
     table = random_table(np.random.default_rng(11), 300, [2] * 700)
     test = G2(table)
-    single = dict(zip(range(1, 700), test.screen(0, list(range(1, 700)), way="planes").statistic, strict=True))
+    single = dict(zip(range(1, 700), test.screen(0, list(range(1, 700)), strategy="planes").statistic, strict=True))
     for candidates in ([1] * 5000, sorted([*range(1, 300), 7, 7]), [1, 1, 3], [5, 4, 3] * 300):
-        for way in ("automatic", "panels"):
-            found = test.screen(0, candidates, way=way).statistic
+        for strategy in ("automatic", "panels"):
+            found = test.screen(0, candidates, strategy=strategy).statistic
             assert found.tolist() == [single[x] for x in candidates]
 
 
@@ -108,7 +108,7 @@ def test_few_rows_and_a_target_of_many_levels() -> None:
         table = random_table(np.random.default_rng(rows), rows, [12, *[2] * 20, 3])
         test = G2(table, reliability=None)
         candidates = np.arange(1, 22, dtype=np.uint32)
-        assert bits(test.screen(0, candidates)) == bits(test.screen(0, candidates, way="sparse"))
+        assert bits(test.screen(0, candidates)) == bits(test.screen(0, candidates, strategy="sparse"))
 
 
 def test_instruction_sets_agree() -> None:
@@ -168,7 +168,7 @@ def test_candidates_that_are_gathered(given: tuple[int, ...], threads: int) -> N
     codes = (random.random((300, 5000)) < random.uniform(0.02, 0.5, 5000)) * random.integers(1, 4, 5000)
     test = G2(serape.Table(codes, kinds="categorical"))
     among = np.flatnonzero(random.random(5000) < 0.5).astype(np.uint32)
-    assert len(among) > _core.Groups.many
+    assert len(among) > _core.CandidateGroups.many
     screen = test.working_set(among)
     for candidates in (among[::2], among[among > 2000], among[:0], np.arange(2, 5000, 3, dtype=np.uint32), among[::-1]):
         found = screen(0, candidates, given, threads=threads, poll=None)

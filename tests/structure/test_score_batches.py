@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from plain_scores import WAYS, mixed_table
+from plain_scores import STRATEGIES, mixed_table
 from serape import _core
 from serape.structure.scores import SCORES, BDeu
 
@@ -26,10 +26,10 @@ def test_every_way_gives_the_same_bits(kind: str, rows: int, instruction_set: st
         turned = [score.local(child, (int(x), *reversed(parents))) for x in candidates]
         assert turned == one_by_one
         assert score.families(child, [(*parents, int(x)) for x in candidates], threads=3).tolist() == one_by_one
-        for way in WAYS:
+        for strategy in STRATEGIES:
             for threads in (1, 3):
-                found = score.additions(child, candidates, parents, threads=threads, way=way)
-                assert found.tolist() == one_by_one, (way, threads)
+                found = score.additions(child, candidates, parents, threads=threads, strategy=strategy)
+                assert found.tolist() == one_by_one, (strategy, threads)
         assert score.additions(child, candidates[:3], parents[::-1]).tolist() == one_by_one[:3]
 
 

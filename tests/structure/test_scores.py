@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import serape
 from plain import random_dag, random_table
-from plain_scores import WAYS, PlainScore, mixed_table, plain_score
+from plain_scores import STRATEGIES, PlainScore, mixed_table, plain_score
 from serape import _core
 from serape.errors import DataError, OptionError
 from serape.structure.scores import AIC, BIC, K2, SCORES, BDeu, LogLikelihood, Score, make_score
@@ -126,8 +126,8 @@ def test_thirty_parents(kind: str) -> None:
     expected = plain.families(0, [parents, [*parents, 31], parents[:-1]])
     found = [native.local(0, parents), *native.additions(0, [31], parents), *native.families(0, [parents[:-1]])]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
-    for way in WAYS:
-        assert native.additions(0, list(range(31, 41)), parents, way=way).tolist() == [  # type: ignore[call-arg]
+    for strategy in STRATEGIES:
+        assert native.additions(0, list(range(31, 41)), parents, strategy=strategy).tolist() == [  # type: ignore[call-arg]
             native.local(0, (*parents, x)) for x in range(31, 41)
         ]
 

@@ -29,11 +29,11 @@ struct Group {
 
 // Groups that are asked about again and again. Many candidates are kept together in a table of their own, so that
 // panels hold no other columns.
-class Groups {
+class CandidateGroups {
   public:
     static constexpr std::size_t many = default_costs.min_candidates_for_own_table;
 
-    Groups(const PackedTable& table, std::vector<Group> all);
+    CandidateGroups(const PackedTable& table, std::vector<Group> all);
     const std::vector<Group>& all() const { return all_; }
     std::size_t size() const { return places_.size(); }  // candidates
     const PackedTable& table() const { return table_; }
@@ -71,13 +71,13 @@ class ContingencyTest {
                                              CountingStrategy strategy = CountingStrategy::automatic) const;
     // As above, of some of the candidates of groups, all in the table's order, which is quicker if these have a table
     // of their own.
-    void screen_among(std::size_t target, const Groups& groups, std::span<const std::uint32_t> candidates,
+    void screen_among(std::size_t target, const CandidateGroups& groups, std::span<const std::uint32_t> candidates,
                       std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
                       Answers out) const;
 
     // The candidates of several groups, each given its group's set and `also`; groups with `also` in their set are left
     // out. Answers are written one after another; `xs` gets the candidates, the tally their number.
-    Tally screens(std::size_t target, const Groups& groups, std::uint32_t also, std::size_t threads,
+    Tally screens(std::size_t target, const CandidateGroups& groups, std::uint32_t also, std::size_t threads,
                   CancellationToken& token, Answers out, std::vector<std::uint32_t>& xs) const;
 
     // Each target against all columns given nothing, row by row; a pair of targets is tested once. What is not tested

@@ -84,21 +84,21 @@ class ContingencyTest(IndependenceTest):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-        way: str = "automatic",
+        strategy: str = "automatic",
     ) -> ScreenResult:
         """Test every candidate against the target given one set, in one native call.
 
-        `way` forces a counting strategy ("panels", "planes", "scatter", "sparse", "ones") for the candidates that it
+        `strategy` forces a way to count ("panels", "planes", "scatter", "sparse", "ones") for the candidates that it
         can serve; the others are counted as by "automatic". All give the same bits.
         """
         positions = as_positions(candidates)
         return NativeScreenResult(
-            positions, tuple(given), self._native.screen(target, positions, given, threads, poll, way)
+            positions, tuple(given), self._native.screen(target, positions, given, threads, poll, strategy)
         )
 
     def working_set(self, among: NDArray[np.uint32]) -> Callable[..., ScreenResult]:
         """Return a function that screens some of these candidates; if they are many, from a table of their own."""
-        if len(among) < _core.Groups.many:
+        if len(among) < _core.CandidateGroups.many:
             return self.screen
         native = CandidateGroups([(among, ())]).native_in(self.table.packed)
 

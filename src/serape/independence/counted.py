@@ -69,10 +69,10 @@ class CountedTest(ContingencyTest):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-        way: str = "automatic",
+        strategy: str = "automatic",
     ) -> ScreenResult:
         """Test every candidate against the target given one set: one request to the engine."""
-        del threads, poll, way
+        del threads, poll, strategy
         positions = as_positions(candidates)
         if len(positions) == 0:
             return NativeScreenResult(

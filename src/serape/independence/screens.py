@@ -157,13 +157,13 @@ class CandidateGroups:
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.all = list(groups)
-        self._native: tuple[_core.PackedTable, _core.Groups] | None = None
+        self._native: tuple[_core.PackedTable, _core.CandidateGroups] | None = None
         self._smaller: dict[int, CandidateGroups] = {}
 
-    def native_in(self, table: _core.PackedTable) -> _core.Groups:
+    def native_in(self, table: _core.PackedTable) -> _core.CandidateGroups:
         """Return the groups as the core takes them, for a table; kept for the next question."""
         if self._native is None or self._native[0] is not table:
-            self._native = table, _core.Groups(table, self.all)
+            self._native = table, _core.CandidateGroups(table, self.all)
         return self._native[1]
 
     def up_to(self, size: int) -> CandidateGroups:

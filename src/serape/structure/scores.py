@@ -167,13 +167,13 @@ class _TableScore(Score):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-        way: str = "automatic",
+        strategy: str = "automatic",
     ) -> Floats:
         """Return, by candidate, the score of the child with the parents and that candidate, in one native call.
 
-        `way` forces a counting strategy ("planes", "scatter", "sparse", "ones"); all give the same bits.
+        `strategy` forces a counting strategy ("planes", "scatter", "sparse", "ones"); all give the same bits.
         """
-        return self._native.additions(child, as_positions(candidates), list(parents), threads, poll, way)
+        return self._native.additions(child, as_positions(candidates), list(parents), threads, poll, strategy)
 
     def families(
         self, child: int, parent_sets: Sequence[Collection[int]], *, threads: int = 1, poll: Poll | None = None
