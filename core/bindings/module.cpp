@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
     serape::bind_gaussian(m);
     serape::bind_mixed(m);
     serape::bind_pairs(m);
+    serape::bind_residuals(m);
     serape::bind_score(m);
     serape::bind_counts(m);
     serape::bind_numbers(m);

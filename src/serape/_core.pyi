@@ -238,6 +238,30 @@ def all_pairs(table: PackedTable, log_alpha: float, strongest: int, least_rows: 
     For every column how many others depend on it, which most (so many a column), and their statistics.
     """
 
+def f_log_sf(f: float, more: float, rest: float) -> float:
+    """Logarithm of the upper tail of the F distribution."""
+
+def normal_quantile(p: float) -> float: ...
+
+class ResidualTest:
+    """The test of residuals of scores."""
+
+    def __init__(self, table: PackedTable, numbers: Sequence[int], curved: bool, rows_per_column: float = 10.0, max_degree: int = 12, first_share: float = 0.8) -> None: ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the scores."""
+
+    def set_values(self, column: int, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def test(self, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float, bool]: ...
+
+    def screen(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
+        """Statistic, dof and reliability of many candidates given one set."""
+
+    def search_subsets(self, query: SubsetQuery, threads: int = 1, poll: object | None = None) -> FoundSubsets:
+        """As ContingencyTest.search_subsets."""
+
 class FamilyScore:
     """Scores of Bayesian-network families on a packed table."""
 

@@ -18,6 +18,7 @@ from serape.independence.pairwise import Pairwise
 from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
 from serape.independence.permutation import Permutation
 from serape.independence.regression import RegressionTest
+from serape.independence.residuals import MonotoneResiduals, Residuals
 from serape.independence.trend import Trend
 from serape.independence.x2 import X2
 from serape.names import match, unknown
@@ -55,7 +56,9 @@ _ALL = (
     TestEntry("partial-correlation", lambda t, _: PartialCorrelation(t), default_for="continuous"),
     TestEntry("spearman", lambda t, _: Spearman(t)),
     TestEntry("normal-scores", lambda t, _: NormalScores(t)),
-    TestEntry("mixed", lambda t, _: ConditionalGaussian(t), default_for="mixed"),
+    TestEntry("residuals", lambda t, _: Residuals(t), default_for="mixed"),
+    TestEntry("monotone-residuals", lambda t, _: MonotoneResiduals(t)),
+    TestEntry("mixed", lambda t, _: ConditionalGaussian(t)),
     TestEntry("regression", lambda t, _: RegressionTest(t)),
     TestEntry("trend", lambda t, _: Trend(t)),
     TestEntry("g2-permutation", lambda t, _: Permutation(t, "g2")),

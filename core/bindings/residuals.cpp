@@ -1,0 +1,96 @@
+// The test of residuals.
+#include <nanobind/stl/string.h>
+
+#include "bindings.hpp"
+#include "cancellation.hpp"
+#include "conversions.hpp"
+#include "serape/answers.hpp"
+#include "serape/f_distribution.hpp"
+#include "serape/residual_test.hpp"
+
+namespace nb = nanobind;
+
+namespace serape {
+
+void bind_residuals(nb::module_& m) {
+    m.def("f_log_sf", &f_log_sf, nb::arg("f"), nb::arg("more"), nb::arg("rest"),
+          "Logarithm of the upper tail of the F distribution.");
+    m.def("normal_quantile", &normal_quantile, nb::arg("p"));
+    nb::class_<ResidualTest>(m, "ResidualTest", "The test of residuals of scores.")
+        .def(
+            "__init__",
+            [](ResidualTest* self, const PackedTable& table, const std::vector<std::uint32_t>& numbers, bool curved,
+               double rows_per_column, std::size_t max_degree, double first_share) {
+                check(table, numbers);
+                std::vector<std::uint8_t> kinds(table.columns());
+                for (const std::uint32_t column : numbers) {
+                    kinds[column] = 1;
+                }
+                ResidualLimits limits;
+                limits.rows_per_column = rows_per_column;
+                limits.max_degree = max_degree;
+                limits.first_share = first_share;
+                new (self)
+                    ResidualTest(table, std::move(kinds),
+                                 Rules{StatisticKind::g2, DofRule::adjusted, Reliability::dof, 5.0}, curved, limits);
+            },
+            nb::arg("table"), nb::arg("numbers"), nb::arg("curved"), nb::arg("rows_per_column") = 10.0,
+            nb::arg("max_degree") = 12, nb::arg("first_share") = 0.8, nb::keep_alive<1, 2>())
+        .def_prop_ro("nbytes", &ResidualTest::bytes, "Bytes held by the scores.")
+        .def(
+            "set_values",
+            [](ResidualTest& test, std::uint32_t column, const Array<double>& values) {
+                if (column >= test.columns() || !test.number(column) || values.size() != test.rows()) {
+                    throw nb::value_error("values of a number, one a row");
+                }
+                test.set_values(column, span(values));
+            },
+            nb::arg("column"), nb::arg("values"))
+        .def(
+            "test",
+            [](const ResidualTest& test, std::uint32_t x, std::uint32_t y, const std::vector<std::uint32_t>& given) {
+                check(test, x);
+                check(test, y);
+                check(test, given);
+                Outcome out{};
+                {
+                    const nb::gil_scoped_release release;
+                    out = test.test(x, y, given);
+                }
+                return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
+            },
+            nb::arg("x"), nb::arg("y"), nb::arg("given"))
+        .def(
+            "screen",
+            [](const ResidualTest& test, std::uint32_t target, const Array<std::uint32_t>& candidates,
+               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll) {
+                check(test, target);
+                check(test, span(candidates));
+                check(test, given);
+                auto statistic = empty_numpy<double>(candidates.size());
+                auto dof = empty_numpy<double>(candidates.size());
+                auto reliable = empty_numpy<bool>(candidates.size());
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    test.screen(target, span(candidates), given, std::min(threads, most_threads), token,
+                                {statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())});
+                });
+                return std::make_tuple(statistic, dof, reliable);
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), "Statistic, dof and reliability of many candidates given one set.")
+        .def(
+            "search_subsets",
+            [](const ResidualTest& test, const SubsetQuery& query, std::size_t threads, const nb::object& poll) {
+                check(test, query);
+                SubsetAnswers found;
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token,
+                                  [&] { found = test.search_subsets(query, std::min(threads, most_threads), token); });
+                return FoundSubsets(query.xs, std::move(found));
+            },
+            nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "As ContingencyTest.search_subsets.");
+}
+
+}  // namespace serape

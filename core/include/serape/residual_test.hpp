@@ -1,0 +1,94 @@
+// Conditional independence of any columns, by the residuals of their scores.
+//
+// A column is a *block* of scores. A number has the normal scores of its ranks and, if many rows share one value, an
+// indicator of that value. A category has an indicator for each level but the most frequent one. The blocks of x and y
+// are regressed on a richer basis of Z (Conditioning), and the residuals are compared in two ways:
+//
+// 1. Is the covariance of the residuals zero? Wilks' Λ of the two blocks with Rao's F, divided by how much more the
+//    products of residuals vary than they would if their spread did not depend on Z.
+// 2. Is there curved dependence that the first question does not see? The same products with squared scores, and with
+//    members of Z as factors: Hotelling's T² that all of them have mean zero.
+//
+// The first question has four fifths of the level, the second one fifth (Bonferroni). Questions about categories alone
+// are left to G². The statistic is −2 ln p, which has two degrees of freedom.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "serape/aligned.hpp"
+#include "serape/contingency_test.hpp"
+#include "serape/outcome.hpp"
+#include "serape/packed_table.hpp"
+#include "serape/parallel.hpp"
+#include "serape/subset_query.hpp"
+
+namespace serape {
+
+// Limits, each a trade of flexibility for rows or time.
+struct ResidualLimits {
+    double rows_per_column = 10.0;  // of a basis of Z, beyond its first columns
+    std::size_t max_width = 64;     // of such a basis, beyond its first columns: a bound of time
+    std::size_t max_degree = 12;    // of polynomials of a number
+    std::size_t max_levels = 64;    // of x or y that have an indicator: the most frequent ones
+    std::size_t min_level_rows = 5;
+    double rows_per_dof = 5.0;       // of a reliable test
+    double min_rows = 10.0;          // left by Z in a reliable test
+    std::size_t max_products = 32;   // whose variance is estimated
+    double rows_per_product = 20.0;  // of the second question
+    double first_share = 0.8;        // of the level
+    double least_left = 1e-8;        // of a column's variance, below which nothing is left of it
+};
+
+class Conditioning;
+
+class ResidualTest {
+  public:
+    // `numbers`: by column of the table, whether it is one; the table's codes of such a column are not looked at.
+    ResidualTest(const PackedTable& table, std::vector<std::uint8_t> numbers, Rules rules, bool curved,
+                 ResidualLimits limits);
+
+    std::size_t rows() const { return table_.rows(); }
+    std::size_t columns() const { return numbers_.size(); }
+    std::size_t stride() const { return stride_; }  // rows, and zeros up to whole lines
+    bool number(std::size_t column) const { return numbers_[column] != 0; }
+    bool ready(std::size_t column) const { return !number(column) || scores_[column].width > 0; }
+    // The values of a number; needed before any question about it.
+    void set_values(std::size_t column, std::span<const double> values);
+    std::size_t bytes() const { return bytes_; }
+
+    Outcome test(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
+    void screen(std::uint32_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
+                std::size_t threads, CancellationToken& token, Answers out) const;
+    SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
+
+    // The scores of a number: its block, centred and of length 1, column by column.
+    struct Scores {
+        std::size_t width = 0;
+        std::size_t values = 0;  // distinct
+        LineVector<double> columns;
+    };
+    const Scores& scores(std::size_t column) const { return scores_[column]; }
+    std::vector<std::uint16_t> codes(std::size_t column) const;
+    const PackedTable& table() const { return table_; }
+    const ResidualLimits& limits() const { return limits_; }
+    bool curved() const { return curved_; }
+    const ContingencyTest& categorical() const { return categorical_; }
+    bool all_categorical(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
+
+  private:
+    const PackedTable& table_;
+    std::vector<std::uint8_t> numbers_;
+    std::size_t stride_;
+    ContingencyTest categorical_;
+    bool curved_;
+    ResidualLimits limits_;
+    std::vector<Scores> scores_;
+    std::vector<double> quantiles_;  // by half rank
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace serape

@@ -1,0 +1,351 @@
+#include "conditioning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+#include "serape/kernels.hpp"
+
+namespace serape {
+namespace {
+
+constexpr std::size_t max_moderating_levels = 8;  // of a category
+
+double squared_length(const double* column, std::size_t stride) {
+    double value = 0.0;
+    kernels().dots(column, &column, 1, stride, &value);
+    return value;
+}
+
+void centre(double* column, std::size_t rows) {
+    const double mean = std::accumulate(column, column + rows, 0.0) / static_cast<double>(rows);
+    for (std::size_t r = 0; r < rows; ++r) {
+        column[r] -= mean;
+    }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> indicated_levels(std::span<const std::uint16_t> codes, std::uint32_t levels,
+                                            std::size_t max_levels, std::size_t min_rows) {
+    std::vector<std::size_t> count(levels);
+    for (const std::uint16_t code : codes) {
+        ++count[code];
+    }
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t level = 0; level < levels; ++level) {
+        if (count[level] >= std::max<std::size_t>(min_rows, 1)) {
+            order.push_back(level);
+        }
+    }
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return count[a] > count[b]; });
+    order.resize(std::min(order.size(), max_levels));
+    // Rare levels join the most frequent one; if there is no other, they are the other.
+    if (!order.empty() && (order.size() > 1 || count[order[0]] == codes.size())) {
+        order.erase(order.begin());
+    }
+    return order;
+}
+
+std::vector<LineVector<double>> indicators(const ResidualTest& test, std::span<const std::uint16_t> codes,
+                                           std::span<const std::uint32_t> indicated) {
+    std::vector<LineVector<double>> made;
+    const double rows = static_cast<double>(codes.size());
+    for (const std::uint32_t level : indicated) {
+        const double share = static_cast<double>(std::count(codes.begin(), codes.end(), level)) / rows;
+        const double scale = 1.0 / std::sqrt(rows * share * (1.0 - share));
+        LineVector<double>& column = made.emplace_back(test.stride(), 0.0);
+        for (std::size_t r = 0; r < codes.size(); ++r) {
+            column[r] = ((codes[r] == level ? 1.0 : 0.0) - share) * scale;
+        }
+    }
+    return made;
+}
+
+Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32_t> given) : test_(test) {
+    std::vector<std::uint32_t> numbers, categories;
+    for (const std::uint32_t z : given) {
+        (test.number(z) ? numbers : categories).push_back(z);
+    }
+    const double rows = static_cast<double>(test.rows());
+    const double budget = rows / test.limits().rows_per_column;
+    divide(categories);
+    for (const std::uint32_t z : numbers) {
+        const ResidualTest::Scores& scores = test.scores(z);
+        for (std::size_t k = 0; k < scores.width; ++k) {
+            const double* column = scores.columns.data() + k * test.stride();
+            add(Column(column, column + test.stride()));
+        }
+        if (scores.width > 0) {
+            moderators_.push_back(scores.columns.data());
+        }
+    }
+    for (const Column& column : indicators_) {
+        moderators_.push_back(column.data());
+    }
+    first_width_ = basis_.size();
+    enrich(numbers, budget);
+    rows_left_ = rows - static_cast<double>(std::max<std::size_t>(cell_rows_.size(), 1) + basis_.size());
+    weigh();
+}
+
+// Numbers the cells of the categories, and adds indicators of those that do not divide the rows.
+void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
+    if (categories.empty()) {
+        return;
+    }
+    const std::size_t rows = test_.rows();
+    std::vector<std::vector<std::uint16_t>> codes;
+    for (const std::uint32_t z : categories) {
+        codes.push_back(test_.codes(z));
+        const auto frequent = indicated_levels(codes.back(), test_.table().levels(z), max_moderating_levels, 1);
+        for (Column& column : indicators(test_, codes.back(), frequent)) {
+            indicators_.push_back(std::move(column));
+        }
+    }
+    const auto number = [&](std::span<const std::size_t> which) {
+        std::vector<std::uint32_t> cell(rows, 0);
+        std::size_t count = 1;
+        for (const std::size_t k : which) {
+            std::unordered_map<std::uint64_t, std::uint32_t> known;
+            for (std::size_t r = 0; r < rows; ++r) {
+                const std::uint64_t key = std::uint64_t{cell[r]} << 16 | codes[k][r];
+                cell[r] = known.try_emplace(key, static_cast<std::uint32_t>(known.size())).first->second;
+            }
+            count = known.size();
+        }
+        return std::pair(std::move(cell), count);
+    };
+    std::vector<std::size_t> all(categories.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    auto [cell, count] = number(all);
+    std::size_t divides = categories.size();
+    if (categories.size() > 1 &&
+        static_cast<double>(count) > static_cast<double>(rows) / test_.limits().rows_per_column) {
+        divides = static_cast<std::size_t>(
+            std::max_element(categories.begin(), categories.end(),
+                             [&](auto a, auto b) { return test_.table().levels(a) < test_.table().levels(b); }) -
+            categories.begin());
+        std::tie(cell, count) = number(std::span(&divides, 1));
+    }
+    cell_ = std::move(cell);
+    cell_rows_.assign(count, 0.0);
+    for (const std::uint32_t c : cell_) {
+        cell_rows_[c] += 1.0;
+    }
+    for (std::size_t k = 0; k < categories.size() && divides < categories.size(); ++k) {
+        if (k != divides) {
+            const std::uint32_t levels = test_.table().levels(categories[k]);
+            for (Column& column : indicators(test_, codes[k], indicated_levels(codes[k], levels, levels, 1))) {
+                add(std::move(column));
+            }
+        }
+    }
+}
+
+void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double budget) {
+    const std::size_t rows = test_.rows();
+    const ResidualLimits& limits = test_.limits();
+    std::vector<std::uint32_t> numbers;
+    for (const std::uint32_t z : all_numbers) {
+        if (test_.scores(z).values > 2) {
+            numbers.push_back(z);
+        }
+    }
+    const std::size_t cells = cell_rows_.size();
+    const auto fits = [&](std::size_t more) {
+        const std::size_t width = basis_.size() + more;
+        return static_cast<double>(width + cells) <= budget + (cells > 0 ? 1.0 : 0.0) &&
+               width - first_width_ <= limits.max_width;
+    };
+    // Hermite polynomials of the scores, normalised: h_{d+1} = (z h_d − √d h_{d−1}) / √(d+1).
+    std::vector<Column> first, last, before;
+    for (const std::uint32_t z : numbers) {
+        first.push_back(scaled(test_.scores(z).columns.data()));
+        last.push_back(first.back());
+        before.emplace_back(test_.stride(), 1.0);
+    }
+    std::size_t degree = 1;
+    std::vector<std::vector<Column>> powers(numbers.size());  // of degrees 2 and 3
+    const auto raise = [&](std::size_t to) {
+        for (; degree < to && !numbers.empty(); ++degree) {
+            if (!fits(numbers.size())) {
+                return;
+            }
+            const double d = static_cast<double>(degree);
+            for (std::size_t k = 0; k < numbers.size(); ++k) {
+                Column next(test_.stride(), 0.0);
+                for (std::size_t r = 0; r < rows; ++r) {
+                    next[r] = (first[k][r] * last[k][r] - std::sqrt(d) * before[k][r]) / std::sqrt(d + 1.0);
+                }
+                before[k] = std::exchange(last[k], next);
+                if (test_.scores(numbers[k]).values > degree + 1) {
+                    if (degree < 3) {
+                        powers[k].push_back(next);
+                    }
+                    add(std::move(next));
+                }
+            }
+        }
+    };
+    const auto by_cell = [&](const Column& column) {
+        const auto largest = std::max_element(cell_rows_.begin(), cell_rows_.end()) - cell_rows_.begin();
+        for (std::size_t c = 0; c < cells; ++c) {
+            if (static_cast<std::ptrdiff_t>(c) == largest) {
+                continue;
+            }
+            Column made(test_.stride(), 0.0);
+            for (std::size_t r = 0; r < rows; ++r) {
+                made[r] = cell_[r] == c ? column[r] : 0.0;
+            }
+            add(std::move(made));
+        }
+    };
+    raise(3);
+    const std::size_t pairs = numbers.size() * (numbers.size() - std::min<std::size_t>(numbers.size(), 1)) / 2;
+    const std::size_t slopes = cells > 1 ? numbers.size() * (cells - 1) : 0;
+    const bool products = pairs + slopes > 0 && fits(pairs + slopes);
+    if (products) {
+        for (std::size_t k = 0; k < numbers.size(); ++k) {
+            for (std::size_t j = 0; j < k; ++j) {
+                Column product(test_.stride(), 0.0);
+                for (std::size_t r = 0; r < rows; ++r) {
+                    product[r] = first[k][r] * first[j][r];
+                }
+                add(std::move(product));
+            }
+            if (slopes > 0) {
+                by_cell(first[k]);
+            }
+        }
+    }
+    raise(limits.max_degree);
+    if (products && slopes > 0 && degree >= 3 && fits(2 * slopes)) {
+        for (const std::vector<Column>& curves : powers) {
+            for (const Column& curve : curves) {
+                by_cell(curve);
+            }
+        }
+    }
+}
+
+Conditioning::Column Conditioning::scaled(const double* scores) const {
+    Column made(scores, scores + test_.stride());
+    const double scale = std::sqrt(static_cast<double>(test_.rows()));
+    for (double& value : made) {
+        value *= scale;
+    }
+    return made;
+}
+
+void Conditioning::take_means_out(double* column) const {
+    if (cell_.empty()) {
+        return;
+    }
+    std::vector<double> sums(cell_rows_.size(), 0.0);
+    for (std::size_t r = 0; r < cell_.size(); ++r) {
+        sums[cell_[r]] += column[r];
+    }
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+        sums[c] /= cell_rows_[c];
+    }
+    for (std::size_t r = 0; r < cell_.size(); ++r) {
+        column[r] -= sums[cell_[r]];
+    }
+}
+
+double Conditioning::take_out(double* column) const {
+    take_means_out(column);
+    if (!vectors_.empty()) {
+        std::vector<double> products(vectors_.size());
+        kernels().dots(column, vectors_.data(), vectors_.size(), test_.stride(), products.data());
+        kernels().subtract(column, vectors_.data(), products.data(), vectors_.size(), test_.stride());
+    }
+    return squared_length(column, test_.stride());
+}
+
+bool Conditioning::add(Column column) {
+    centre(column.data(), test_.rows());
+    const double before = squared_length(column.data(), test_.stride());
+    double left = take_out(column.data());
+    if (left < 0.01 * before) {
+        left = take_out(column.data());  // again, as rounding weighs more
+    }
+    if (!(left > test_.limits().least_left * before)) {
+        return false;
+    }
+    const double scale = 1.0 / std::sqrt(left);
+    for (double& value : column) {
+        value *= scale;
+    }
+    basis_.push_back(std::move(column));
+    vectors_.push_back(basis_.back().data());
+    return true;
+}
+
+void Conditioning::weigh() {
+    const std::size_t rows = test_.rows();
+    weights_.assign(test_.stride(), 0.0);
+    for (std::size_t r = 0; r < rows; ++r) {
+        weights_[r] = 1.0 / (cell_.empty() ? static_cast<double>(rows) : cell_rows_[cell_[r]]);
+    }
+    for (const double* vector : vectors_) {
+        for (std::size_t r = 0; r < rows; ++r) {
+            weights_[r] += vector[r] * vector[r];
+        }
+    }
+    for (std::size_t r = 0; r < rows; ++r) {
+        const double left = 1.0 - weights_[r];
+        weights_[r] = left > 1e-9 ? 1.0 / left : 0.0;
+    }
+}
+
+std::vector<double> Conditioning::left_of_levels(std::span<const std::uint16_t> level, std::size_t count) const {
+    std::vector<double> left(count * count, 0.0);
+    const auto explain = [&](const std::vector<double>& sums, double scale) {
+        for (std::size_t i = 0; i < count; ++i) {
+            for (std::size_t j = 0; j <= i && sums[i] != 0.0; ++j) {
+                left[i * count + j] -= sums[i] * sums[j] * scale;
+            }
+        }
+    };
+    std::vector<double> sums(count + 1);
+    for (const std::uint16_t l : level) {
+        sums[l] += 1.0;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        left[i * count + i] = sums[i];
+    }
+    if (cell_.empty()) {
+        explain(sums, 1.0 / static_cast<double>(level.size()));
+    } else {
+        std::vector<std::uint32_t> order(level.size());
+        std::iota(order.begin(), order.end(), 0u);
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return cell_[a] < cell_[b]; });
+        for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+            std::fill(sums.begin(), sums.end(), 0.0);
+            const std::uint32_t cell = cell_[order[begin]];
+            for (; end < order.size() && cell_[order[end]] == cell; ++end) {
+                sums[level[order[end]]] += 1.0;
+            }
+            explain(sums, 1.0 / cell_rows_[cell]);
+        }
+    }
+    for (const double* vector : vectors_) {
+        std::fill(sums.begin(), sums.end(), 0.0);
+        for (std::size_t r = 0; r < level.size(); ++r) {
+            sums[level[r]] += vector[r];
+        }
+        explain(sums, 1.0);
+    }
+    return left;
+}
+
+std::size_t Conditioning::bytes() const {
+    return (basis_.size() + indicators_.size() + 1) * test_.stride() * sizeof(double) +
+           cell_.size() * sizeof(std::uint32_t);
+}
+
+}  // namespace serape

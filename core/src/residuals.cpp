@@ -1,0 +1,337 @@
+#include "residuals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "serape/f_distribution.hpp"
+#include "serape/kernels.hpp"
+
+namespace serape {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double least_rest = std::numeric_limits<double>::epsilon();  // of 1 − r², so that log p is finite
+
+double dot(const LineVector<double>& a, const LineVector<double>& b) {
+    double value = 0.0;
+    const double* other = b.data();
+    kernels().dots(a.data(), &other, 1, a.size(), &value);
+    return value;
+}
+
+// Takes an orthonormal block out of a column.
+void take_block_out(const std::vector<LineVector<double>>& block, LineVector<double>& column) {
+    for (const LineVector<double>& other : block) {
+        const double* vector = other.data();
+        const double product = dot(column, other);
+        kernels().subtract(column.data(), &vector, &product, 1, column.size());
+    }
+}
+
+// Cholesky factor of a symmetric matrix, in its lower half; a row whose pivot is below `least` becomes zero.
+void factorise(std::vector<double>& matrix, std::size_t size, double least) {
+    for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t j = 0; j <= i; ++j) {
+            double value = matrix[i * size + j];
+            for (std::size_t k = 0; k < j; ++k) {
+                value -= matrix[i * size + k] * matrix[j * size + k];
+            }
+            if (i == j) {
+                matrix[i * size + i] = value > least ? std::sqrt(value) : 0.0;
+            } else {
+                matrix[i * size + j] = matrix[j * size + j] > 0.0 ? value / matrix[j * size + j] : 0.0;
+            }
+        }
+    }
+}
+
+// Solves L v = values, in place, L such a factor; what it leaves out becomes zero.
+void solve(const std::vector<double>& factor, std::size_t size, std::vector<double>& values) {
+    for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            values[i] -= factor[i * size + j] * values[j];
+        }
+        values[i] = factor[i * size + i] > 0.0 ? values[i] / factor[i * size + i] : 0.0;
+    }
+}
+
+void scale(LineVector<double>& column, double by) {
+    for (double& value : column) {
+        value *= by;
+    }
+}
+
+}  // namespace
+
+std::size_t block_width(const ResidualTest& test, std::uint32_t column) {
+    return test.number(column) ? test.scores(column).width
+                               : std::min<std::size_t>(test.table().levels(column), test.limits().max_levels) - 1;
+}
+
+Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column, Form form) {
+    if (form != Form::levels) {
+        make_columns(test, conditioning, column);
+    }
+    if (form != Form::columns && !test.number(column)) {
+        make_levels(test, conditioning, column);
+    }
+}
+
+void Residuals::make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
+    const ResidualLimits& limits = test.limits();
+    const auto add = [&](LineVector<double> scores) {
+        if (!(conditioning.take_out(scores.data()) > limits.least_left)) {
+            return;
+        }
+        take_block_out(block, scores);
+        const double left = dot(scores, scores);
+        if (left > limits.least_left) {
+            scale(scores, 1.0 / std::sqrt(left));
+            block.push_back(std::move(scores));
+        }
+    };
+    if (!test.number(column)) {
+        const std::vector<std::uint16_t> codes = test.codes(column);
+        const auto indicated =
+            indicated_levels(codes, test.table().levels(column), limits.max_levels, limits.min_level_rows);
+        for (LineVector<double>& scores : indicators(test, codes, indicated)) {
+            add(std::move(scores));
+        }
+        return;
+    }
+    const ResidualTest::Scores& scores = test.scores(column);
+    for (std::size_t k = 0; k < scores.width; ++k) {
+        const double* first = scores.columns.data() + k * test.stride();
+        add(LineVector<double>(first, first + test.stride()));
+    }
+    if (!test.curved() || scores.values <= 2 || block.empty()) {
+        return;
+    }
+    square.assign(test.stride(), 0.0);
+    const double mean = 1.0 / static_cast<double>(test.rows());  // of a squared score: their length is 1
+    for (std::size_t r = 0; r < test.rows(); ++r) {
+        square[r] = scores.columns[r] * scores.columns[r] - mean;
+    }
+    const double before = dot(square, square);
+    conditioning.take_out(square.data());
+    take_block_out(block, square);
+    const double left = dot(square, square);
+    if (left > limits.least_left * before) {
+        scale(square, 1.0 / std::sqrt(left));
+    } else {
+        square.clear();
+    }
+}
+
+void Residuals::make_levels(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
+    const ResidualLimits& limits = test.limits();
+    const std::uint32_t levels = test.table().levels(column);
+    level = test.codes(column);
+    const auto indicated = indicated_levels(level, levels, limits.max_levels, limits.min_level_rows);
+    count = indicated.size();
+    std::vector<std::uint16_t> number(levels, static_cast<std::uint16_t>(count));
+    for (std::size_t k = 0; k < count; ++k) {
+        number[indicated[k]] = static_cast<std::uint16_t>(k);
+    }
+    for (std::uint16_t& l : level) {
+        l = number[l];
+    }
+    factor = conditioning.left_of_levels(level, count);
+    factorise(factor, count, limits.least_left * static_cast<double>(limits.min_level_rows));
+    for (std::size_t k = 0; k < count; ++k) {
+        rank += factor[k * count + k] > 0.0;
+    }
+}
+
+double ResidualComparison::t_squared(const Conditioning& given) {
+    const std::size_t count = used_;
+    const double* weights = given.weights();
+    std::vector<double> sums(count);
+    std::vector<const double*> columns(count);
+    for (std::size_t k = 0; k < count; ++k) {
+        sums[k] = std::accumulate(products_[k].begin(), products_[k].end(), 0.0);
+        for (std::size_t r = 0; r < test_.rows(); ++r) {
+            products_[k][r] *= std::sqrt(weights[r]);
+        }
+        columns[k] = products_[k].data();
+    }
+    std::vector<double> variance(count * count);
+    for (std::size_t k = 0; k < count; ++k) {
+        kernels().dots(columns[k], columns.data(), k + 1, test_.stride(), variance.data() + k * count);
+    }
+    double largest = 0.0;
+    for (std::size_t k = 0; k < count; ++k) {
+        largest = std::max(largest, variance[k * count + k]);
+    }
+    factorise(variance, count, 1e-9 * largest);
+    solve(variance, count, sums);
+    return std::inner_product(sums.begin(), sums.end(), sums.begin(), 0.0);
+}
+
+ResidualComparison::Covariances ResidualComparison::between(const Residuals& x, const Residuals& y) const {
+    const bool swap = x.block.size() < y.block.size();
+    const auto& rows = swap ? y.block : x.block;
+    const auto& columns = swap ? x.block : y.block;
+    Covariances made{rows.size(), columns.size(), {}};
+    for (const LineVector<double>& row : rows) {
+        for (const LineVector<double>& column : columns) {
+            made.values.push_back(dot(row, column));
+        }
+    }
+    return made;
+}
+
+ResidualComparison::Covariances ResidualComparison::between_levels(const Residuals& levels,
+                                                                   const Residuals& columns) const {
+    const std::size_t p = levels.count, q = columns.block.size();
+    Covariances made{p, q, std::vector<double>(p * q)};
+    std::vector<double> sums(p + 1);
+    for (std::size_t j = 0; j < q; ++j) {
+        std::fill(sums.begin(), sums.end(), 0.0);
+        for (std::size_t r = 0; r < test_.rows(); ++r) {
+            sums[levels.level[r]] += columns.block[j][r];
+        }
+        solve(levels.factor, p, sums);
+        for (std::size_t i = 0; i < p; ++i) {
+            made.values[i * q + j] = sums[i];
+        }
+    }
+    return made;
+}
+
+// Wilks' Λ = det(I − CᵀC), C the covariances of two orthonormal blocks; Rao's approximation by F.
+double ResidualComparison::covariance_log_p(const Covariances& c, const Conditioning& given, double inflation) const {
+    const std::size_t q = c.q;
+    std::vector<double> rest(q * q, 0.0);
+    for (std::size_t i = 0; i < q; ++i) {
+        for (std::size_t j = 0; j <= i; ++j) {
+            double value = i == j ? 1.0 : 0.0;
+            for (std::size_t k = 0; k < c.values.size() / q; ++k) {
+                value -= c.values[k * q + i] * c.values[k * q + j];
+            }
+            rest[i * q + j] = value;
+        }
+    }
+    factorise(rest, q, least_rest);
+    double log_lambda = 0.0;
+    for (std::size_t i = 0; i < q; ++i) {
+        log_lambda += 2.0 * std::log(std::max(rest[i * q + i], std::sqrt(least_rest)));
+    }
+    const double pq = static_cast<double>(c.p * q);
+    const double both = static_cast<double>(c.p * c.p + q * q);
+    const double m = given.rows_left() - 0.5 * (static_cast<double>(c.p + q) + 1.0);
+    const double t = both > 5.0 ? std::sqrt((pq * pq - 4.0) / (both - 5.0)) : 1.0;
+    const double rest_dof = m * t - 0.5 * pq + 1.0;
+    return f_log_sf(std::expm1(-log_lambda / t) * rest_dof / pq / inflation, pq, rest_dof);
+}
+
+// How much more the products of residuals vary than if their spread did not change with Z.
+double ResidualComparison::inflation(const Residuals& x, const Residuals& y, const Covariances& covariances,
+                                     const Conditioning& given) {
+    double squares = 0.0;
+    for (const double value : covariances.values) {
+        squares += value * value;
+    }
+    used_ = 0;
+    for (const LineVector<double>& a : x.block) {
+        for (const LineVector<double>& b : y.block) {
+            multiply(a, b, nullptr);
+        }
+    }
+    const double robust = t_squared(given);
+    return robust > 0.0 ? given.rows_left() * squares / robust : 1.0;
+}
+
+double ResidualComparison::curvature_log_p(const Residuals& x, const Residuals& y, const Conditioning& given) {
+    const double left = given.rows_left();
+    const std::size_t most =
+        std::min(test_.limits().max_products, static_cast<std::size_t>(left / test_.limits().rows_per_product));
+    used_ = 0;
+    const std::size_t squares = (x.square.empty() ? 0 : y.block.size()) + (y.square.empty() ? 0 : x.block.size()) +
+                                (x.square.empty() || y.square.empty() ? 0 : 1);
+    if (squares <= most) {
+        for (const LineVector<double>& column : y.block) {
+            multiply(x.square, column, nullptr);
+        }
+        for (const LineVector<double>& column : x.block) {
+            multiply(column, y.square, nullptr);
+        }
+        multiply(x.square, y.square, nullptr);
+    }
+    if (used_ + x.block.size() * y.block.size() * given.moderators().size() <= most) {
+        for (const LineVector<double>& a : x.block) {
+            for (const LineVector<double>& b : y.block) {
+                for (const double* factor : given.moderators()) {
+                    multiply(a, b, factor);
+                }
+            }
+        }
+    }
+    if (used_ == 0) {
+        return nan;
+    }
+    const double d = static_cast<double>(used_);
+    const double share = std::min(t_squared(given) / static_cast<double>(test_.rows()), 1.0 - least_rest);
+    return f_log_sf(share / (1.0 - share) * (left - d) / d, d, left - d);
+}
+
+// Adds the product of two columns, and of a third of length 1 if there is one; none if one of the two is empty.
+void ResidualComparison::multiply(const LineVector<double>& a, const LineVector<double>& b, const double* factor) {
+    if (a.empty() || b.empty()) {
+        return;
+    }
+    if (used_ == products_.size()) {
+        products_.emplace_back(test_.stride(), 0.0);
+    }
+    LineVector<double>& product = products_[used_++];
+    for (std::size_t r = 0; r < test_.rows(); ++r) {
+        product[r] = a[r] * b[r];
+    }
+    const double root = std::sqrt(static_cast<double>(test_.rows()));
+    for (std::size_t r = 0; r < test_.rows() && factor != nullptr; ++r) {
+        product[r] *= factor[r] * root;
+    }
+}
+
+bool ResidualComparison::reliable(std::size_t p, std::size_t q, const Conditioning& given) const {
+    const double left = given.rows_left();
+    return p * q > 0 && left >= test_.limits().min_rows &&
+           left >= test_.limits().rows_per_dof * static_cast<double>(p * q);
+}
+
+Outcome ResidualComparison::wide(const Residuals& levels, const Residuals& columns, const Conditioning& given) {
+    Covariances covariances = between_levels(levels, columns);
+    covariances.p = levels.rank;
+    if (!reliable(covariances.p, covariances.q, given)) {
+        return {nan, 2.0, nan, false};
+    }
+    const double log_p = covariance_log_p(covariances, given, 1.0);
+    return {-2.0 * log_p, 2.0, log_p, true};
+}
+
+Outcome ResidualComparison::operator()(std::uint32_t x, std::uint32_t target, const Residuals& of_target,
+                                       const Conditioning& given) {
+    const std::size_t p = block_width(test_, x), q = block_width(test_, target);
+    const ResidualLimits& limits = test_.limits();
+    if (p * q > limits.max_products && (!test_.number(x) || !test_.number(target))) {
+        const bool by_x = !test_.number(x) && (test_.number(target) || p >= q);
+        const Residuals of_x(test_, given, x, by_x ? Residuals::Form::levels : Residuals::Form::columns);
+        return by_x ? wide(of_x, of_target, given) : wide(of_target, of_x, given);
+    }
+    const Residuals of_x(test_, given, x, Residuals::Form::columns);
+    if (!reliable(of_x.block.size(), of_target.block.size(), given)) {
+        return {nan, 2.0, nan, false};
+    }
+    const Covariances covariances = between(of_x, of_target);
+    double log_p = covariance_log_p(covariances, given, inflation(of_x, of_target, covariances, given));
+    if (test_.curved()) {
+        if (const double second = curvature_log_p(of_x, of_target, given); !std::isnan(second)) {
+            log_p = std::min({log_p - std::log(limits.first_share), second - std::log(1.0 - limits.first_share), 0.0});
+        }
+    }
+    return {-2.0 * log_p, 2.0, log_p, true};
+}
+
+}  // namespace serape

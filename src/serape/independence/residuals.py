@@ -1,0 +1,114 @@
+"""The default test for numbers and for mixtures of numbers and categories, answered by the native core.
+
+X ⊥ Y | Z is judged by what Z leaves of X and Y:
+
+1. **Scores.** A number becomes the normal scores of its ranks, Φ⁻¹((rank − 3/8) / (N + 1/4)) (Blom 1958), tied values
+   having their mean rank. A value that more than a tenth of the rows share (zeros, say) has an indicator beside it. A
+   category becomes indicators of its levels but the most frequent one; levels of fewer than 5 rows, and those after the
+   64 most frequent ones, join that one. So neither skew nor heavy tails nor outliers matter.
+2. **Residuals** of the scores of X and Y in a linear regression on Z. Z is rich: the joint cells of its categories,
+   Hermite polynomials of the scores of its numbers up to degree 12, products of two numbers, slopes and curves by cell,
+   as long as each column of the regression has 10 rows (`Conditioning` in the core gives the order).
+3. **Is their covariance zero?** Wilks' Λ of the two blocks of residuals, with Rao's F. F is divided by how much more the
+   products of residuals vary than they would if the spread of X and Y did not change with Z, as in the generalised
+   covariance measure (Shah & Peters 2020): a test that takes the spread for constant rejects too often where it is not.
+4. **Is there curved dependence?** Hotelling's T² that the products of residuals with squared scores, and with members of
+   Z as factors, have mean zero. This sees y = x² + noise, changes of spread, and effects that depend on a member of Z.
+
+The p-value is the smaller of p₃ / 0.8 and p₄ / 0.2 (Bonferroni). `monotone-residuals` asks the third question alone. The
+statistic is −2 ln p; it has 2 degrees of freedom. Questions about categories alone are answered by G².
+
+It assumes that the basis can follow how X and Y depend on Z; it needs rows for that (see the calibration page). It is
+blind to dependence that shows neither in means and spreads of scores nor in their products with one member of Z.
+
+A test is not reliable if Z leaves fewer than 10 rows (rows less columns of the regression), or fewer than 5 for each
+product of the two blocks, or if Z determines X or Y. A perfect dependence has the smallest p-value that N rows can give.
+
+Cost, with N rows and k columns in the regression: N k² for a conditioning set, then N k for each candidate. Scores take
+8 bytes per value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from serape import _core
+from serape.data.table import Table
+from serape.independence.base import IndependenceTest
+from serape.independence.mixed import check_complete
+from serape.independence.outcomes import Candidates, Outcome, Poll, Tally, as_positions
+from serape.independence.screens import ScreenResult
+from serape.independence.subset_query import SubsetQuery
+from serape.independence.subsets import NativeSubsetResult, SubsetResult
+
+
+class Residuals(IndependenceTest):
+    """Residuals of normal scores and indicators, given a rich basis of Z: for any mixture of columns."""
+
+    name = "residuals"
+    curved = True
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.variables = table.names
+        self.rows: int = table.rows
+        self._numbers = frozenset(table.continuous)
+        self._native = _core.ResidualTest(table.packed, list(table.continuous), self.curved)
+        self._handed_over: set[int] = set()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.table,), {"_noted": self._noted}
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the scores, in bytes."""
+        return self._native.nbytes
+
+    def check(self, variables: Container[int]) -> None:
+        """Refuse columns with missing values."""
+        check_complete(self.table, f"test {self.name!r}", variables)
+
+    def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
+        """Test X ⊥ Y | given. The statistic is −2 ln p; it and log p are NaN if the test is not reliable."""
+        self._hand_over((x, y, *given))
+        return Outcome(*self._native.test(x, y, list(given)), self.rows)
+
+    def screen(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> ScreenResult:
+        """Test every candidate against the target given one set, in one native call."""
+        positions = as_positions(candidates)
+        named = [int(z) for z in given]
+        self._hand_over((target, *named, *positions.tolist()))
+        statistic, dof, reliable = self._native.screen(target, positions, named, threads, poll)
+        return ScreenResult(positions, tuple(named), statistic, dof, reliable, _core.chi_square_log_sf)
+
+    def search_subsets(
+        self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
+    ) -> tuple[SubsetResult, Tally]:
+        """Search conditioning sets natively."""
+        self._hand_over((query.target, *query.fixed, *query.pool, *query.xs))
+        found = self._native.search_subsets(query.native(), threads, poll)
+        return NativeSubsetResult(found, self.rows, None), Tally(*found.tally())
+
+    def _hand_over(self, variables: Iterable[int]) -> None:
+        """Pass the numbers among some variables to the core, once."""
+        for v in self._numbers.intersection(map(int, variables)) - self._handed_over:
+            self._native.set_values(v, np.ascontiguousarray(self.table.numbers(v), np.float64))
+            self._handed_over.add(v)
+
+
+class MonotoneResiduals(Residuals):
+    """As `Residuals`, but blind to curved dependence, and a little stronger where dependence is monotone."""
+
+    name = "monotone-residuals"
+    curved = False
