@@ -47,6 +47,13 @@ void bind_residuals(nb::module_& m) {
             },
             nb::arg("column"), nb::arg("values"))
         .def(
+            "set_category",
+            [](ResidualTest& test, std::uint32_t column) {
+                check(test, column);
+                test.set_category(column);
+            },
+            nb::arg("column"))
+        .def(
             "test",
             [](const ResidualTest& test, std::uint32_t x, std::uint32_t y, const std::vector<std::uint32_t>& given) {
                 check(test, x);

@@ -66,7 +66,9 @@ std::vector<LineVector<double>> indicators(const ResidualTest& test, std::span<c
 
 Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32_t> given) : test_(test) {
     std::vector<std::uint32_t> numbers, categories;
-    for (const std::uint32_t z : given) {
+    std::vector<std::uint32_t> sorted(given.begin(), given.end());
+    std::sort(sorted.begin(), sorted.end());  // the same bits for any order
+    for (const std::uint32_t z : sorted) {
         (test.number(z) ? numbers : categories).push_back(z);
     }
     const double rows = static_cast<double>(test.rows());
@@ -221,7 +223,7 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
             }
         }
     }
-    raise(limits.max_degree);
+    raise(5);
     if (products && slopes > 0 && degree >= 3 && fits(2 * slopes)) {
         for (const std::vector<Column>& curves : powers) {
             for (const Column& curve : curves) {
@@ -229,6 +231,7 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
             }
         }
     }
+    raise(limits.max_degree);
 }
 
 Conditioning::Column Conditioning::scaled(const double* scores) const {

@@ -2,9 +2,9 @@
 //
 // The categories of Z divide the rows into cells, and a mean of each cell is taken out. The numbers of Z enter as an
 // orthonormal basis, as rich as the rows allow: first their blocks, then polynomials up to degree 3, products of two
-// numbers and slopes by cell, higher degrees, curves by cell. Every step is taken for all members or for none, so the
-// order of Z plays no part. If the joint cells of several categories are too many, the one with most levels divides the
-// rows and the others have indicators.
+// numbers and slopes by cell, degrees up to 5, curves by cell, higher degrees. Every step is taken for all members or
+// for none, so the order of Z plays no part. If the joint cells of several categories are too many, the one with most
+// levels divides the rows and the others have indicators.
 #pragma once
 
 #include <cstddef>

@@ -89,6 +89,12 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
     bytes_ += made.columns.size() * sizeof(double);
 }
 
+void ResidualTest::set_category(std::size_t column) {
+    Scores& made = scores_[column];
+    made.levels = indicated_levels(codes(column), table_.levels(column), limits_.max_levels, limits_.min_level_rows);
+    made.width = made.levels.size();
+}
+
 std::vector<std::uint16_t> ResidualTest::codes(std::size_t column) const {
     std::vector<std::uint16_t> made(rows());
     table_.unpack(column, made);

@@ -65,11 +65,6 @@ void scale(LineVector<double>& column, double by) {
 
 }  // namespace
 
-std::size_t block_width(const ResidualTest& test, std::uint32_t column) {
-    return test.number(column) ? test.scores(column).width
-                               : std::min<std::size_t>(test.table().levels(column), test.limits().max_levels) - 1;
-}
-
 Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column, Form form) {
     if (form != Form::levels) {
         make_columns(test, conditioning, column);
@@ -93,10 +88,7 @@ void Residuals::make_columns(const ResidualTest& test, const Conditioning& condi
         }
     };
     if (!test.number(column)) {
-        const std::vector<std::uint16_t> codes = test.codes(column);
-        const auto indicated =
-            indicated_levels(codes, test.table().levels(column), limits.max_levels, limits.min_level_rows);
-        for (LineVector<double>& scores : indicators(test, codes, indicated)) {
+        for (LineVector<double>& scores : indicators(test, test.codes(column), test.scores(column).levels)) {
             add(std::move(scores));
         }
         return;
@@ -129,7 +121,7 @@ void Residuals::make_levels(const ResidualTest& test, const Conditioning& condit
     const ResidualLimits& limits = test.limits();
     const std::uint32_t levels = test.table().levels(column);
     level = test.codes(column);
-    const auto indicated = indicated_levels(level, levels, limits.max_levels, limits.min_level_rows);
+    const std::vector<std::uint32_t>& indicated = test.scores(column).levels;
     count = indicated.size();
     std::vector<std::uint16_t> number(levels, static_cast<std::uint16_t>(count));
     for (std::size_t k = 0; k < count; ++k) {
@@ -313,7 +305,7 @@ Outcome ResidualComparison::wide(const Residuals& levels, const Residuals& colum
 
 Outcome ResidualComparison::operator()(std::uint32_t x, std::uint32_t target, const Residuals& of_target,
                                        const Conditioning& given) {
-    const std::size_t p = block_width(test_, x), q = block_width(test_, target);
+    const std::size_t p = test_.scores(x).width, q = test_.scores(target).width;
     const ResidualLimits& limits = test_.limits();
     if (p * q > limits.max_products && (!test_.number(x) || !test_.number(target))) {
         const bool by_x = !test_.number(x) && (test_.number(target) || p >= q);

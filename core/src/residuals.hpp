@@ -31,9 +31,6 @@ struct Residuals {
     void make_levels(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
 };
 
-// How many columns a block may have.
-std::size_t block_width(const ResidualTest& test, std::uint32_t column);
-
 // Compares residuals; one per thread.
 class ResidualComparison {
   public:

@@ -55,9 +55,9 @@ class ResidualTest {
     std::size_t columns() const { return numbers_.size(); }
     std::size_t stride() const { return stride_; }  // rows, and zeros up to whole lines
     bool number(std::size_t column) const { return numbers_[column] != 0; }
-    bool ready(std::size_t column) const { return !number(column) || scores_[column].width > 0; }
-    // The values of a number; needed before any question about it.
+    // Needed before any question about a column: the values of a number, or that a category takes part.
     void set_values(std::size_t column, std::span<const double> values);
+    void set_category(std::size_t column);
     std::size_t bytes() const { return bytes_; }
 
     Outcome test(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
@@ -65,11 +65,13 @@ class ResidualTest {
                 std::size_t threads, CancellationToken& token, Answers out) const;
     SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
 
-    // The scores of a number: its block, centred and of length 1, column by column.
+    // The block of a column: of a number its scores, centred and of length 1, column by column; of a category the
+    // levels that have indicators.
     struct Scores {
         std::size_t width = 0;
         std::size_t values = 0;  // distinct
         LineVector<double> columns;
+        std::vector<std::uint32_t> levels;
     };
     const Scores& scores(std::size_t column) const { return scores_[column]; }
     std::vector<std::uint16_t> codes(std::size_t column) const;

@@ -25,7 +25,7 @@ from serape.names import match, unknown
 from serape.settings import FIELDS, DataSettings, Settings
 from serape.types import DofRule, ReliabilityRule
 
-Kinds = Literal["categorical", "continuous", "mixed"]
+Kinds = Literal["categorical", "any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,10 @@ _ALL = (
     TestEntry("g2", lambda t, r: G2(t, r.dof, r.reliability, r.minimum), has_rules=True, default_for="categorical"),
     TestEntry("x2", lambda t, r: X2(t, r.dof, r.reliability, r.minimum), has_rules=True),
     TestEntry("fisher-z", lambda t, _: FisherZ(t)),
-    TestEntry("partial-correlation", lambda t, _: PartialCorrelation(t), default_for="continuous"),
+    TestEntry("partial-correlation", lambda t, _: PartialCorrelation(t)),
     TestEntry("spearman", lambda t, _: Spearman(t)),
     TestEntry("normal-scores", lambda t, _: NormalScores(t)),
-    TestEntry("residuals", lambda t, _: Residuals(t), default_for="mixed"),
+    TestEntry("residuals", lambda t, _: Residuals(t), default_for="any"),
     TestEntry("monotone-residuals", lambda t, _: MonotoneResiduals(t)),
     TestEntry("mixed", lambda t, _: ConditionalGaussian(t)),
     TestEntry("regression", lambda t, _: RegressionTest(t)),
@@ -109,17 +109,14 @@ def _named(table: Table, name: str, rules: Rules) -> IndependenceTest:
 def chosen_test(table: Table) -> tuple[str, str]:
     """Return the default test for the kinds of a table's columns, and the reason; "" if all are categorical.
 
-    It is "g2" if all columns are categorical, "partial-correlation" if all are continuous, and "mixed" otherwise.
+    It is "g2" if all columns are categorical, and "residuals" otherwise.
     """
     continuous = [table.names[k] for k in table.continuous]
     if not continuous:
         return _DEFAULTS["categorical"], ""
     if len(continuous) == len(table.names):
-        return _DEFAULTS["continuous"], "all columns are continuous"
-    return (
-        _DEFAULTS["mixed"],
-        f"{len(continuous)} of {len(table.names)} columns are continuous: {abbreviate(continuous)}",
-    )
+        return _DEFAULTS["any"], "all columns are continuous"
+    return _DEFAULTS["any"], f"{len(continuous)} of {len(table.names)} columns are continuous: {abbreviate(continuous)}"
 
 
 def refuse_beside_test(test: IndependenceTest, settings: Settings) -> None:

@@ -101,10 +101,14 @@ class Residuals(IndependenceTest):
         return NativeSubsetResult(found, self.rows, None), Tally(*found.tally())
 
     def _hand_over(self, variables: Iterable[int]) -> None:
-        """Pass the numbers among some variables to the core, once."""
-        for v in self._numbers.intersection(map(int, variables)) - self._handed_over:
-            self._native.set_values(v, np.ascontiguousarray(self.table.numbers(v), np.float64))
-            self._handed_over.add(v)
+        """Let the core score some variables, each once."""
+        fresh = set(map(int, variables)) - self._handed_over
+        for v in fresh:
+            if v in self._numbers:
+                self._native.set_values(v, np.ascontiguousarray(self.table.numbers(v), np.float64))
+            else:
+                self._native.set_category(v)
+        self._handed_over |= fresh
 
 
 class MonotoneResiduals(Residuals):

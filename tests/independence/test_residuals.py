@@ -1,0 +1,254 @@
+"""The test of residuals: against a plain twin, its size where models fail, what it sees, order, threads, batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from plain_residuals import plain_log_p
+from scipy import stats
+
+import serape
+from serape import _core
+from serape.independence.base import IndependenceTest
+from serape.independence.g2 import G2
+from serape.independence.residuals import MonotoneResiduals, Residuals
+from serape.independence.subset_query import SubsetQuery
+
+Column = NDArray[Any]
+
+
+def table_of(*columns: Column) -> serape.Table:
+    """Return a table of numbers (floats) and categories (integers)."""
+    kinds = {f"v{k}": "continuous" if c.dtype.kind == "f" else "categorical" for k, c in enumerate(columns)}
+    return serape.Table({f"v{k}": c for k, c in enumerate(columns)}, kinds=kinds)
+
+
+def classes(values: Column, count: int) -> Column:
+    """Cut numbers into classes of as many rows."""
+    return np.searchsorted(np.quantile(values, np.arange(1, count) / count), values)
+
+
+@pytest.mark.parametrize(("f", "more", "rest"), [(0.3, 1, 5), (2.5, 3, 40.5), (40, 2, 1000), (1.1, 200, 3000), (900, 4, 77)])
+def test_tail_of_f(f: float, more: float, rest: float) -> None:
+    assert _core.f_log_sf(f, more, rest) == pytest.approx(stats.f.logsf(f, more, rest), rel=1e-10)
+
+
+def test_far_tail_of_f() -> None:
+    assert _core.f_log_sf(0.0, 2, 9) == 0.0
+    assert _core.f_log_sf(math.inf, 2, 9) == -math.inf
+    # For two and m degrees of freedom the tail is (1 + 2 f / m)^(−m/2).
+    assert _core.f_log_sf(1e8, 2, 4000) == pytest.approx(-2000 * math.log1p(1e8 / 2000), rel=1e-12)
+
+
+def test_normal_quantiles() -> None:
+    p = np.concatenate([np.linspace(1e-6, 1 - 1e-6, 999), [1e-12, 0.5]])
+    assert [_core.normal_quantile(v) for v in p] == pytest.approx(stats.norm.ppf(p), rel=1e-11, abs=1e-13)
+
+
+def some_columns(random: np.random.Generator, rows: int) -> list[Column]:
+    z = random.normal(size=rows)
+    return [
+        z,
+        random.integers(0, 3, rows),
+        np.where(random.random(rows) < 0.4, 0.0, np.exp(z + random.normal(size=rows))),
+        classes(z + random.normal(size=rows), 4),
+        random.standard_cauchy(rows) + z**2,
+        random.poisson(np.exp(0.5 * z)).astype(float),
+        random.integers(0, 40, rows),
+        random.integers(0, 2, rows).astype(float),
+    ]
+
+
+@pytest.mark.parametrize("rows", [60, 200, 900])
+@pytest.mark.parametrize("curved", [True, False])
+def test_agrees_with_a_plain_twin(rows: int, curved: bool) -> None:
+    random = np.random.default_rng(rows)
+    compared = 0
+    columns = some_columns(random, rows)
+    test = (Residuals if curved else MonotoneResiduals)(table_of(*columns))
+    for _ in range(60):
+        x, y, *given = random.permutation(len(columns))[: random.integers(2, 6)].tolist()
+        if all(columns[v].dtype.kind != "f" for v in (x, y, *given)):
+            continue
+        found = test.test(x, y, given)
+        if found.reliable:
+            expected = plain_log_p(columns[x], columns[y], [columns[z] for z in given], curved)
+            assert found.log_p == pytest.approx(expected, rel=1e-6, abs=1e-9), (x, y, given)
+            assert found.statistic == pytest.approx(-2 * found.log_p)
+            compared += 1
+    assert compared > 30
+
+
+def test_categories_alone_are_left_to_g2() -> None:
+    random = np.random.default_rng(3)
+    columns = [random.integers(0, 3, 400) for _ in range(3)]
+    table = table_of(*columns, random.normal(size=400))
+    found = Residuals(table).test(0, 1, [2])
+    expected = G2(table, "adjusted").test(0, 1, [2])
+    assert (found.statistic, found.dof, found.log_p) == (expected.statistic, expected.dof, expected.log_p)
+
+
+# --- size ---------------------------------------------------------------------------------------------------------
+
+
+def heavy(random: np.random.Generator, rows: int) -> tuple[Column, Column, list[Column]]:
+    return random.standard_cauchy(rows), classes(random.normal(size=rows), 3), [random.integers(0, 15, rows)]
+
+
+def zeros(random: np.random.Generator, rows: int) -> tuple[Column, Column, list[Column]]:
+    x = np.where(random.random(rows) < 0.6, 0.0, random.exponential(size=rows))
+    return x, random.lognormal(sigma=1.5, size=rows), [random.integers(0, 12, rows), random.normal(size=rows)]
+
+
+def curved_causes(random: np.random.Generator, rows: int) -> tuple[Column, Column, list[Column]]:
+    z = random.normal(size=rows)
+    return z**2 + 0.5 * random.normal(size=rows), classes(z**2 + 0.5 * random.normal(size=rows), 3), [z]
+
+
+def spread_by_z(random: np.random.Generator, rows: int) -> tuple[Column, Column, list[Column]]:
+    z = random.normal(size=rows)
+    return np.exp(z) * random.normal(size=rows), np.exp(z) * random.normal(size=rows), [z]
+
+
+def product_causes(random: np.random.Generator, rows: int) -> tuple[Column, Column, list[Column]]:
+    z, g = random.normal(size=rows), random.integers(0, 2, rows)
+    both = z * (2 * g - 1)
+    return both + 0.3 * random.normal(size=rows), both + 0.3 * random.normal(size=rows), [z, g]
+
+
+@pytest.mark.parametrize("draw", [heavy, zeros, curved_causes, spread_by_z, product_causes])
+@pytest.mark.parametrize("rows", [100, 400])
+def test_size_where_models_fail(
+    draw: Callable[[np.random.Generator, int], tuple[Column, Column, list[Column]]], rows: int
+) -> None:
+    random = np.random.default_rng(11)
+    p = []
+    for _ in range(300):
+        x, y, given = draw(random, rows)
+        found = Residuals(table_of(x, y, *given)).test(0, 1, range(2, 2 + len(given)))
+        assert found.reliable
+        p.append(math.exp(found.log_p))
+    for level in (0.05, 0.01):
+        allowed = 1.3 * level + 3 * math.sqrt(level / 300)
+        assert np.mean(np.array(p) <= level) <= allowed
+
+
+# --- what it sees -------------------------------------------------------------------------------------------------
+
+
+def p_of(x: Column, y: Column, *given: Column, test: type[IndependenceTest] = Residuals) -> float:
+    table = table_of(x, y, *given)
+    return math.exp(test(table).test(0, 1, range(2, 2 + len(given))).log_p)  # type: ignore[call-arg]
+
+
+def test_sees_curves_spreads_and_interactions() -> None:
+    random = np.random.default_rng(5)
+    x, z, e = random.normal(size=(3, 600))
+    assert p_of(x, x**2 + e) < 1e-6
+    assert p_of(x, np.exp(x / 2) * e) < 1e-6
+    assert p_of(x, x * z + e, z) < 1e-6
+    assert p_of(x, (x * z + 0.5 * e > 0).astype(int), z) < 1e-6
+    assert p_of(x, x**2 + e, test=MonotoneResiduals) > 0.001
+
+
+def test_perfect_dependence_is_the_strongest_evidence() -> None:
+    random = np.random.default_rng(6)
+    g = random.integers(0, 2, 300)
+    number = np.where(g == 0, 0.0, random.normal(5, 1, 300))
+    table = table_of(g, number, random.normal(size=300))
+    found = serape.markov_blanket(table, "v1", alpha=0.01)
+    assert found.test == "residuals"
+    assert found.blanket == ("v0",)
+    x = random.normal(size=300)
+    noisy = Residuals(table_of(x, x + 0.01 * random.normal(size=300))).test(0, 1)
+    for exact in (x, -x, np.exp(x), 3 * x + 1):
+        perfect = Residuals(table_of(x, exact)).test(0, 1)
+        assert perfect.reliable
+        assert -math.inf < perfect.log_p < noisy.log_p
+    by_level = Residuals(table_of(g, g * 2.0 + 1)).test(0, 1)
+    assert by_level.log_p < -1000
+
+
+def test_determined_by_z_is_not_reliable() -> None:
+    random = np.random.default_rng(7)
+    x, y = random.normal(size=(2, 200))
+    assert not Residuals(table_of(x, y, 2 * x)).test(0, 1, [2]).reliable
+    assert not Residuals(table_of(np.ones(200), y)).test(0, 1).reliable
+
+
+def test_few_rows_are_not_reliable() -> None:
+    random = np.random.default_rng(8)
+    test = Residuals(table_of(*random.normal(size=(2, 25)), random.integers(0, 12, 25) + 0, random.integers(0, 9, 25)))
+    assert test.test(0, 1).reliable
+    assert not test.test(0, 1, [2, 3]).reliable
+
+
+# --- order, threads, batches --------------------------------------------------------------------------------------
+
+
+def test_order_plays_no_part() -> None:
+    random = np.random.default_rng(9)
+    columns = some_columns(random, 300)
+    test = Residuals(table_of(*columns))
+    rows, order = random.permutation(300), random.permutation(len(columns))
+    other = Residuals(table_of(*(columns[k][rows] for k in order)))
+    place = {int(v): k for k, v in enumerate(order)}
+    for x, y, given in ((0, 1, [2, 3]), (3, 2, [0, 4, 6]), (4, 6, [0]), (1, 3, [5, 0]), (7, 2, [3, 1, 6])):
+        found = test.test(x, y, given)
+        again = other.test(place[y], place[x], [place[z] for z in reversed(given)])
+        assert found.reliable == again.reliable
+        assert found.log_p == pytest.approx(again.log_p, rel=1e-8, nan_ok=True)
+
+
+def test_monotone_functions_change_nothing() -> None:
+    random = np.random.default_rng(10)
+    columns = some_columns(random, 200)
+    test = Residuals(table_of(*columns))
+    other = Residuals(table_of(*(np.cbrt(c) * 7 if c.dtype.kind == "f" else c for c in columns)))
+    for x, y, given in ((0, 2, [4]), (5, 3, [0, 2]), (1, 4, [5])):
+        assert test.test(x, y, given) == other.test(x, y, given)
+
+
+def test_batches_are_single_tests() -> None:
+    random = np.random.default_rng(12)
+    columns = some_columns(random, 250)
+    test = Residuals(table_of(*columns))
+    for target, given in ((0, [1]), (1, []), (3, [6]), (2, [4, 5])):
+        candidates = [v for v in range(len(columns)) if v not in (target, *given)]
+        for threads in (1, 3):
+            screen = test.screen(target, candidates, given, threads=threads)
+            for k, x in enumerate(candidates):
+                single = test.test(x, target, given)
+                assert screen.reliable[k] == single.reliable
+                if single.reliable:
+                    assert screen.statistic[k] == single.statistic
+
+
+@pytest.mark.parametrize("shrinking", [False, True])
+@pytest.mark.parametrize("stop_above", [None, math.log(0.05)])
+def test_native_subset_searches_are_the_plain_ones(shrinking: bool, stop_above: float | None) -> None:
+    random = np.random.default_rng(13)
+    test = Residuals(table_of(*some_columns(random, 300)))
+    query = SubsetQuery(
+        [2, 3, 4, 5], 0, [5, 4, 3, 2, 1], range(4), max_size=3, stop_above=stop_above, shrinking=shrinking
+    )
+    expected, expected_tally = IndependenceTest.search_subsets(test, query)
+    for threads in (1, 3):
+        found, tally = test.search_subsets(query, threads=threads)
+        assert tally == expected_tally
+        assert [(a.given, a.separated, a.outcome) for a in found] == [
+            (a.given, a.separated, a.outcome) for a in expected
+        ]
+
+
+def test_pickles() -> None:
+    import pickle
+
+    random = np.random.default_rng(14)
+    test = Residuals(table_of(*some_columns(random, 100)))
+    assert pickle.loads(pickle.dumps(test)).test(0, 2, [3]) == test.test(0, 2, [3])
