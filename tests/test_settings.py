@@ -91,9 +91,10 @@ def test_what_means_nothing_to_a_question_is_refused(question: Callable[..., Any
 def test_the_selector_has_all_settings_of_a_search_in_memory() -> None:
     own = {"finds", "algorithm_options", "target_kind", "discretise", "bins"}
     of_files = {"ignore", "header", "na_values"}
+    of_rows = {"sample_weight", "groups"}  # arguments of `fit`, or for `stability`
     parameters = inspect.signature(serape.MarkovBlanketSelector.__init__).parameters
     shared = [name for name in parameters if name not in own and name != "self"]
-    assert shared == [name for name in FIELDS if name not in of_files]
+    assert shared == [name for name in FIELDS if name not in of_files | of_rows]
     assert {name: parameters[name].default for name in shared} == {name: FIELDS[name].default for name in shared}
 
 
@@ -109,9 +110,10 @@ def test_the_selector_takes_knowledge_and_members() -> None:
 
 
 def test_every_command_has_all_settings() -> None:
-    arguments = set(SearchOptions().arguments()) | {"kinds", "missing", "ignore", "header", "na_values"}
+    of_rows = {"sample_weight", "weight_kind", "groups"}
+    arguments = set(SearchOptions().arguments()) | {"kinds", "missing", "ignore", "header", "na_values"} | of_rows
     assert arguments == set(FIELDS)
-    assert {"kind", "missing", "ignore", "header", "na", "data"} == set(DataOptions.__dataclass_fields__)
+    assert {"kind", "missing", "ignore", "header", "na", "data"} | of_rows == set(DataOptions.__dataclass_fields__)
     for command in (
         local.ask,
         repeated.path,

@@ -1,4 +1,5 @@
 // Partial correlations.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
@@ -28,12 +29,18 @@ void bind_gaussian(nb::module_& m) {
     nb::class_<GaussianTest>(m, "GaussianTest", "Partial correlations of standardised columns.")
         .def(
             "__init__",
-            [](GaussianTest* self, std::size_t rows, std::size_t columns, const std::string& kind) {
-                new (self) GaussianTest(rows, columns,
-                                        parse<CorrelationKind>(kind, {{"fisher-z", CorrelationKind::fisher_z},
-                                                                      {"student-t", CorrelationKind::student_t}}));
+            [](GaussianTest* self, std::size_t rows, std::size_t columns, const std::string& kind,
+               std::optional<double> effective) {
+                const auto rule = parse<CorrelationKind>(
+                    kind, {{"fisher-z", CorrelationKind::fisher_z}, {"student-t", CorrelationKind::student_t}});
+                if (effective) {
+                    new (self) GaussianTest(rows, columns, rule, *effective);
+                } else {
+                    new (self) GaussianTest(rows, columns, rule);
+                }
             },
-            nb::arg("rows"), nb::arg("columns"), nb::arg("kind"))
+            nb::arg("rows"), nb::arg("columns"), nb::arg("kind"), nb::arg("effective") = nb::none(),
+            "With `effective`, an effective number of rows, columns are weighted already and are not centred.")
         .def_prop_ro("nbytes", &GaussianTest::bytes, "Bytes held by the columns.")
         .def(
             "append",

@@ -113,7 +113,7 @@ void CorrelationEvaluator::start_size(Walks& walks, std::size_t size) {
     const Level& root = *levels_[0];
     const bool target_left = root.certain == 0.0 || root.target_left > least_variance - root.bound();
     const std::size_t given = state_.query.fixed.size() + size;
-    dof_ = test_.rule().dof(test_.rows(), given);
+    dof_ = test_.rule().dof(test_.effective_rows(), given);
     testable_ = given <= state_.query.max_size && dof_ >= 1.0 && test_.varies(state_.query.target) && target_left;
     if (!testable_) {
         return;

@@ -27,8 +27,8 @@ double dot(const double* a, const double* b, std::size_t rows) {
 
 // --- from correlations to p-values --------------------------------------------------------------------------------
 
-double CorrelationRule::dof(std::size_t rows, std::size_t given) const {
-    return static_cast<double>(rows) - static_cast<double>(given) - (kind == CorrelationKind::fisher_z ? 3.0 : 2.0);
+double CorrelationRule::dof(double rows, std::size_t given) const {
+    return rows - static_cast<double>(given) - (kind == CorrelationKind::fisher_z ? 3.0 : 2.0);
 }
 
 double CorrelationRule::statistic(double r, double rest, double dof) const {
@@ -98,9 +98,15 @@ void CorrelationRule::dependent(std::span<const double> statistic, std::span<con
 // --- columns ------------------------------------------------------------------------------------------------------
 
 GaussianTest::GaussianTest(std::size_t rows, std::size_t columns, CorrelationKind kind)
-    : rows_(rows), stride_((rows + 15) / 16 * 16), rule_{kind} {
+    : rows_(rows), stride_((rows + 15) / 16 * 16), effective_(static_cast<double>(rows)), rule_{kind} {
     data_.reserve(columns * stride_);
     state_.reserve(columns);
+}
+
+GaussianTest::GaussianTest(std::size_t rows, std::size_t columns, CorrelationKind kind, double effective)
+    : GaussianTest(rows, columns, kind) {
+    effective_ = effective;
+    weighted_ = true;
 }
 
 GaussianTest::Column GaussianTest::append(std::span<const double> values) {
@@ -130,7 +136,7 @@ GaussianTest::Column GaussianTest::append(std::span<const double> values) {
     };
     const auto centred = [&] {
         double mean = 0.0;
-        for (std::size_t begin = 0; begin < rows_; begin += 1024) {
+        for (std::size_t begin = 0; begin < rows_ && !weighted_; begin += 1024) {
             double sum = 0.0;
             for (std::size_t i = begin; i < std::min(begin + 1024, rows_); ++i) {
                 sum += out[i];
@@ -179,7 +185,7 @@ double GaussianTest::correlation(std::size_t a, std::size_t b) const {
 // --- one conditioning set -----------------------------------------------------------------------------------------
 
 Projection::Projection(const GaussianTest& test, std::size_t target, std::span<const std::uint32_t> given)
-    : test_(test), dof_(test.rule().dof(test.rows(), given.size())) {
+    : test_(test), dof_(test.rule().dof(test.effective_rows(), given.size())) {
     const std::size_t stride = test.stride();
     vectors_.push_back(test.column(target));
     if (!(dof_ >= 1.0) || !test.varies(target)) {

@@ -193,7 +193,10 @@ class ContingencyTest:
 class GaussianTest:
     """Partial correlations of standardised columns."""
 
-    def __init__(self, rows: int, columns: int, kind: str) -> None: ...
+    def __init__(self, rows: int, columns: int, kind: str, effective: float | None = None) -> None:
+        """
+        With `effective`, an effective number of rows, columns are weighted already and are not centred.
+        """
 
     @property
     def nbytes(self) -> int:

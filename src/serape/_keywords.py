@@ -9,7 +9,7 @@ import numpy as np
 
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
-from serape.types import DofRule, Missing, Reliability, Variables
+from serape.types import DofRule, Missing, Reliability, Variables, WeightKind
 
 
 class Keywords(TypedDict, total=False):
@@ -29,6 +29,9 @@ class Keywords(TypedDict, total=False):
     ignore: Collection[str]
     header: bool | Sequence[str] | None
     na_values: Collection[str]
+    sample_weight: Any
+    weight_kind: WeightKind
+    groups: Any
     n_jobs: int | None
     progress: bool | ProgressCallback | None
     k: float | int

@@ -17,7 +17,7 @@ import numpy as np
 from serape.errors import InputTypeError, OptionError, is_integer, suggestion
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback, check_progress
-from serape.types import DofRule, LocalAlgorithm, Missing, Reliability, Variables
+from serape.types import DofRule, LocalAlgorithm, Missing, Reliability, Variables, WeightKind
 
 MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
 MAX_SIZE = 2**31
@@ -172,12 +172,32 @@ class DataSettings:
     na_values: Collection[str] = _setting(
         (), "For text files: more words that mean a missing value, besides an empty field, ?, NA, N/A, NaN and null."
     )
+    sample_weight: Any = _setting(
+        None,
+        "The weights of the rows: the name of a column, which is then no variable, or one number per row. Rows of "
+        "weight 0 are left out.",
+    )
+    weight_kind: WeightKind = _setting(
+        "frequency",
+        'What the weights mean. "frequency": how often each row occurs, a whole number; the answer is that on the rows '
+        'repeated. "survey": how many members of the population a row stands for, any number; counts and correlations '
+        "are weighted, and the rows count as the effective number of rows (Σw)² / Σw².",
+    )
+    groups: Any = _setting(
+        None,
+        "Groups of rows that depend on each other, such as the visits of a patient: the name of a column, which is "
+        "then no variable, or one label per row. `stability` draws whole groups.",
+    )
 
     def __post_init__(self) -> None:
         if self.missing not in MISSING_RULES:
             raise OptionError(
                 f"missing={self.missing!r} is not known; use one of {', '.join(map(repr, MISSING_RULES))}"
             )
+        if self.weight_kind not in ("frequency", "survey"):
+            raise OptionError(f"weight_kind={self.weight_kind!r:.60} is not known; use 'frequency' or 'survey'")
+        if self.weight_kind != "frequency" and self.sample_weight is None:
+            raise OptionError(f"weight_kind={self.weight_kind!r} needs weights; pass sample_weight")
 
     def given(self) -> list[str]:
         """Return the names of the settings that differ from their default."""
@@ -269,6 +289,15 @@ def refuse(asked_by: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
     for name, reason in asked_by.refused_settings.items():  # type: ignore[attr-defined]
         if name in keywords and not _same(keywords[name], FIELDS[name].default):
             raise OptionError(f"{name}={keywords[name]!r:.60} has no effect here: {reason}; leave it out")
+
+
+def refuse_encoding_again(settings: DataSettings) -> None:
+    """Refuse settings about the encoding of data that are a Table already."""
+    for name in settings.given():
+        raise OptionError(
+            f"the data are a Table already, so {name}={getattr(settings, name)!r:.60} has no effect; pass it to Table "
+            f"when the data are read, or pass the data themselves"
+        )
 
 
 def check_options(asked_by: str, options: Mapping[str, Any], takes: Collection[str] = ()) -> None:

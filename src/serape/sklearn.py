@@ -22,7 +22,7 @@ from serape.questions.blanket import ask
 from serape.records import Records
 from serape.results.result import Result
 from serape.settings import FIELDS, DataSettings, Settings
-from serape.types import DofRule, Finds, LocalAlgorithm, Missing, Reliability, Variables
+from serape.types import DofRule, Finds, LocalAlgorithm, Missing, Reliability, Variables, WeightKind
 
 try:
     from sklearn.base import BaseEstimator
@@ -57,6 +57,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     missing
         As in `serape.Table`, for X: "error", "drop", "level" or "pairwise". Unless it is "error", `transform` accepts
         missing values. y must be complete.
+    weight_kind
+        What the weights that `fit` takes as `sample_weight` mean: "frequency" or "survey", as in `serape.Table`.
     n_jobs
         The number of threads; None is one, -1 uses all cores. The answer does not depend on it.
     finds
@@ -101,6 +103,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         forbidden_members: Variables = (),
         kinds: str | Mapping[str, str] | None = None,
         missing: Missing = "error",
+        weight_kind: WeightKind = "frequency",
         n_jobs: int | None = 1,
         progress: bool | ProgressCallback | None = None,
         finds: Finds = "blanket",
@@ -121,6 +124,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.forbidden_members = forbidden_members
         self.kinds = kinds
         self.missing = missing
+        self.weight_kind = weight_kind
         self.n_jobs = n_jobs
         self.progress = progress
         self.finds = finds
@@ -129,18 +133,17 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.discretise = discretise
         self.bins = bins
 
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> MarkovBlanketSelector:
-        """Find the blanket of y among the columns of X."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> MarkovBlanketSelector:
+        """Find the blanket of y among the columns of X; `sample_weight` holds one weight per row."""
         if fit_params:
             raise InputTypeError(
-                f"MarkovBlanketSelector.fit does not take {next(iter(fit_params))!r}; it takes X and y, and "
-                f"all rows have the same weight"
+                f"MarkovBlanketSelector.fit does not take {next(iter(fit_params))!r}; it takes X, y and sample_weight"
             )
         if y is None:
             raise DataError("MarkovBlanketSelector requires y to be passed, but the target y is None")
         if self.finds not in ("blanket", "parents-children"):
             raise OptionError(f"finds={self.finds!r} is not known; use 'blanket' or 'parents-children'")
-        table, target = self._table(X, y)
+        table, target = self._table(X, y, sample_weight)
         found = ask(table, target, self.finds, self._settings())
         data = None if found.data is None else replace(found.data, table=None)
         self.result_: Result = replace(found, trace=found.trace.detached(), data=data)  # without the table
@@ -193,7 +196,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _settings(self) -> Settings:
         """Return the settings of the search; the table has been read already."""
-        given = {name: getattr(self, name) for name in FIELDS if hasattr(self, name)}
+        given = {name: getattr(self, name) for name in FIELDS if hasattr(self, name) and name != "weight_kind"}
         options = self.algorithm_options or {}
         asked = Settings.of(**{**given, "random_state": _seed(self.random_state)}, **options)
         return replace(asked, data=DataSettings())
@@ -206,8 +209,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return np.array(X, object)
         return checked
 
-    def _table(self, X: Any, y: Any) -> tuple[Table, str]:
+    def _table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, str]:
         """Return X and y in one table, and the name of y in it."""
+        if isinstance(sample_weight, str):
+            raise InputTypeError(f"sample_weight must hold one number per row, not {sample_weight!r:.60}")
         if _is_frame(X):
             validate_data(self, X, skip_check_array=True)
         else:
@@ -216,7 +221,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         columns = read(X, Kinds(self.kinds))
         name = _name_of(y, columns.names)
         target = _target(name, y, self.target_kind)
-        table = Table(columns.with_added_column(name, target), self.kinds, self.missing)
+        kind = self.weight_kind if sample_weight is not None else "frequency"
+        together = columns.with_added_column(name, target)
+        table = Table(together, self.kinds, self.missing, sample_weight=sample_weight, weight_kind=kind)
         if self.discretise is None:
             return table, name
         divided = discretise(table, self.discretise, self.bins, target=name if self.discretise == "mdl" else None)

@@ -21,3 +21,5 @@ LocalAlgorithm = Callable[..., Any]
 """`algorithm(search, target, **options)`: returns the variables found (positions or names), or an `Answer`."""
 Variables = Collection[str | int] | Mapping[str | int, Collection[str | int]]
 """Variables by name or position, or a dict of them by target."""
+WeightKind = Literal["frequency", "survey"]
+"""What the weights of rows mean."""

@@ -8,11 +8,14 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
+import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
@@ -78,14 +81,35 @@ def test_a_fold_sees_its_own_rows_only() -> None:
 def test_metadata_routing() -> None:
     X, y = clinic_frame(400)
     with sklearn.config_context(enable_metadata_routing=True):
-        selector = MarkovBlanketSelector()
-        assert "sample_weight" not in str(selector.get_metadata_routing())
+        selector = MarkovBlanketSelector().set_fit_request(sample_weight=False)
         classifier = LogisticRegression().set_fit_request(sample_weight=True)
         pipeline = make_pipeline(selector, OneHotEncoder(), classifier)
         weights = np.linspace(0.1, 1, len(y))
         weighted = pipeline.fit(X, y, sample_weight=weights)[-1].coef_.copy()
         plain = pipeline.fit(X, y)[-1].coef_
         assert not np.allclose(weighted, plain)
+
+
+@pytest.mark.parametrize("kind", ["frequency", "survey"])
+def test_weights_are_routed_to_the_selector(kind: Literal["frequency", "survey"]) -> None:
+    X, y = clinic_frame(400)
+    weights = np.random.default_rng(1).integers(0, 4, len(y))
+    alone = clone(MarkovBlanketSelector(weight_kind=kind)).fit(X, y, sample_weight=weights)
+    plain = MarkovBlanketSelector().fit(X, y)
+    assert not alone.evidence_.to_pandas().equals(plain.evidence_.to_pandas())
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = MarkovBlanketSelector(weight_kind=kind)
+        pipeline = make_pipeline(selector, OneHotEncoder(), LogisticRegression().set_fit_request(sample_weight=False))
+        with pytest.raises(UnsetMetadataPassedError):  # nothing says whether the selector wants them
+            pipeline.fit(X, y, sample_weight=weights)
+        selector.set_fit_request(sample_weight=True)
+        found = clone(pipeline).fit(X, y, sample_weight=weights)[0]
+    assert found.blanket_ == alone.blanket_
+    assert found.evidence_.to_pandas().equals(alone.evidence_.to_pandas())
+    if kind == "frequency":
+        at = np.repeat(np.arange(len(y)), weights)
+        repeated = MarkovBlanketSelector().fit(X.iloc[at], y.iloc[at])
+        assert repeated.evidence_.to_pandas().equals(alone.evidence_.to_pandas())
 
 
 # --- clones, pickles, memory -----------------------------------------------------------------------------------------

@@ -7,6 +7,10 @@
 // nothing and is left out of the basis (it still costs a degree of freedom, so that these follow from the number of
 // members alone). If that little is left of x or of the target, there is nothing to test. So it is for constant
 // columns.
+//
+// Weighted rows: the caller passes columns that are centred at their weighted means and multiplied by the roots of the
+// weights. Products of such columns are weighted covariances, so they must not be centred again; the degrees of freedom
+// follow from the effective number of rows.
 #pragma once
 
 #include <atomic>
@@ -32,7 +36,7 @@ inline constexpr double least_variance = 1e-10;  // of a column, below which not
 struct CorrelationRule {
     CorrelationKind kind;
 
-    double dof(std::size_t rows, std::size_t given) const;
+    double dof(double rows, std::size_t given) const;
     // `rest` is 1 − r; r is not negative.
     double statistic(double r, double rest, double dof) const;
     double log_p(double statistic, double dof) const;
@@ -58,11 +62,15 @@ class GaussianTest {
     enum class Column : std::uint8_t { varying, constant, missing };
 
     GaussianTest(std::size_t rows, std::size_t columns, CorrelationKind kind);
+    // On weighted rows that carry as much information as `effective` rows.
+    GaussianTest(std::size_t rows, std::size_t columns, CorrelationKind kind, double effective);
 
-    // Adds a column, standardised; one that is constant or not all numbers becomes zeros.
+    // Adds a column, standardised (weighted columns are only scaled); one that is constant or not all numbers becomes
+    // zeros.
     Column append(std::span<const double> values);
 
     std::size_t rows() const { return rows_; }
+    double effective_rows() const { return effective_; }
     std::size_t columns() const { return state_.size(); }
     std::size_t bytes() const { return data_.capacity() * sizeof(double); }
     std::size_t stride() const { return stride_; }  // rows, and zeros up to whole lines
@@ -84,6 +92,8 @@ class GaussianTest {
   private:
     std::size_t rows_;
     std::size_t stride_;
+    double effective_;
+    bool weighted_ = false;
     CorrelationRule rule_;
     LineVector<double> data_;
     std::vector<Column> state_;

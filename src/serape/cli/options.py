@@ -141,6 +141,29 @@ class DataOptions:
         list[str] | None,
         typer.Option(help="A word that means a missing value; repeatable.", rich_help_panel=_DATA),
     ] = None
+    sample_weight: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that holds the weights of the rows.",
+            autocompletion=_complete_column,
+            rich_help_panel=_DATA,
+        ),
+    ] = None
+    weight_kind: Annotated[
+        Literal["frequency", "survey"],
+        typer.Option(
+            help="What weights mean: how often a row occurs, or how many of a population it stands for.",
+            rich_help_panel=_DATA,
+        ),
+    ] = "frequency"
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that names rows that depend on each other; stability draws whole groups.",
+            autocompletion=_complete_column,
+            rich_help_panel=_DATA,
+        ),
+    ] = None
 
     def table(self) -> serape.Table:
         """Read the table."""
@@ -150,6 +173,9 @@ class DataOptions:
             "ignore": self.ignore or (),
             "header": self.header,
             "na_values": tuple(self.na or ()),
+            "sample_weight": self.sample_weight,
+            "weight_kind": self.weight_kind,
+            "groups": self.groups,
         }
         if str(self.data) != "-":
             return serape.Table(self.data, **options)

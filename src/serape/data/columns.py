@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.encoding import Encoded, Kind, as_codes
+from serape.data.weights import Weights
 from serape.errors import DataError, OptionError, abbreviate, suggestion
 
 
@@ -24,6 +25,9 @@ class Columns:
     encoded: list[Encoded]
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     """What a user should know about how they were read."""
+    weights: Weights | None = field(default=None, kw_only=True)
+    groups: NDArray[np.int64] | None = field(default=None, kw_only=True)
+    """By row, the number of its group."""
 
     @property
     def kinds(self) -> list[Kind]:
@@ -46,8 +50,15 @@ class Columns:
         return {k: c.values for k, c in enumerate(self.encoded) if c.values is not None}
 
     def with_columns(self, encoded: list[Encoded]) -> Columns:
-        """Return the same names with other columns."""
-        return Columns(self.names, len(encoded[0]), encoded)
+        """Return the same names and rows with other columns."""
+        return Columns(self.names, len(encoded[0]), encoded, weights=self.weights, groups=self.groups)
+
+    def kept(self, keep: NDArray[np.bool_]) -> Columns:
+        """Return the columns with only some rows; levels that were not declared and no longer occur are removed."""
+        encoded = [c.kept_rows(keep) for c in self.encoded]
+        weights = None if self.weights is None else self.weights.at(keep)
+        groups = None if self.groups is None else np.unique(self.groups[keep], return_inverse=True)[1]
+        return Columns(self.names, len(encoded[0]), encoded, weights=weights, groups=groups)
 
     def check(self) -> None:
         """Refuse columns that cannot make a table."""
@@ -73,20 +84,18 @@ class Columns:
         kept = [k for k, name in enumerate(self.names) if name not in names]
         if not kept:
             raise OptionError("all columns are ignored; keep at least one")
-        encoded = self.encoded or self._unpacked()
-        return Columns([self.names[k] for k in kept], self.rows, [encoded[k] for k in kept])
+        encoded = self.unpacked().encoded
+        names_kept = [self.names[k] for k in kept]
+        encoded_kept = [encoded[k] for k in kept]
+        return Columns(names_kept, self.rows, encoded_kept, weights=self.weights, groups=self.groups)
 
-    def _unpacked(self) -> list[Encoded]:
-        packed, levels = self.pack()
-        return [
-            Encoded("categorical", reason, levels[k], as_codes(packed.codes(k), len(levels[k])))
-            for k, reason in enumerate(self.reasons)
-        ]
+    def unpacked(self) -> Columns:
+        """Return the columns, each one an `Encoded`, also if they were packed while they were read."""
+        return self
 
     def with_added_column(self, name: str, column: Encoded) -> Columns:
         """Return the columns and another at the end."""
-        encoded = self.encoded or self._unpacked()
-        return Columns([*self.names, name], self.rows, [*encoded, column], notes=self.notes)
+        return Columns([*self.names, name], self.rows, [*self.unpacked().encoded, column], notes=self.notes)
 
     def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
         """Return the categorical columns packed, and all levels; a continuous column is packed as one of one level."""
@@ -118,6 +127,15 @@ class WideColumns(Columns):
     def reasons(self) -> list[str]:
         """Why every column is of its kind."""
         return self.all_reasons
+
+    def unpacked(self) -> Columns:
+        """Return the columns, each one an `Encoded`."""
+        packed, levels = self.pack()
+        encoded = [
+            Encoded("categorical", reason, levels[k], as_codes(packed.codes(k), len(levels[k])))
+            for k, reason in enumerate(self.reasons)
+        ]
+        return Columns(self.names, self.rows, encoded, notes=self.notes, weights=self.weights, groups=self.groups)
 
     def with_added_column(self, name: str, column: Encoded) -> Columns:
         """Return the columns and another at the end.

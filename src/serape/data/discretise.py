@@ -153,6 +153,8 @@ def discretise(
             f"method='mdl' needs a categorical target, but {table.names[at]!r} is continuous; discretise it first, by "
             f"another method"
         )
+    if method == "mdl" and table.weights is not None:
+        raise DataError("method='mdl' takes no weights; use method='quantile' or 'width'")
     cuts: dict[str, Floats] = {}
     for k in chosen:
         values, present = table.numbers(k), ~table.missing[k] if k in table.missing else None
@@ -164,8 +166,12 @@ def discretise(
                 values if present is None else values[present], classes if present is None else classes[present]
             )
         else:
-            observed = values if present is None else values[present]
-            column_cuts = _quantile(observed, int(bins)) if method == "quantile" else _width(observed, int(bins))
+            rows = slice(None) if present is None else present
+            weights = None if table.weights is None else table.weights.values[rows]
+            observed = values[rows]
+            column_cuts = (
+                _quantile(observed, int(bins), weights) if method == "quantile" else _width(observed, int(bins))
+            )
         if len(column_cuts) >= _core.MAX_LEVELS:
             raise DataError(
                 f"column {table.names[k]!r} would have {len(column_cuts) + 1:,} classes; at most "
@@ -192,13 +198,15 @@ def labels_of(cuts: Iterable[float]) -> tuple[str, ...]:
 # --- cuts ------------------------------------------------------------------------------------------------------------
 
 
-def _quantile(values: Floats, bins: int) -> Floats:
+def _quantile(values: Floats, bins: int, weights: Floats | None = None) -> Floats:
     """Return the cuts that leave a number of rows below them as near as possible to each k-th part of all rows."""
-    distinct, counts = np.unique(values, return_counts=True)
+    distinct, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     if len(distinct) < 2:
         return np.zeros(0)
+    if weights is not None:
+        counts = np.bincount(inverse, weights)
     until = np.cumsum(counts)[:-1]
-    wanted = np.arange(1, bins) * (len(values) / bins)
+    wanted = np.arange(1, bins) * (float(counts.sum()) / bins)
     after = np.searchsorted(until, wanted)
     below, above = np.maximum(after - 1, 0), np.minimum(after, len(until) - 1)
     nearest = np.where(wanted - until[below] <= until[above] - wanted, below, above)

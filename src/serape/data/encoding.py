@@ -65,16 +65,17 @@ class Encoded:
             missing=None if self.missing is None else self.missing[indices],
         )
 
-    def complete_rows(self, keep: NDArray[np.bool_]) -> Encoded:
-        """Return the column with only the rows to keep, in none of which a value is missing."""
+    def kept_rows(self, keep: NDArray[np.bool_]) -> Encoded:
+        """Return the column with only the rows to keep; levels that no longer occur are removed."""
+        missing = None if self.missing is None else _missing_or_none(self.missing[keep])
         if self.codes is None:
-            return replace(self, values=None if self.values is None else self.values[keep], missing=None)
+            return replace(self, values=None if self.values is None else self.values[keep], missing=missing)
         codes, levels = self.codes[keep], self.levels
-        if not self.declared:  # remove levels that no longer occur
-            present = np.unique(codes)
-            codes = as_codes(np.searchsorted(present, codes), len(present))
-            levels = tuple(self.levels[k] for k in present)
-        return replace(self, codes=codes, levels=levels, missing=None)
+        if not self.declared:
+            present = np.unique(codes if missing is None else codes[~missing])
+            codes = np.minimum(np.searchsorted(present, codes), max(len(present) - 1, 0))
+            codes, levels = as_codes(codes, len(present)), tuple(self.levels[k] for k in present)
+        return replace(self, codes=codes, levels=levels, missing=missing)
 
     def with_nan(self) -> Encoded:
         """Return the column with NaN for missing numbers."""

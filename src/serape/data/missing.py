@@ -53,7 +53,7 @@ def treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns:
             f"{where}; pass missing='pairwise' to keep them"
         )
     notes.append(f"{n_dropped:,} of {columns.rows:,} rows dropped because values are missing in {where}")
-    return columns.with_columns([c.complete_rows(complete) for c in columns.encoded])
+    return columns.kept(complete)
 
 
 def describe_gaps(gaps: Mapping[str, NDArray[np.bool_]]) -> str:

@@ -62,6 +62,10 @@ class Provenance:
         return cls(int(content["rows"]), int(content["columns"]), dict(made), str(content["fingerprint"]))
 
 
+ARRAY = "<array>"
+"""How a table was made from an array of the caller."""
+
+
 def fingerprint(table: Table) -> str:
     """Return 32 hexadecimal digits: the same for equal tables, different for others but for a chance of 1e-38.
 
@@ -82,6 +86,12 @@ def fingerprint(table: Table) -> str:
             column = np.where(table.missing[k], 0, column)
             found.update(np.packbits(table.missing[k]).data)
         found.update(column.astype("<f8" if k in continuous else "u1" if len(levels) <= 256 else "<u2").data)
+    if table.weights is not None:
+        found.update(table.weights.kind.encode())
+        found.update(table.weights.values.astype("<f8").data)
+    if table.groups is not None:
+        found.update(b"groups")
+        found.update(table.groups.astype("<i8").data)
     return found.hexdigest()
 
 
@@ -94,6 +104,13 @@ def how_made(data: Any, settings: DataSettings) -> dict[str, Any]:
         "ignore": [str(name) for name in settings.ignore],
         "header": header if header is None or isinstance(header, bool) else [str(name) for name in header],
         "na_values": [str(word) for word in settings.na_values],
+        "sample_weight": _name_or_array(settings.sample_weight),
+        "weight_kind": None if settings.weight_kind == "frequency" else settings.weight_kind,
+        "groups": _name_or_array(settings.groups),
     }
     path = {"path": str(data)} if isinstance(data, str | PathLike) else {}
     return path | {name: value for name, value in given.items() if value is False or value}
+
+
+def _name_or_array(given: Any) -> str | None:
+    return given if given is None or isinstance(given, str) else ARRAY

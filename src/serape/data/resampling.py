@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -20,7 +21,7 @@ Rows = NDArray[np.int64]
 
 
 class Resampler:
-    """Draws rows of a table.
+    """Draws rows of a table, or whole groups of them.
 
     The codes are stored by row once, so that a draw copies rows and packs them all together. Very large tables are
     drawn column by column, which takes longer but no more memory.
@@ -44,6 +45,34 @@ class Resampler:
                     if levels[k]:  # a continuous column is packed as one of one level
                         codes[:, k - block[0]] = table.codes(k)
                 self._parts.append((block[0], codes, np.maximum([levels[k] for k in block], 1).astype(np.uint32)))
+
+    @property
+    def units(self) -> int:
+        """How many units can be drawn: groups, or else rows, as often as their frequencies say."""
+        table = self.table
+        if table.groups is not None:
+            return int(table.groups.max()) + 1
+        if table.weights is not None and table.weights.kind == "frequency":
+            return table.weights.rows
+        return table.rows
+
+    def rows_in(self, units: Rows) -> int:
+        """Return how many rows some units have."""
+        return len(units) if self.table.groups is None else int(np.bincount(self.table.groups)[units].sum())
+
+    def draw_units(self, units: Rows) -> Table:
+        """Return a table of some units, in ascending order, some of which may be repeated."""
+        table = self.table
+        if table.groups is not None:
+            times = np.bincount(units, minlength=self.units)
+            return self.draw(np.repeat(np.arange(table.rows), times[table.groups]))
+        if table.weights is None or table.weights.kind == "survey":
+            return self.draw(units)
+        rows = np.searchsorted(np.cumsum(table.weights.values), units, side="right")
+        frequencies = np.bincount(rows, minlength=table.rows)
+        drawn = self.draw(np.flatnonzero(frequencies))
+        drawn.weights = replace(table.weights, values=frequencies[frequencies > 0].astype(np.float64))
+        return drawn
 
     def draw(self, rows: Rows) -> Table:
         """Return a table of these rows, some of which may be repeated; kinds and levels stay the same."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,12 @@ from serape.data.missing import describe_gaps, treat_missing
 from serape.data.pickling import packed_again, stored
 from serape.data.provenance import Provenance, how_made
 from serape.data.reading import read
-from serape.data.variables import Variable, position_of
+from serape.data.rows import with_row_settings, with_weights_applied
+from serape.data.variables import Variable, Variables, position_of
+from serape.data.weights import Weights
 from serape.errors import DataError, OptionError, abbreviate, suggestion
-from serape.settings import DataSettings
-from serape.types import Missing
+from serape.settings import DataSettings, refuse_encoding_again
+from serape.types import Missing, WeightKind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +56,17 @@ class Table:
     columns are called x0, x1, …), or a list of names if it is data and the columns have these names. By default this is
     detected, and a note reports a first line taken for data. `na_values` are words that mean a missing value, besides
     an empty field, ?, NA, N/A, NaN and null.
+
+    Three options are about rows. `sample_weight` holds their weights: the name of a column, which is then no variable,
+    or one number per row. With `weight_kind` "frequency" a weight says how often a row occurs, with "survey" how many
+    members of the population it stands for. `groups` names rows that depend on each other (a column or one label per
+    row).
     """
+
+    weights: Weights | None = None
+    """The weights of the rows; None if all count once, also where rows were repeated by their frequencies."""
+    groups: NDArray[np.int64] | None = None
+    """By row, the number of its group."""
 
     def __new__(cls, data: Any = None, *_args: Any, **_settings: Any) -> Table:
         """Return data unchanged if they are a table."""
@@ -67,7 +80,7 @@ class Table:
             return data
         if settings is None:
             return cls(data)
-        return cls(data, settings.kinds, settings.missing, settings.ignore, settings.header, settings.na_values)
+        return cls(data, *(getattr(settings, f.name) for f in fields(settings)))
 
     def __init__(
         self,
@@ -77,8 +90,14 @@ class Table:
         ignore: Collection[str] = (),
         header: bool | Sequence[str] | None = None,
         na_values: Collection[str] = (),
+        sample_weight: Any = None,
+        weight_kind: WeightKind = "frequency",
+        groups: Any = None,
     ) -> None:
-        settings = DataSettings(kinds=kinds, missing=missing, ignore=ignore, header=header, na_values=na_values)
+        settings = DataSettings(
+            kinds=kinds, missing=missing, ignore=ignore, header=header, na_values=na_values,
+            sample_weight=sample_weight, weight_kind=weight_kind, groups=groups,
+        )  # fmt: skip
         if isinstance(data, Table):
             refuse_encoding_again(settings)
             return  # `data` is this table
@@ -92,15 +111,14 @@ class Table:
                         f"kinds names a column {name!r} that the data do not have.{suggestion(name, known)}"
                     )
         notes: list[str] = list(columns.notes)
-        if ignore:
-            columns = columns.without(ignore)
-            notes.append(f"ignored, as asked: {abbreviate(ignore)}")
-        self._fill(treat_missing(columns, missing, notes), notes, how_made(data, settings))
+        columns = treat_missing(with_row_settings(columns, settings, notes), missing, notes)
+        self._fill(with_weights_applied(columns, settings, notes), notes, how_made(data, settings))
         self.notes += tuple(self._column_notes())
 
     def _fill(self, columns: Columns, notes: Sequence[str], made: Mapping[str, Any] | None = None) -> None:
         self.names: tuple[str, ...] = tuple(columns.names)
         self.rows: int = columns.rows
+        self.weights, self.groups = columns.weights, columns.groups
         self.missing: Mapping[int, NDArray[np.bool_]] = columns.missing
         """By position, a mask of the missing values: empty unless the table was made with missing="pairwise"."""
         self._packed, self._levels = columns.pack()
@@ -118,11 +136,21 @@ class Table:
     @property
     def variables(self) -> Mapping[str, Variable]:
         """All columns by name, in the table's order."""
-        return _Variables(self)
+        return Variables(self)
 
     @property
     def packed(self) -> _core.PackedTable:
-        """The packed columns; an error if values are missing, because their codes have no meaning."""
+        """The packed columns; an error if values are missing, or if rows have weights, which they do not hold."""
+        self.check_complete()
+        if self.weights is not None:
+            raise DataError(
+                f"the rows of this table have weights ({self.weights.kind}), which cannot be used here; make a table "
+                f"without sample_weight"
+            )
+        return self._packed
+
+    def check_complete(self) -> None:
+        """Refuse missing values, because their codes have no meaning."""
         if self.missing:
             gaps = {self.names[k]: mask for k, mask in self.missing.items()}
             raise DataError(
@@ -130,7 +158,6 @@ class Table:
                 f"the rows that are complete for its variables; for anything else pass missing='drop' or "
                 f"missing='level' to Table"
             )
-        return self._packed
 
     @property
     def nbytes(self) -> int:
@@ -182,8 +209,14 @@ class Table:
         """
         encoded = [self.encoded(k, rows) for k in positions]
         part = object.__new__(type(self))
-        part._fill(Columns([self.names[k] for k in positions], len(encoded[0]), encoded), ())
+        of_rows = self._of_rows(slice(None) if rows is None else rows)
+        part._fill(Columns([self.names[k] for k in positions], len(encoded[0]), encoded, **of_rows), ())
         return part
+
+    def _of_rows(self, rows: Any) -> dict[str, Any]:
+        """Return the weights and groups of some rows."""
+        weights, groups = self.weights, self.groups
+        return {"weights": weights and weights.at(rows), "groups": None if groups is None else groups[rows]}
 
     def redrawn(self, rows: NDArray[Any], packed: _core.PackedTable, constant: Collection[int]) -> Table:
         """Return a table of all columns and some rows, with codes that `Resampler` has packed.
@@ -193,6 +226,7 @@ class Table:
         table = copy(self)
         table.__dict__.pop("duplicates", None)
         table.rows, table._packed = len(rows), packed
+        table.__dict__.update(self._of_rows(rows))
         table._values = {k: values[rows] for k, values in self._values.items()}
         gaps = {k: mask[rows] for k, mask in self.missing.items()}
         table.missing = {k: mask for k, mask in gaps.items() if mask.any()}
@@ -204,7 +238,8 @@ class Table:
     def with_columns(self, encoded: list[Encoded], notes: Sequence[str] = ()) -> Table:
         """Return a table of the same names with other columns and additional notes."""
         table = object.__new__(type(self))
-        table._fill(Columns(list(self.names), self.rows, encoded), (*self._reading_notes, *notes))
+        columns = Columns(list(self.names), self.rows, encoded, weights=self.weights, groups=self.groups)
+        table._fill(columns, (*self._reading_notes, *notes))
         table.notes += tuple(table._column_notes())
         return table
 
@@ -248,7 +283,7 @@ class Table:
             firsts: Any = {k: self.codes(k).tobytes() for k in range(len(self.names)) if k not in self._values}
             compared: Iterable[int] = range(len(self.names))
         else:
-            firsts = self.packed.first_copies()
+            firsts = self._packed.first_copies()
             compared = np.flatnonzero(np.bincount(firsts)[firsts] > 1).tolist()
         for k in compared:
             if k not in self.missing and not self.is_constant(k):
@@ -264,8 +299,14 @@ class Table:
 
     def position(self, variable: object) -> int:
         """Return the position of a variable, given by name or position."""
-        if isinstance(variable, str) and variable in self._made.get("ignore", ()) and variable not in self._position:
-            raise OptionError(f"the column {variable!r} is ignored, as asked; remove it from the ignored columns")
+        if isinstance(variable, str) and variable not in self._position:
+            for setting in ("sample_weight", "groups"):
+                if variable == self._made.get(setting):
+                    raise OptionError(
+                        f"the column {variable!r} holds the {setting}, so it is no variable; name another"
+                    )
+            if variable in self._made.get("ignore", ()):
+                raise OptionError(f"the column {variable!r} is ignored, as asked; remove it from the ignored columns")
         try:
             return position_of(variable, self.names, self._position)
         except OptionError as error:
@@ -356,33 +397,3 @@ class Table:
                 f"(an identifier?): {abbreviate(sparse)}"
             )
         return notes
-
-
-class _Variables(Mapping[str, Variable]):
-    """A view of a table's columns; a `Variable` is made when it is looked up."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
-    def __getitem__(self, name: str) -> Variable:
-        if name not in self._table._position:
-            raise KeyError(name)
-        return self._table._variable(self._table._position[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._table.names)
-
-    def __len__(self) -> int:
-        return len(self._table.names)
-
-    def __repr__(self) -> str:
-        return repr(self._table)
-
-
-def refuse_encoding_again(settings: DataSettings) -> None:
-    """Refuse settings about the encoding of data that are a Table already."""
-    for name in settings.given():
-        raise OptionError(
-            f"the data are a Table already, so {name}={getattr(settings, name)!r:.60} has no effect; pass it to Table "
-            f"when the data are read, or pass the data themselves"
-        )

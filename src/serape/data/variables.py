@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from serape.data.encoding import Kind
 from serape.errors import OptionError, abbreviate, is_integer, suggestion
+
+if TYPE_CHECKING:
+    from serape.data.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +47,24 @@ def position_of(variable: object, names: Sequence[str], positions: Mapping[str, 
         return variable
     what = "None" if variable is None else f"a {type(variable).__name__}"
     raise OptionError(f"a variable is given by its name or its position, not by {what}; give one of its names")
+
+
+class Variables(Mapping[str, Variable]):
+    """A view of a table's columns; a `Variable` is made when it is looked up."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def __getitem__(self, name: str) -> Variable:
+        if name not in self._table._position:
+            raise KeyError(name)
+        return self._table._variable(self._table._position[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table.names)
+
+    def __len__(self) -> int:
+        return len(self._table.names)
+
+    def __repr__(self) -> str:
+        return repr(self._table)

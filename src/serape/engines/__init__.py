@@ -3,5 +3,6 @@
 from serape.engines.base import Engine, Gram
 from serape.engines.native import NativeEngine
 from serape.engines.plain import PlainEngine
+from serape.engines.weighted import WeightedEngine
 
-__all__ = ["Engine", "Gram", "NativeEngine", "PlainEngine"]
+__all__ = ["Engine", "Gram", "NativeEngine", "PlainEngine", "WeightedEngine"]

@@ -50,6 +50,8 @@ class FunctionTest(IndependenceTest):
         if not callable(function):
             raise InputTypeError(f"FunctionTest needs a function (x, y, z) -> p, not {function!r:.60}")
         self.table = Table(data)
+        if self.table.weights is not None:
+            raise DataError("a function takes no weights; make the table without sample_weight")
         self.variables = self.table.names
         self.rows = self.table.rows
         self.function = function

@@ -71,7 +71,7 @@ class Pairwise(IndependenceTest):
     def __init__(self, table: Table, make: Callable[[Table], IndependenceTest]) -> None:
         self.table = table
         self.variables = table.names
-        self.rows = table.rows
+        self.rows: int = self._rows_of(np.ones(table.rows, bool))
         self._make = make
         self._pattern = np.full(len(table.names), -1, np.int32)
         self._masks: list[NDArray[np.bool_]] = []
@@ -83,7 +83,7 @@ class Pairwise(IndependenceTest):
         self._pattern_of = {k: int(self._pattern[k]) for k in table.missing}
         self._parts: OrderedDict[Gaps, _Part] = OrderedDict()
         self._held = 0
-        self._counts: dict[Gaps, int] = {frozenset(): table.rows}
+        self._counts: dict[Gaps, int] = {frozenset(): self.rows}
         self._lock = threading.Lock()
         fewest = min(range(len(table.names)), key=lambda k: int(table.missing[k].sum()) if k in table.missing else 0)
         built = self._build(self._gaps([fewest]), [fewest])
@@ -127,7 +127,7 @@ class Pairwise(IndependenceTest):
         """Return the mean number of complete rows per cell of the table of the variables."""
         asked = tuple(variables)
         if not asked:
-            return self.table.rows
+            return self.rows
         part = self._part(self._gaps(asked), asked)
         return float(part.rows) if part.test is None else part.test.rows_per_cell(part.indices(asked))
 
@@ -228,12 +228,18 @@ class Pairwise(IndependenceTest):
             complete &= ~self._masks[pattern]
         return complete
 
+    def _rows_of(self, rows: NDArray[np.bool_]) -> int:
+        """Return how many rows a mask chooses; of rows with weights, the effective number."""
+        if self.table.weights is None:
+            return int(np.count_nonzero(rows))
+        return self.table.weights.at(rows).rows if rows.any() else 0
+
     def _count(self, gaps: Gaps) -> int:
         count = self._counts.get(gaps)
         if count is None:
-            count = int(np.count_nonzero(self._complete(gaps)))
+            count = self._rows_of(self._complete(gaps))
             if len(self._counts) >= _MAX_COUNTS:
-                self._counts = {frozenset(): self.table.rows}
+                self._counts = {frozenset(): self.rows}
             self._counts[gaps] = count
         return count
 

@@ -27,6 +27,9 @@ freedom, so the degrees of freedom depend on |Z| alone. If Z explains as much of
 A test keeps a copy of all continuous columns, centred and scaled: 8 bytes per value, 800 MB for 100,000 columns of
 1,000 rows. With up to 2,048 columns it keeps their correlations, in 32 MiB at most. With more columns it keeps only the
 matrix of a pool, while the subsets of the pool are searched.
+
+Rows with weights: means and covariances are weighted, a row of weight w counts as w rows in ranks, and N is the
+effective number of rows.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.table import Table
+from serape.data.weights import Weights
 from serape.errors import DataError, abbreviate
 from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
@@ -56,22 +60,32 @@ class CorrelationTest(IndependenceTest):
     def __init__(self, table: Table) -> None:
         self.table = table
         self.variables = table.names
-        self.rows = table.rows
+        weights = table.weights
+        self.rows = table.rows if weights is None else weights.rows
         continuous = table.continuous
-        self._native = _core.GaussianTest(table.rows, len(continuous), self.distribution)
+        effective = None if weights is None else weights.effective
+        self._native = _core.GaussianTest(table.rows, len(continuous), self.distribution, effective)
         # The core's index of each column, −1 for one that cannot be tested. None if all are as in the table.
         self._at: NDArray[np.int64] | None = None
         self._positions = np.array(continuous, np.uint32)
-        gaps = [k for k in continuous if self._native.append(self._column(table.numbers(k))) == "missing"]
+        gaps = [k for k in continuous if self._native.append(self._appended(table.numbers(k))) == "missing"]
         self._gaps = frozenset(gaps)
         if gaps or len(continuous) < len(table.names):
             self._at = np.full(len(table.names), -1)
             self._at[self._positions] = np.arange(len(continuous))
             self._at[gaps] = -1
 
-    def _column(self, values: Floats) -> Floats:
-        """Return the values of a column that are correlated."""
+    def _appended(self, values: Floats) -> Floats:
+        """Return a column as the core takes it; with weights, centred and multiplied by the roots of the weights."""
+        if np.isfinite(values).all():
+            values = self._column(values)
+            if self.table.weights is not None:
+                values = _weighted(values, self.table.weights)
         return np.ascontiguousarray(values, np.float64)
+
+    def _column(self, values: Floats) -> Floats:
+        """Return what is correlated: the values of a column, or what stands for them."""
+        return values
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.table,), {"_noted": self._noted}
@@ -196,9 +210,7 @@ class Spearman(PartialCorrelation):
     name = "spearman"
 
     def _column(self, values: Floats) -> Floats:
-        if not np.isfinite(values).all():
-            return super()._column(values)
-        return super()._column(_ranks(values))
+        return _ranks(values, self.table.weights)
 
 
 class NormalScores(PartialCorrelation):
@@ -207,22 +219,44 @@ class NormalScores(PartialCorrelation):
     name = "normal-scores"
 
     def __init__(self, table: Table) -> None:
-        quantile = NormalDist().inv_cdf
-        # For ranks 1, 1.5, 2 … N: tied values have their mean rank.
-        scores = np.array([quantile(half / 2 / (table.rows + 1)) for half in range(2, 2 * table.rows + 1)])
-        self._scores = (scores - scores[::-1]) / 2  # bit for bit the same for a column and its negative
+        if table.weights is None:
+            # For ranks 1, 1.5, 2 … N: tied values have their mean rank.
+            scores = _quantiles(np.arange(2, 2 * table.rows + 1) / 2, table.rows)
+            self._scores = (scores - scores[::-1]) / 2  # bit for bit the same for a column and its negative
         super().__init__(table)
 
     def _column(self, values: Floats) -> Floats:
-        if not np.isfinite(values).all():
-            return super()._column(values)
-        return super()._column(self._scores[np.rint(2 * _ranks(values)).astype(np.intp) - 2])
+        ranks = _ranks(values, self.table.weights)
+        if self.table.weights is not None:
+            distinct, inverse = np.unique(ranks, return_inverse=True)
+            return _quantiles(distinct, self.table.weights.effective)[inverse]
+        return np.asarray(self._scores[np.rint(2 * ranks).astype(np.intp) - 2])
 
 
-def _ranks(values: Floats) -> Floats:
-    """Return ranks from 1 on; tied values have their mean rank."""
+def _ranks(values: Floats, weights: Weights | None) -> Floats:
+    """Return ranks from 1 on; tied values have their mean rank. A row of weight w counts as w rows."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if weights is not None:
+        counts = np.bincount(inverse.ravel(), weights.scaled)
     return np.asarray((np.cumsum(counts) - 0.5 * (counts - 1))[inverse.ravel()], np.float64)
+
+
+def _quantiles(ranks: Floats, rows: float) -> Floats:
+    """Return the normal quantiles of ranks among a number of rows."""
+    quantile = NormalDist().inv_cdf
+    return np.array([quantile(rank / (rows + 1)) for rank in ranks.tolist()])
+
+
+def _weighted(values: Floats, weights: Weights) -> Floats:
+    """Return deviations from the weighted mean times the roots of the weights: products are weighted covariances."""
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return np.zeros(len(values))
+    deviations = values / max(abs(low), abs(high))  # no sum can overflow
+    for _ in range(2):  # the mean of large numbers is rounded to their size
+        deviations = deviations - np.average(deviations, weights=weights.values)
+        deviations /= np.abs(deviations).max()
+    return np.asarray(np.sqrt(weights.values / weights.values.max()) * deviations)
 
 
 class _Tail:

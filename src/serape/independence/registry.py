@@ -15,11 +15,12 @@ from serape.independence.contingency import check_rules
 from serape.independence.g2 import G2
 from serape.independence.mixed import ConditionalGaussian
 from serape.independence.pairwise import Pairwise
-from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
+from serape.independence.partial_correlation import CorrelationTest, FisherZ, NormalScores, PartialCorrelation, Spearman
 from serape.independence.permutation import Permutation
 from serape.independence.regression import RegressionTest
 from serape.independence.residuals import MonotoneResiduals, Residuals
 from serape.independence.trend import Trend
+from serape.independence.weighted import chosen_weighted_test, weighted_contingency, weights_refused
 from serape.independence.x2 import X2
 from serape.names import match, unknown
 from serape.settings import FIELDS, DataSettings, Settings
@@ -47,15 +48,34 @@ class TestEntry:
     """Whether it uses `dof` and `reliability`."""
     default_for: Kinds | None = None
     """The kinds of columns for which "auto" means this test."""
+    weighted: Callable[[Table, Rules], IndependenceTest] | None = None
+    """Makes it on a table whose rows have weights, if it can take them."""
+    uses_groups: bool = False
+    """Whether it takes account of groups of rows."""
+
+
+def _correlation(made: type[CorrelationTest], default_for: Kinds | None = None) -> TestEntry:
+    return TestEntry(made.name, lambda t, _: made(t), default_for=default_for, weighted=lambda t, _: made(t))
 
 
 _ALL = (
-    TestEntry("g2", lambda t, r: G2(t, r.dof, r.reliability, r.minimum), has_rules=True, default_for="categorical"),
-    TestEntry("x2", lambda t, r: X2(t, r.dof, r.reliability, r.minimum), has_rules=True),
-    TestEntry("fisher-z", lambda t, _: FisherZ(t)),
-    TestEntry("partial-correlation", lambda t, _: PartialCorrelation(t)),
-    TestEntry("spearman", lambda t, _: Spearman(t)),
-    TestEntry("normal-scores", lambda t, _: NormalScores(t)),
+    TestEntry(
+        "g2",
+        lambda t, r: G2(t, r.dof, r.reliability, r.minimum),
+        has_rules=True,
+        default_for="categorical",
+        weighted=lambda t, r: weighted_contingency(t, "g2", r.dof, r.reliability, r.minimum),
+    ),
+    TestEntry(
+        "x2",
+        lambda t, r: X2(t, r.dof, r.reliability, r.minimum),
+        has_rules=True,
+        weighted=lambda t, r: weighted_contingency(t, "x2", r.dof, r.reliability, r.minimum),
+    ),
+    _correlation(FisherZ),
+    _correlation(PartialCorrelation),
+    _correlation(Spearman),
+    _correlation(NormalScores),
     TestEntry("residuals", lambda t, _: Residuals(t), default_for="any"),
     TestEntry("monotone-residuals", lambda t, _: MonotoneResiduals(t)),
     TestEntry("mixed", lambda t, _: ConditionalGaussian(t)),
@@ -93,17 +113,24 @@ def make_test(
     table = Table.of(data, settings)
     reason = ""
     if name == "auto":
-        name, reason = chosen_test(table)
+        name, reason = chosen_test(table) if table.weights is None else chosen_weighted_test(table)
     rules = Rules(dof, reliability, minimum)
     make = partial(_named, name=name, rules=rules)
     found = Pairwise(table, make) if table.missing else make(table)
     if reason:
         found.note(f"test {name!r} was chosen because {reason}")
+    if table.groups is not None and not TESTS[name].uses_groups:
+        found.note(f"test {name!r} treats the rows of a group as independent, so its p-values may be too small")
     return found
 
 
 def _named(table: Table, name: str, rules: Rules) -> IndependenceTest:
-    return TESTS[name].make(table, rules)
+    entry = TESTS[name]
+    if table.weights is None:
+        return entry.make(table, rules)
+    if entry.weighted is None:
+        raise weights_refused(table, name, [other.name for other in _ALL if other.weighted is not None])
+    return entry.weighted(table, rules)
 
 
 def chosen_test(table: Table) -> tuple[str, str]:
@@ -121,14 +148,14 @@ def chosen_test(table: Table) -> tuple[str, str]:
 
 def refuse_beside_test(test: IndependenceTest, settings: Settings) -> None:
     """Refuse settings of the test, or of reading data, if the data are an independence test."""
-    for group, names in ((settings.search, ("test", "dof", "reliability")), (settings.data, settings.data.given())):
-        for name in names:
-            value = getattr(group, name)
-            if value != FIELDS[name].default:
-                raise OptionError(
-                    f"the data are an independence test already ({test.name!r}), so {name}={value!r} has no effect; "
-                    f"leave it out, or pass the table"
-                )
+    of_test = {name: getattr(settings.search, name) for name in ("test", "dof", "reliability")}
+    given = {name: value for name, value in of_test.items() if value != FIELDS[name].default}
+    given |= {name: getattr(settings.data, name) for name in settings.data.given()}
+    for name, value in given.items():
+        raise OptionError(
+            f"the data are an independence test already ({test.name!r}), so {name}={value!r:.60} has no effect; "
+            f"leave it out, or pass the table"
+        )
 
 
 def table_of(test: IndependenceTest) -> Table | None:

@@ -24,7 +24,7 @@ def fit(table: Table, parents: Mapping[str, Sequence[str]], equivalent_sample_si
     parents, the probability of a level is (count + s / rq) / (total + s / q), where the variable has r levels, its
     parents have q configurations and s is the `equivalent_sample_size`: the mean of the posterior under a BDeu prior.
     With 0 it is the frequency (maximum likelihood). In a configuration that does not occur, all levels are equally
-    likely.
+    likely. If the rows have weights, counts are sums of weights, scaled to the effective number of rows.
 
     The names of levels are their text, as `str` gives it: `True`, `1`, `2.5`, and `None` for the level of missing
     values.
@@ -40,6 +40,7 @@ def fit(table: Table, parents: Mapping[str, Sequence[str]], equivalent_sample_si
             f"a network needs categorical columns, but {abbreviate(names)} {'is' if len(names) == 1 else 'are'} "
             f"continuous; ignore such columns with Table(…, ignore=…), or discretise them"
         )
+    table.check_complete()
     above = _positions(table, parents)
     levels = {name: _named_levels(name, table.variables[name].levels) for name in table.names}
     cpts = {name: _fitted(table, k, above[k], size) for k, name in enumerate(table.names)}
@@ -107,8 +108,9 @@ def _fitted(table: Table, k: int, parents: Sequence[int], size: float) -> Probab
     cell = np.zeros(table.rows, np.intp)
     for column in (*parents, k):
         cell *= table.levels(column)
-        cell += table.packed.codes(column)
-    counts = np.bincount(cell, minlength=rows * columns).reshape(rows, columns)
+        cell += table.codes(column)
+    scaled = None if table.weights is None else table.weights.scaled
+    counts = np.bincount(cell, scaled, rows * columns).reshape(rows, columns)
     totals = counts.sum(axis=1, keepdims=True)
     occurs = totals > 0
     cpt: Probabilities = (counts + size / (rows * columns)) / np.where(occurs, totals + size / rows, 1.0)

@@ -108,6 +108,8 @@ def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
             digest.update((table.numbers(k) if table.levels(k) == 0 else table.codes(k)).tobytes())
             if k in table.missing:
                 digest.update(table.missing[k].tobytes())
+        if table.weights is not None:
+            digest.update(table.weights.kind.encode() + table.weights.values.tobytes())
     return {
         "format": FORMAT,
         "data": digest.hexdigest(),

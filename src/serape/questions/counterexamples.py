@@ -57,7 +57,7 @@ class Counterexample:
     without=dict.fromkeys(
         (
             "test", "alpha", "dof", "reliability", "knowledge", "known_members", "forbidden_members", "kinds",
-            "missing", "ignore", "header", "na_values", "n_jobs", "progress",
+            "missing", "ignore", "header", "na_values", "sample_weight", "weight_kind", "groups", "n_jobs", "progress",
         ),
         "the tests are perfect, on graphs in place of data",
     )

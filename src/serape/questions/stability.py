@@ -53,7 +53,8 @@ def stability(
         "half": half of the rows, each at most once, in pairs of halves that have no row in common. "bootstrap": as many
         rows as there are, drawn with replacement. A bootstrap repeats rows, which a test treats as independent rows:
         p-values are too small, and some draws find variables that are independent of the target (`docs/pictures.md`
-        has figures). In a half, p-values are right, but tests have half the rows.
+        has figures). In a half, p-values are right, but tests have half the rows. With `groups`, whole groups are
+        drawn in place of rows.
     finds
         The question: "blanket" or "parents-children".
 
@@ -79,19 +80,20 @@ def stability(
     random_state = 0 if seed is None else int(seed)
     asked = replace(asked, search=replace(asked.search, random_state=None))
     table = Table.of(data, asked.data)
-    if sampling == "half" and table.rows < 4:
+    resampler = Resampler(table)
+    units = resampler.units
+    if sampling == "half" and units < 4:
         raise OptionError(
-            f"half of {table.rows} rows are too few for a search; use sampling='bootstrap' "
-            f"(--sampling on the command line)"
+            f"half of {units} {'rows' if table.groups is None else 'groups'} are too few for a search; use "
+            f"sampling='bootstrap' (--sampling on the command line)"
         )
     query, at = Query.about(table, target, finds, replace(asked, data=DataSettings()))
-    resampler = Resampler(table)
     found: dict[int, tuple[str, ...]] = {}
     bar = ProgressBar("draws", draws, asked.run.progress)
     started = time.perf_counter()
 
     def one(draw: int, watch: ProgressCallback) -> Result:
-        sample = resampler.draw(rows_of_draw(table.rows, draw, sampling, random_state))
+        sample = resampler.draw_units(rows_of_draw(units, draw, sampling, random_state))
         return query.on(sample).run(at, watch=watch)
 
     def keep(draw: int, result: Result) -> None:
@@ -112,7 +114,7 @@ def stability(
         finds=finds,
         sampling=sampling,
         draws=len(found),
-        rows=len(rows_of_draw(table.rows, 0, sampling, random_state)),
+        rows=resampler.rows_in(rows_of_draw(units, 0, sampling, random_state)),
         mean_size=counts.total() / len(found),
         frequencies={name: counts[name] / len(found) for name in sorted(names, key=lambda name: -counts[name])},
         algorithm=query.algorithm.name,
@@ -126,7 +128,7 @@ def stability(
 
 
 def rows_of_draw(rows: int, draw: int, sampling: Sampling, random_state: int) -> Rows:
-    """Return the rows of a draw, in ascending order; they depend only on the seed and the number of the draw."""
+    """Return the rows, or groups, of a draw, in ascending order; they depend only on the seed and the draw's number."""
     if sampling == "bootstrap":
         chosen = np.random.default_rng([random_state, draw]).integers(0, rows, rows)
     else:  # two successive draws are halves of one permutation

@@ -28,7 +28,7 @@ from serape.settings import Settings, check_options, question, refuse
             "known_members", "forbidden_members", "progress",
         ),
         "the members have been found already",
-    )
+    ) | dict.fromkeys(("sample_weight", "weight_kind", "groups"), "every row counts once, in folds made by `cv`")
 )  # fmt: skip
 def wrapper(
     data: Any,

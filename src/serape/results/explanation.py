@@ -119,7 +119,7 @@ class Evidence:
             test.variables,
             gather,
             target,
-            None if table is None else table.rows,
+            None if table is None else test.rows,
             () if table is None else _Levels(table),
         )
 

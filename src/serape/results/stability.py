@@ -32,7 +32,7 @@ class Stability:
     draws: int
     """The number of draws searched; fewer than asked for if interrupted."""
     rows: int
-    """The number of rows in a draw."""
+    """The number of rows in a draw; if whole groups are drawn, in the first."""
     mean_size: float
     """The mean number of variables found in a draw."""
     frequencies: Mapping[str, float] = field(repr=False)

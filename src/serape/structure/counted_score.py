@@ -19,6 +19,8 @@ class CountedScore(Score):
         self.name = kind
         self.equivalent = kind != "k2"
         self.variables = engine.names
+        self.equivalent_sample_size = ess if kind == "bdeu" else None
+        self.table = getattr(engine, "table", None)
         self._engine = engine
         self._counted = _core.CountedScore(engine.rows, kind, ess)
 

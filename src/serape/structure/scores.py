@@ -188,12 +188,15 @@ class BDeu(_TableScore):
     kind = "bdeu"
 
     def __init__(self, table: Table, equivalent_sample_size: float = 1.0) -> None:
-        if not isinstance(equivalent_sample_size, int | float | np.number) or not 0 < equivalent_sample_size < math.inf:
-            raise OptionError(
-                f"the equivalent sample size must be a positive number of rows, not {equivalent_sample_size!r}"
-            )
-        self.equivalent_sample_size = self._ess = float(equivalent_sample_size)
+        self.equivalent_sample_size = self._ess = self.checked_size(equivalent_sample_size)
         super().__init__(table)
+
+    @staticmethod
+    def checked_size(size: Any) -> float:
+        """Return an equivalent sample size; refuse what is none."""
+        if not isinstance(size, int | float | np.number) or not 0 < size < math.inf:
+            raise OptionError(f"the equivalent sample size must be a positive number of rows, not {size!r}")
+        return float(size)
 
     @classmethod
     def of(cls, table: Table, equivalent_sample_size: float) -> BDeu:
@@ -242,4 +245,9 @@ def make_score(data: Any, score: str | Score = "bdeu", equivalent_sample_size: f
     name = match(score, SCORES)
     if name is None:
         raise OptionError(unknown("score", score, SCORES))
-    return SCORES[name].of(Table(data), equivalent_sample_size)
+    table = Table(data)
+    if table.weights is not None:
+        from serape.structure.weighted_score import make_weighted_score  # it builds on this module
+
+        return make_weighted_score(table, name, equivalent_sample_size)
+    return SCORES[name].of(table, equivalent_sample_size)

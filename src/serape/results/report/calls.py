@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from serape.data.provenance import Provenance
+from serape.data.provenance import ARRAY, Provenance
 
 if TYPE_CHECKING:
     from serape.results.result import Result
@@ -64,7 +64,9 @@ def _python(question: str, data: Provenance | None, test: str | None, arguments:
     else:
         source = "data" if path is None else repr(path)
         comment = "" if path is not None else f"  # {data.rows:,} rows, {data.columns:,} columns"
-        inside = ", ".join([source, *(f"{name}={value!r}" for name, value in made.items())])
+        inside = ", ".join(
+            [source, *(f"{name}={name if value == ARRAY else repr(value)}" for name, value in made.items())]
+        )
         name, first = "table", f"table = serape.Table({inside}){comment}"
     lines = "".join(f"    {argument},\n" for argument in (name, *arguments))
     return f"import serape\n\n{first}\nfound = serape.{question}(\n{lines})"
@@ -82,6 +84,14 @@ def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
 
 # --- the command line ------------------------------------------------------------------------------------------------
 
+_DATA_FLAGS = {
+    "missing": "--missing",
+    "ignore": "--ignore",
+    "na_values": "--na",
+    "sample_weight": "--sample-weight",
+    "weight_kind": "--weight-kind",
+    "groups": "--groups",
+}
 _FLAGS = {
     "algorithm": "--algorithm",
     "test": "--test",
@@ -100,10 +110,10 @@ def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mappi
     """Return the path and the options that differ from `defaults`, or None if the command line has no such call."""
     made = dict(data.made) if data is not None else {}
     path, kinds, header = made.pop("path", None), made.pop("kinds", {}), made.pop("header", None)
-    if path is None or isinstance(kinds, str) or isinstance(header, list):
+    if path is None or isinstance(kinds, str) or isinstance(header, list) or ARRAY in made.values():
         return None
     words = [[str(path)], *(["--kind", f"{name}={kind}"] for name, kind in kinds.items())]
-    for name, flag in (("missing", "--missing"), ("ignore", "--ignore"), ("na_values", "--na")):
+    for name, flag in _DATA_FLAGS.items():
         values = made.get(name, [])
         words += [[flag, value] for value in ([values] if isinstance(values, str) else values)]
     words += [] if header is None else [["--header" if header else "--no-header"]]
