@@ -19,8 +19,11 @@ from serape.independence.partial_correlation import FisherZ, NormalScores, Parti
 from serape.independence.permutation import Permutation
 from serape.independence.regression import RegressionTest
 from serape.independence.residuals import MonotoneResiduals, Residuals
+from serape.independence.semiparametric import SemiParametric
+from serape.independence.shrinkage import ShrunkenG2
 from serape.independence.trend import Trend
 from serape.independence.x2 import X2
+from serape.independence.x2_moments import X2Moments
 from serape.names import match, unknown
 from serape.settings import FIELDS, DataSettings, Settings
 from serape.types import DofRule, ReliabilityRule
@@ -62,6 +65,9 @@ _ALL = (
     TestEntry("regression", lambda t, _: RegressionTest(t)),
     TestEntry("trend", lambda t, _: Trend(t)),
     TestEntry("g2-permutation", lambda t, _: Permutation(t, "g2")),
+    TestEntry("g2-semiparametric", lambda t, _: SemiParametric(t)),
+    TestEntry("x2-moments", lambda t, _: X2Moments(t)),
+    TestEntry("g2-shrinkage", lambda t, r: ShrunkenG2(t, r.dof, r.reliability, r.minimum), has_rules=True),
     TestEntry("correlation-permutation", lambda t, _: Permutation(t, "correlation")),
 )
 TESTS = {entry.name: entry for entry in _ALL}
