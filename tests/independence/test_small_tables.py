@@ -11,7 +11,8 @@ from scipy import stats
 
 import serape
 from plain import PlainContingency, random_table
-from serape.independence import G2, make_test
+from serape.independence import G2, IndependenceTest, make_test
+from serape.independence import x2_moments as module
 from serape.independence.permutation import Permutation
 from serape.independence.semiparametric import SemiParametric, scaled_chi_square_log_sf
 from serape.independence.shrinkage import ShrunkenG2
@@ -56,7 +57,7 @@ class TestMoments:
     def test_against_all_permutations(self, x: list[int], y: list[int], z: list[int]) -> None:
         every = np.array(all_x2(x, y, z))
         test = X2Moments(table(x=x, y=y, z=z))
-        mean, variance = test._moments(0, 1, [2])
+        (mean,), (variance,) = test._moments(0, np.array([1], np.uint32), [2])
         assert mean == pytest.approx(every.mean(), rel=1e-12)
         assert variance == pytest.approx(every.var(), rel=1e-9)
         found = test.test(0, 1, [2])
@@ -92,6 +93,22 @@ class TestMoments:
         assert X2Moments(data).test(1, 0, [3, 2]) == one
         assert X2Moments(other).test(2, 3, [0, 1]) == one
 
+    def test_screens(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The same bits as single tests, in blocks of any size."""
+        random = np.random.default_rng(6)
+        data = random_table(random, 50, [3, 2, 9, 4, 1, 2, 17, 9, 2, 3, 40], 0.4)
+        test = X2Moments(data)
+        for given in ((), (1,), (1, 9)):
+            candidates = np.array([k for k in random.permutation(11) if k not in (0, *given)], np.uint32)
+            plain = IndependenceTest.screen(test, 0, candidates, given)
+            for block in (1, 500, 1 << 20):
+                monkeypatch.setattr(module, "_BLOCK", block)
+                found = test.screen(0, candidates, given)
+                for name in ("xs", "statistic", "dof", "reliable", "log_p"):
+                    np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
+            assert 0 < plain.performed < len(plain)
+        assert len(test.screen(0, [], ())) == 0
+
     def test_refuses_numbers(self) -> None:
         numbers = serape.Table({"a": [0.5, 1.5, 2.5], "b": [0, 1, 0]})
         with pytest.raises(serape.DataError, match="'x2-moments' needs categorical columns, but 'a' is continuous"):
@@ -116,7 +133,7 @@ class TestSemiParametric:
             test = SemiParametric(data, 100)
             draw = test._tables(test._random(0, 1, [2]), 0, 1, [2])
             drawn = found.statistic + 2 * (draw(100) - draw(0))
-            scale = drawn.var(ddof=1) / (2 * drawn.mean())
+            scale = drawn.var() / (2 * drawn.mean())
             expected = stats.chi2.logsf(found.statistic / scale, drawn.mean() / scale)
             assert found.log_p == pytest.approx(min(expected, -math.log(101)), rel=1e-9)
         assert kinds == {True, False}
@@ -146,7 +163,8 @@ class TestSemiParametric:
     def test_scaled_chi_square(self, statistic: float) -> None:
         """Mean 6 and variance 4 are those of a gamma distribution of shape 9 and scale 2/3."""
         expected = stats.gamma.logsf(statistic, 9, scale=2 / 3)
-        assert scaled_chi_square_log_sf(statistic, 6.0, 4.0) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        found = scaled_chi_square_log_sf(*(np.array([value]) for value in (statistic, 6.0, 4.0)))
+        assert float(found[0]) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def shrunken(counts: NDArray[np.float64]) -> float:

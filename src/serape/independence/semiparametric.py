@@ -50,13 +50,13 @@ class SemiParametric(Permutation):
         observed, permuted = drawn[0], np.concatenate(drawn[1:])
         # Half of G² but for a constant, which permuting does not change.
         values = statistic + 2.0 * (permuted - observed)
-        variance = float(values.var(ddof=1)) if len(values) > 1 else 0.0
-        if variance <= TIE * statistic * statistic:  # all permutations are alike
+        if np.ptp(values) <= TIE * max(statistic, 1.0):  # all permutations are alike
             return counted
-        return min(counted, scaled_chi_square_log_sf(statistic, float(values.mean()), variance))
+        fitted = scaled_chi_square_log_sf(np.array([statistic]), values.mean(keepdims=True), values.var(keepdims=True))
+        return min(counted, float(fitted[0]))
 
 
-def scaled_chi_square_log_sf(statistic: float, mean: float, variance: float) -> float:
-    """Return the logarithm of the tail probability of the scaled chi-square distribution with these moments."""
+def scaled_chi_square_log_sf(statistic: Floats, mean: Floats, variance: Floats) -> Floats:
+    """Return the logarithms of the tail probabilities of scaled chi-square distributions with these moments."""
     scale = 2.0 * mean / variance
-    return _core.chi_square_log_sf(scale * max(statistic, 0.0), scale * mean)
+    return _core.chi_square_log_sf(scale * statistic, scale * mean)

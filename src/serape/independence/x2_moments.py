@@ -28,12 +28,16 @@ from numpy.typing import NDArray
 
 from serape.data.table import Table
 from serape.independence.base import IndependenceTest
-from serape.independence.outcomes import Floats, Outcome
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
+from serape.independence.screens import ScreenResult
 from serape.independence.semiparametric import scaled_chi_square_log_sf
 from serape.independence.trend import strata
 from serape.independence.x2 import X2
 
+Margins = tuple[Floats, Floats, Floats]
+
 _ROUNDING = 1e-9  # a relative variance below this is zero
+_BLOCK = 1 << 20  # counts and rows in one block of a screen
 
 
 class X2Moments(IndependenceTest):
@@ -56,33 +60,71 @@ class X2Moments(IndependenceTest):
         return self._asymptotic.rows_per_cell(variables)
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-        """Test X ⊥ Y | given."""
+        """Test X ⊥ Y | given; the statistic is computed even if the test is not reliable."""
         found = self._asymptotic.test(x, y, given)
-        mean, variance = self._moments(x, y, given) if found.dof else (0.0, 0.0)
-        if variance <= _ROUNDING * mean * mean:
-            return Outcome(found.statistic, found.dof, math.nan, reliable=False, rows=self.rows)
-        log_p = scaled_chi_square_log_sf(found.statistic, mean, variance)
-        return Outcome(found.statistic, found.dof, log_p, reliable=True, rows=self.rows)
+        moments = self._moments(y, as_positions([x]), given)
+        log_p, reliable = _tails(np.array([found.statistic]), *moments)
+        return Outcome(found.statistic, found.dof, float(log_p[0]), bool(reliable[0]), self.rows)
 
-    def _moments(self, x: int, y: int, given: Sequence[int]) -> tuple[float, float]:
-        """Return the mean and the variance of X² over all permutations of x within strata."""
+    def screen(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> ScreenResult:
+        """Test every candidate against the target given one set: X² in the core, moments of all candidates at once."""
+        positions = as_positions(candidates)
+        found = self._asymptotic.screen(target, positions, given, threads=threads, poll=poll)
+        log_p, reliable = _tails(found.statistic, *self._moments(target, positions, given))
+        statistic = np.where(reliable, found.statistic, math.nan)
+        return ScreenResult(positions, tuple(given), statistic, found.dof, reliable, log_p)
+
+    def _moments(self, target: int, candidates: NDArray[np.uint32], given: Sequence[int]) -> tuple[Floats, Floats]:
+        """Return the mean and the variance of X² for each candidate, over all orders of it within strata."""
         label = strata(self.table, given)
         rows = np.bincount(label).astype(np.float64)
-        levels, spread, excess = zip(*(self._margin(v, label, rows) for v in (x, y)), strict=True)
-        mean = rows * (levels[0] - 1.0) * (levels[1] - 1.0) / np.maximum(rows - 1.0, 1.0)
-        differ = (spread[0] - excess[0]) * (spread[1] - excess[1])  # 0 with three rows
-        variance = 2.0 * rows / np.maximum(rows - 3.0, 1.0) * differ
-        variance += rows * rows / np.maximum(rows - 1.0, 1.0) * (excess[0] * excess[1])
-        informative = (rows > 2) & (levels[0] > 1) & (levels[1] > 1)
-        # `fsum` rounds once, so that the order of the strata does not matter.
-        return math.fsum(mean), math.fsum(variance[informative])
+        of_target = self._margins([target], label, rows)
+        mean, variance = np.zeros(len(candidates)), np.zeros(len(candidates))
+        levels = np.array([self.table.levels(int(x)) for x in candidates], np.int64)
+        for width in np.unique(levels):  # a sum over levels is then the same, whatever the other candidates are
+            alike = np.flatnonzero(levels == width)
+            block = max(1, _BLOCK // (len(rows) * int(width) + len(label)))
+            for begin in range(0, len(alike), block):
+                part = alike[begin : begin + block]
+                means, variances = _by_stratum(rows, of_target, self._margins(candidates[part], label, rows))
+                # `fsum` rounds once, so that the order of the strata does not matter.
+                mean[part] = [math.fsum(line) for line in means.tolist()]
+                variance[part] = [math.fsum(line) for line in variances.tolist()]
+        return mean, variance
 
-    def _margin(self, v: int, label: NDArray[np.int64], rows: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the number of levels of a variable in each stratum, and v and w of the formula."""
-        width = self.table.levels(v)
-        counts = np.bincount(label * width + self.table.packed.codes(v), minlength=len(rows) * width)
-        counts = counts.reshape(len(rows), width)
-        levels = np.count_nonzero(counts, axis=1).astype(np.float64)
-        inverse = np.divide(1.0, counts, out=np.zeros(counts.shape), where=counts > 0).sum(axis=1)
+    def _margins(self, variables: Candidates, label: NDArray[np.int64], rows: Floats) -> Margins:
+        """Return for each stratum the number of levels, v and w; all variables have the same number of levels."""
+        width = self.table.levels(int(variables[0]))
+        codes = np.stack([self.table.packed.codes(int(v)) for v in variables])
+        cell = (np.arange(len(variables))[:, None] * len(rows) + label) * width + codes
+        shape = (len(variables), len(rows), width)
+        counts = np.bincount(cell.ravel(), minlength=math.prod(shape)).reshape(shape)
+        levels = np.count_nonzero(counts, axis=2).astype(np.float64)
+        inverse = np.divide(1.0, counts, out=np.zeros(shape), where=counts > 0).sum(axis=2)
         spread = (levels - 1.0) * (rows - levels) / np.maximum(rows - 1.0, 1.0)
         return levels, spread, (rows * inverse - levels * levels) / np.maximum(rows - 2.0, 1.0)
+
+
+def _by_stratum(rows: Floats, x: Margins, y: Margins) -> tuple[Floats, Floats]:
+    """Return the mean and the variance of X² in each stratum."""
+    informative = (rows > 1) & (x[0] > 1) & (y[0] > 1)
+    mean = rows / np.maximum(rows - 1.0, 1.0) * ((x[0] - 1.0) * (y[0] - 1.0))
+    variance = 2.0 * rows / np.maximum(rows - 3.0, 1.0) * ((x[1] - x[2]) * (y[1] - y[2]))  # 0 with three rows
+    variance += rows * rows / np.maximum(rows - 1.0, 1.0) * (x[2] * y[2])
+    return np.where(informative, mean, 0.0), np.where(informative & (rows > 2), variance, 0.0)
+
+
+def _tails(statistic: Floats, mean: Floats, variance: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return log p, NaN where X² cannot vary, and where it can."""
+    varies = variance > _ROUNDING * mean * mean
+    log_p = np.full(len(statistic), math.nan)
+    log_p[varies] = scaled_chi_square_log_sf(statistic[varies], mean[varies], variance[varies])
+    return log_p, varies
