@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 
 import serape
+from benchmarks.accuracy.defaults import tiled
 from benchmarks.common.output import markdown, report, save, short
 
 NETWORKS = ("alarm", "child", "insurance")
@@ -33,15 +34,16 @@ class Measured:
     milliseconds: float
 
 
-def measure(network: str, rows: int, algorithm: str, test: str, alpha: float, seeds: int) -> Measured:
-    """Find the blankets of all variables that vary, and compare them with the truth."""
-    known = serape.load_network(network)
+def measure(
+    known: serape.Network, network: str, rows: int, algorithm: str, test: str, options: argparse.Namespace
+) -> Measured:
+    """Find the blankets of variables that vary, and compare them with the truth."""
     found: list[tuple[float, ...]] = []
-    for seed in range(1, seeds + 1):
+    for seed in range(1, options.seeds + 1):
         table = known.sample(rows, seed)
-        targets = [table.names[k] for k in table.varying]
+        targets = [table.names[k] for k in np.random.default_rng(seed).permutation(table.varying)[: options.targets]]
         begin = time.perf_counter()
-        blankets = serape.blankets(table, targets, algorithm, test=test, alpha=alpha, progress=False)
+        blankets = serape.blankets(table, targets, algorithm, test=test, alpha=options.alpha, progress=False)
         each = 1000 * (time.perf_counter() - begin) / len(targets)
         for target, result in blankets.items():
             truth, members = set(known.markov_blanket(target)), set(result.members)
@@ -84,6 +86,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tests", nargs="+", default=TESTS)
     parser.add_argument("--alpha", type=float, default=0.05)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--columns", type=int, default=1, help="networks are tiled to about so many")
+    parser.add_argument("--targets", type=int, help="of each sample; all by default")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -95,12 +99,13 @@ def run(options: argparse.Namespace) -> None:
     """
     if options.quick:
         options.networks, options.rows, options.algorithms, options.seeds = ["asia"], [50], ["iamb"], 1
+    known = {name: tiled(name, options.columns) for name in options.networks}
     every: list[Measured] = []
     for algorithm in options.algorithms:
         measured = []
-        for rows, test, network in product(options.rows, options.tests, options.networks):
-            measured.append(measure(network, rows, algorithm, test, options.alpha, options.seeds))
-            report(f"{algorithm}, {network}, {rows} rows, {test}: {measured[-1].milliseconds:.1f} ms a target")
+        for rows, test, name in product(options.rows, options.tests, options.networks):
+            measured.append(measure(known[name], name, rows, algorithm, test, options))
+            report(f"{algorithm}, {name}, {rows} rows, {test}: {measured[-1].milliseconds:.1f} ms a target")
         print(f"\n{algorithm}, alpha {options.alpha:g}, mean over {', '.join(options.networks)}\n")
         print(table_of(measured), flush=True)
         every += measured

@@ -71,6 +71,7 @@ _ALL = (
     TestEntry("correlation-permutation", lambda t, _: Permutation(t, "correlation")),
 )
 TESTS = {entry.name: entry for entry in _ALL}
+_FEW_ROWS = "x2-moments"
 _DEFAULTS = {entry.default_for: entry.name for entry in _ALL if entry.default_for is not None}
 
 
@@ -90,8 +91,12 @@ def make_test(
     reliability: ReliabilityRule = "dof",
     minimum: float = 5.0,
     settings: DataSettings | None = None,
+    few_rows: bool = False,
 ) -> IndependenceTest:
-    """Return the independence test of a name on data; a test passed as data is returned unchanged."""
+    """Return the independence test of a name on data; a test passed as data is returned unchanged.
+
+    If `few_rows`, "auto" may be a test for few rows.
+    """
     check_rules(dof, reliability)
     name = find_test(test)
     if isinstance(data, IndependenceTest):
@@ -100,6 +105,8 @@ def make_test(
     reason = ""
     if name == "auto":
         name, reason = chosen_test(table)
+        if few_rows and name == _DEFAULTS["categorical"] and small_table(table):
+            name, reason = _FEW_ROWS, f"{len(table.names)} columns have {table.rows} rows"
     rules = Rules(dof, reliability, minimum)
     make = partial(_named, name=name, rules=rules)
     found = Pairwise(table, make) if table.missing else make(table)
@@ -110,6 +117,15 @@ def make_test(
 
 def _named(table: Table, name: str, rules: Rules) -> IndependenceTest:
     return TESTS[name].make(table, rules)
+
+
+def small_table(table: Table) -> bool:
+    """Return whether searches by G² find too many members: up to 100 rows and more than 500 columns.
+
+    With so few rows most tests of G² are skipped, and a skipped test removes no variable. With so many columns, many
+    enter by chance (docs/few-rows.md).
+    """
+    return table.rows <= 100 and len(table.names) > 500
 
 
 def chosen_test(table: Table) -> tuple[str, str]:
@@ -163,5 +179,6 @@ __all__ = [
     "make_test",
     "position",
     "refuse_beside_test",
+    "small_table",
     "table_of",
 ]

@@ -37,6 +37,7 @@ class ShrunkenG2(IndependenceTest):
         self.variables = table.names
         self.rows = table.rows
         self._plain = G2(table, dof, reliability, minimum)
+        self.dof, self.reliability = self._plain.dof, self._plain.reliability
 
     def check(self, variables: Container[int]) -> None:
         """Refuse continuous columns."""
