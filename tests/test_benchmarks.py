@@ -43,6 +43,8 @@ PARTS = (
     "accuracy defaults",
     "accuracy recovery",
     "accuracy dof",
+    "accuracy few-rows",
+    "accuracy small-tables",
     "accuracy networks colliders",
     "accuracy networks limit",
     "accuracy networks scores",

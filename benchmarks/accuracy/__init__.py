@@ -1,6 +1,6 @@
 """Distance to the truth by algorithm, rows and settings."""
 
-from benchmarks.accuracy import choosing, defaults, dof, networks, recovery, stability
+from benchmarks.accuracy import choosing, defaults, dof, few_rows, networks, recovery, small_tables, stability
 from benchmarks.common.command import Command, Part
 
 COMMAND = Command(
@@ -9,6 +9,8 @@ COMMAND = Command(
         "defaults": Part(defaults.run, defaults.options),
         "recovery": Part(recovery.run, recovery.options),
         "dof": Part(dof.run, dof.options),
+        "few-rows": Part(few_rows.run, few_rows.options),
+        "small-tables": Part(small_tables.run, small_tables.options),
         "networks": Part(networks.run, networks.options),
         "stability": Part(stability.run),
     }

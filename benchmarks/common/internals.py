@@ -16,8 +16,9 @@ from serape._core import PackedTable, instruction_set
 from serape.data.columns import WideColumns
 from serape.data.resampling import Resampler
 from serape.files import atomic_write
-from serape.independence import G2, X2, ContingencyTest
+from serape.independence import G2, TESTS, X2, ContingencyTest
 from serape.independence.partial_correlation import FisherZ
+from serape.independence.registry import Rules
 from serape.local.hpc import de_pcs, de_sps, hpc
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.registry import ALGORITHMS
@@ -36,12 +37,14 @@ __all__ = [
     "ALGORITHMS",
     "G2",
     "SAMPLINGS",
+    "TESTS",
     "X2",
     "ContingencyTest",
     "DofRule",
     "Finds",
     "FisherZ",
     "Resampler",
+    "Rules",
     "atomic_write",
     "find_many",
     "hpc",

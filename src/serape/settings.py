@@ -93,8 +93,8 @@ class SearchSettings:
     )
     test: str = _setting(
         "auto",
-        'The name of an independence test, or "auto": "g2" for categorical columns, "partial-correlation" for '
-        'continuous ones, "mixed" for both.',
+        'The name of an independence test, or "auto": "g2" for categorical columns ("x2-moments" if more than '
+        '500 columns have up to 100 rows), "partial-correlation" for continuous ones, "mixed" for both.',
     )
     alpha: float = _setting(
         0.05,

@@ -29,7 +29,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -46,7 +46,8 @@ PermutationStatistic = Literal["g2", "correlation"]
 
 ENOUGH_EXCEEDANCES = 10
 """`stop_early` ends a test after so many."""
-_TIE = 1e-12
+TIE = 1e-12
+"""Statistics that differ by less, relative to the larger of them and 1, tie."""
 _DETERMINED = 1e-10  # relative size of the residual of a column that others determine up to rounding
 _FIRST_BATCH = 32
 _BATCH = 1 << 20  # rows times permutations in one batch
@@ -135,21 +136,31 @@ class Permutation(IndependenceTest):
             statistic = math.nan if draw is None else float(draw(0)[0])
         if draw is None:
             return Outcome(statistic, dof, math.nan, reliable=False, rows=self.rows)
-        return Outcome(statistic, dof, math.log(self._p(draw)), reliable=True, rows=self.rows)
+        return Outcome(statistic, dof, self._log_p(draw, statistic), reliable=True, rows=self.rows)
 
-    def _p(self, draw: Draw) -> float:
+    def _log_p(self, draw: Draw, statistic: float) -> float:
+        """Return the logarithm of the p-value; `statistic` is that of the data."""
+        del statistic
         observed = float(draw(0)[0])
-        threshold = observed - _TIE * max(observed, 1.0)
-        exceedances, done, batch = 0, 0, _FIRST_BATCH
+        threshold = observed - TIE * max(observed, 1.0)
+        exceedances, done = 0, 0
+        for drawn in self._batches(draw):
+            exceeds = np.flatnonzero(drawn >= threshold)
+            if self.stop_early and exceedances + len(exceeds) >= ENOUGH_EXCEEDANCES:
+                last = done + int(exceeds[ENOUGH_EXCEEDANCES - exceedances - 1]) + 1
+                return math.log(ENOUGH_EXCEEDANCES / last)
+            exceedances += len(exceeds)
+            done += len(drawn)
+        return math.log((1 + exceedances) / (1 + self.permutations))
+
+    def _batches(self, draw: Draw) -> Iterator[Floats]:
+        """Yield the statistics of all permutations, each batch twice as large as the last."""
+        done, batch = 0, _FIRST_BATCH
         while done < self.permutations:
             batch = min(batch, self.permutations - done, max(1, _BATCH // self.table.rows))
-            exceeds = np.flatnonzero(draw(batch) >= threshold)
-            if self.stop_early and exceedances + len(exceeds) >= ENOUGH_EXCEEDANCES:
-                return ENOUGH_EXCEEDANCES / (done + int(exceeds[ENOUGH_EXCEEDANCES - exceedances - 1]) + 1)
-            exceedances += len(exceeds)
+            yield draw(batch)
             done += batch
             batch *= 2
-        return (1 + exceedances) / (1 + self.permutations)
 
     def _random(self, x: int, y: int, given: list[int]) -> np.random.Generator:
         """Return the random generator of a question."""

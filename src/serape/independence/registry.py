@@ -19,9 +19,12 @@ from serape.independence.partial_correlation import CorrelationTest, FisherZ, No
 from serape.independence.permutation import Permutation
 from serape.independence.regression import RegressionTest
 from serape.independence.residuals import MonotoneResiduals, Residuals
+from serape.independence.semiparametric import SemiParametric
+from serape.independence.shrinkage import ShrunkenG2
 from serape.independence.trend import Trend
 from serape.independence.weighted import chosen_weighted_test, weighted_contingency, weights_refused
 from serape.independence.x2 import X2
+from serape.independence.x2_moments import X2Moments
 from serape.names import match, unknown
 from serape.settings import FIELDS, DataSettings, Settings
 from serape.types import DofRule, ReliabilityRule
@@ -82,9 +85,13 @@ _ALL = (
     TestEntry("regression", lambda t, _: RegressionTest(t)),
     TestEntry("trend", lambda t, _: Trend(t)),
     TestEntry("g2-permutation", lambda t, _: Permutation(t, "g2")),
+    TestEntry("g2-semiparametric", lambda t, _: SemiParametric(t)),
+    TestEntry("x2-moments", lambda t, _: X2Moments(t)),
+    TestEntry("g2-shrinkage", lambda t, r: ShrunkenG2(t, r.dof, r.reliability, r.minimum), has_rules=True),
     TestEntry("correlation-permutation", lambda t, _: Permutation(t, "correlation")),
 )
 TESTS = {entry.name: entry for entry in _ALL}
+_FEW_ROWS = "x2-moments"
 _DEFAULTS = {entry.default_for: entry.name for entry in _ALL if entry.default_for is not None}
 
 
@@ -104,8 +111,12 @@ def make_test(
     reliability: ReliabilityRule = "dof",
     minimum: float = 5.0,
     settings: DataSettings | None = None,
+    few_rows: bool = False,
 ) -> IndependenceTest:
-    """Return the independence test of a name on data; a test passed as data is returned unchanged."""
+    """Return the independence test of a name on data; a test passed as data is returned unchanged.
+
+    If `few_rows`, "auto" may be a test for few rows.
+    """
     check_rules(dof, reliability)
     name = find_test(test)
     if isinstance(data, IndependenceTest):
@@ -113,7 +124,12 @@ def make_test(
     table = Table.of(data, settings)
     reason = ""
     if name == "auto":
-        name, reason = chosen_test(table) if table.weights is None else chosen_weighted_test(table)
+        if table.weights is not None:
+            name, reason = chosen_weighted_test(table)
+        else:
+            name, reason = chosen_test(table)
+            if few_rows and name == _DEFAULTS["categorical"] and small_table(table):
+                name, reason = _FEW_ROWS, f"{len(table.names)} columns have {table.rows} rows"
     rules = Rules(dof, reliability, minimum)
     make = partial(_named, name=name, rules=rules)
     found = Pairwise(table, make) if table.missing else make(table)
@@ -131,6 +147,15 @@ def _named(table: Table, name: str, rules: Rules) -> IndependenceTest:
     if entry.weighted is None:
         raise weights_refused(table, name, [other.name for other in _ALL if other.weighted is not None])
     return entry.weighted(table, rules)
+
+
+def small_table(table: Table) -> bool:
+    """Return whether searches by G² find too many members: up to 100 rows and more than 500 columns.
+
+    With so few rows most tests of G² are skipped, and a skipped test removes no variable. With so many columns, many
+    enter by chance (docs/few-rows.md).
+    """
+    return table.rows <= 100 and len(table.names) > 500
 
 
 def chosen_test(table: Table) -> tuple[str, str]:
@@ -181,5 +206,6 @@ __all__ = [
     "make_test",
     "position",
     "refuse_beside_test",
+    "small_table",
     "table_of",
 ]

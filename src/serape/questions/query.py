@@ -78,8 +78,11 @@ class Query:
             test=asked.test,
             dof=algorithm.dof if asked.dof == "auto" else asked.dof,
             reliability=algorithm.reliability if asked.reliability == "auto" else asked.reliability,
+            few_rows=asked.dof == asked.reliability == "auto" and algorithm.dof == "adjusted",
         )
         source = make_source(read())
+        if asked.test == "auto" and source.name in TESTS:  # the same test on other rows, however many
+            make_source = partial(make_source, test=source.name)
         if len(source.variables) < 2:
             raise DataError("the table has one column; a blanket needs at least one other")
         source.check(range(len(source.variables)))
