@@ -20,22 +20,19 @@ void bind_residuals(nb::module_& m) {
         .def(
             "__init__",
             [](ResidualTest* self, const PackedTable& table, const std::vector<std::uint32_t>& numbers, bool curved,
-               double rows_per_column, std::size_t max_degree, double first_share) {
+               const Array<double>& weights) {
                 check(table, numbers);
+                if (weights.size() != 0 && weights.size() != table.rows()) {
+                    throw nb::value_error("weights must be one a row, or none");
+                }
                 std::vector<std::uint8_t> kinds(table.columns());
                 for (const std::uint32_t column : numbers) {
                     kinds[column] = 1;
                 }
-                ResidualLimits limits;
-                limits.rows_per_column = rows_per_column;
-                limits.max_degree = max_degree;
-                limits.first_share = first_share;
-                new (self)
-                    ResidualTest(table, std::move(kinds),
-                                 Rules{StatisticKind::g2, DofRule::adjusted, Reliability::dof, 5.0}, curved, limits);
+                const Rules rules{StatisticKind::g2, DofRule::adjusted, Reliability::dof, 5.0};
+                new (self) ResidualTest(table, std::move(kinds), rules, curved, span(weights), ResidualLimits{});
             },
-            nb::arg("table"), nb::arg("numbers"), nb::arg("curved"), nb::arg("rows_per_column") = 10.0,
-            nb::arg("max_degree") = 12, nb::arg("first_share") = 0.8, nb::keep_alive<1, 2>())
+            nb::arg("table"), nb::arg("numbers"), nb::arg("curved"), nb::arg("weights"), nb::keep_alive<1, 2>())
         .def_prop_ro("nbytes", &ResidualTest::bytes, "Bytes held by the scores.")
         .def(
             "set_values",

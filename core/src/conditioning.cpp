@@ -19,13 +19,6 @@ double squared_length(const double* column, std::size_t stride) {
     return value;
 }
 
-void centre(double* column, std::size_t rows) {
-    const double mean = std::accumulate(column, column + rows, 0.0) / static_cast<double>(rows);
-    for (std::size_t r = 0; r < rows; ++r) {
-        column[r] -= mean;
-    }
-}
-
 }  // namespace
 
 std::vector<std::uint32_t> indicated_levels(std::span<const std::uint16_t> codes, std::uint32_t levels,
@@ -52,13 +45,15 @@ std::vector<std::uint32_t> indicated_levels(std::span<const std::uint16_t> codes
 std::vector<LineVector<double>> indicators(const ResidualTest& test, std::span<const std::uint16_t> codes,
                                            std::span<const std::uint32_t> indicated) {
     std::vector<LineVector<double>> made;
-    const double rows = static_cast<double>(codes.size());
     for (const std::uint32_t level : indicated) {
-        const double share = static_cast<double>(std::count(codes.begin(), codes.end(), level)) / rows;
-        const double scale = 1.0 / std::sqrt(rows * share * (1.0 - share));
         LineVector<double>& column = made.emplace_back(test.stride(), 0.0);
         for (std::size_t r = 0; r < codes.size(); ++r) {
-            column[r] = ((codes[r] == level ? 1.0 : 0.0) - share) * scale;
+            column[r] = codes[r] == level ? test.root_weight(r) : 0.0;
+        }
+        test.centre(column.data());
+        const double scale = 1.0 / std::sqrt(squared_length(column.data(), test.stride()));
+        for (double& value : column) {
+            value *= scale;
         }
     }
     return made;
@@ -71,7 +66,7 @@ Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32
     for (const std::uint32_t z : sorted) {
         (test.number(z) ? numbers : categories).push_back(z);
     }
-    const double rows = static_cast<double>(test.rows());
+    const double rows = test.effective_rows();
     const double budget = rows / test.limits().rows_per_column;
     divide(categories);
     for (const std::uint32_t z : numbers) {
@@ -80,12 +75,9 @@ Conditioning::Conditioning(const ResidualTest& test, std::span<const std::uint32
             const double* column = scores.columns.data() + k * test.stride();
             add(Column(column, column + test.stride()));
         }
-        if (scores.width > 0) {
-            moderators_.push_back(scores.columns.data());
+        if (scores.values > 1) {
+            moderate(scores.columns.data());
         }
-    }
-    for (const Column& column : indicators_) {
-        moderators_.push_back(column.data());
     }
     first_width_ = basis_.size();
     enrich(numbers, budget);
@@ -103,8 +95,8 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
     for (const std::uint32_t z : categories) {
         codes.push_back(test_.codes(z));
         const auto frequent = indicated_levels(codes.back(), test_.table().levels(z), max_moderating_levels, 1);
-        for (Column& column : indicators(test_, codes.back(), frequent)) {
-            indicators_.push_back(std::move(column));
+        for (const Column& column : indicators(test_, codes.back(), frequent)) {
+            moderate(column.data());
         }
     }
     const auto number = [&](std::span<const std::size_t> which) {
@@ -124,8 +116,7 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
     std::iota(all.begin(), all.end(), std::size_t{0});
     auto [cell, count] = number(all);
     std::size_t divides = categories.size();
-    if (categories.size() > 1 &&
-        static_cast<double>(count) > static_cast<double>(rows) / test_.limits().rows_per_column) {
+    if (categories.size() > 1 && static_cast<double>(count) > test_.effective_rows() / test_.limits().rows_per_column) {
         divides = static_cast<std::size_t>(
             std::max_element(categories.begin(), categories.end(),
                              [&](auto a, auto b) { return test_.table().levels(a) < test_.table().levels(b); }) -
@@ -134,8 +125,8 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
     }
     cell_ = std::move(cell);
     cell_rows_.assign(count, 0.0);
-    for (const std::uint32_t c : cell_) {
-        cell_rows_[c] += 1.0;
+    for (std::size_t r = 0; r < rows; ++r) {
+        cell_rows_[cell_[r]] += test_.root_weight(r) * test_.root_weight(r);
     }
     for (std::size_t k = 0; k < categories.size() && divides < categories.size(); ++k) {
         if (k != divides) {
@@ -187,7 +178,7 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
                     if (degree < 3) {
                         powers[k].push_back(next);
                     }
-                    add(std::move(next));
+                    add(weighted(std::move(next)));
                 }
             }
         }
@@ -202,7 +193,7 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
             for (std::size_t r = 0; r < rows; ++r) {
                 made[r] = cell_[r] == c ? column[r] : 0.0;
             }
-            add(std::move(made));
+            add(weighted(std::move(made)));
         }
     };
     raise(3);
@@ -216,7 +207,7 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
                 for (std::size_t r = 0; r < rows; ++r) {
                     product[r] = first[k][r] * first[j][r];
                 }
-                add(std::move(product));
+                add(weighted(std::move(product)));
             }
             if (slopes > 0) {
                 by_cell(first[k]);
@@ -234,13 +225,25 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
     raise(limits.max_degree);
 }
 
+// Scores as they are without weights, of mean square 1.
 Conditioning::Column Conditioning::scaled(const double* scores) const {
     Column made(scores, scores + test_.stride());
-    const double scale = std::sqrt(static_cast<double>(test_.rows()));
-    for (double& value : made) {
-        value *= scale;
+    const double scale = std::sqrt(test_.effective_rows());
+    for (std::size_t r = 0; r < test_.rows(); ++r) {
+        made[r] *= scale / test_.root_weight(r);
     }
     return made;
+}
+
+Conditioning::Column Conditioning::weighted(Column column) const {
+    for (std::size_t r = 0; r < test_.rows(); ++r) {
+        column[r] *= test_.root_weight(r);
+    }
+    return column;
+}
+
+void Conditioning::moderate(const double* scores) {
+    moderators_.push_back(scaled(scores));
 }
 
 void Conditioning::take_means_out(double* column) const {
@@ -249,13 +252,13 @@ void Conditioning::take_means_out(double* column) const {
     }
     std::vector<double> sums(cell_rows_.size(), 0.0);
     for (std::size_t r = 0; r < cell_.size(); ++r) {
-        sums[cell_[r]] += column[r];
+        sums[cell_[r]] += column[r] * test_.root_weight(r);
     }
     for (std::size_t c = 0; c < sums.size(); ++c) {
         sums[c] /= cell_rows_[c];
     }
     for (std::size_t r = 0; r < cell_.size(); ++r) {
-        column[r] -= sums[cell_[r]];
+        column[r] -= sums[cell_[r]] * test_.root_weight(r);
     }
 }
 
@@ -270,7 +273,7 @@ double Conditioning::take_out(double* column) const {
 }
 
 bool Conditioning::add(Column column) {
-    centre(column.data(), test_.rows());
+    test_.centre(column.data());
     const double before = squared_length(column.data(), test_.stride());
     double left = take_out(column.data());
     if (left < 0.01 * before) {
@@ -292,7 +295,8 @@ void Conditioning::weigh() {
     const std::size_t rows = test_.rows();
     weights_.assign(test_.stride(), 0.0);
     for (std::size_t r = 0; r < rows; ++r) {
-        weights_[r] = 1.0 / (cell_.empty() ? static_cast<double>(rows) : cell_rows_[cell_[r]]);
+        const double root = test_.root_weight(r);
+        weights_[r] = root * root / (cell_.empty() ? test_.effective_rows() : cell_rows_[cell_[r]]);
     }
     for (const double* vector : vectors_) {
         for (std::size_t r = 0; r < rows; ++r) {
@@ -315,14 +319,15 @@ std::vector<double> Conditioning::left_of_levels(std::span<const std::uint16_t> 
         }
     };
     std::vector<double> sums(count + 1);
-    for (const std::uint16_t l : level) {
-        sums[l] += 1.0;
+    const auto add_row = [&](std::size_t r) { sums[level[r]] += test_.root_weight(r) * test_.root_weight(r); };
+    for (std::size_t r = 0; r < level.size(); ++r) {
+        add_row(r);
     }
     for (std::size_t i = 0; i < count; ++i) {
         left[i * count + i] = sums[i];
     }
     if (cell_.empty()) {
-        explain(sums, 1.0 / static_cast<double>(level.size()));
+        explain(sums, 1.0 / test_.effective_rows());
     } else {
         std::vector<std::uint32_t> order(level.size());
         std::iota(order.begin(), order.end(), 0u);
@@ -331,7 +336,7 @@ std::vector<double> Conditioning::left_of_levels(std::span<const std::uint16_t> 
             std::fill(sums.begin(), sums.end(), 0.0);
             const std::uint32_t cell = cell_[order[begin]];
             for (; end < order.size() && cell_[order[end]] == cell; ++end) {
-                sums[level[order[end]]] += 1.0;
+                add_row(order[end]);
             }
             explain(sums, 1.0 / cell_rows_[cell]);
         }
@@ -339,7 +344,7 @@ std::vector<double> Conditioning::left_of_levels(std::span<const std::uint16_t> 
     for (const double* vector : vectors_) {
         std::fill(sums.begin(), sums.end(), 0.0);
         for (std::size_t r = 0; r < level.size(); ++r) {
-            sums[level[r]] += vector[r];
+            sums[level[r]] += vector[r] * test_.root_weight(r);
         }
         explain(sums, 1.0);
     }
@@ -347,7 +352,7 @@ std::vector<double> Conditioning::left_of_levels(std::span<const std::uint16_t> 
 }
 
 std::size_t Conditioning::bytes() const {
-    return (basis_.size() + indicators_.size() + 1) * test_.stride() * sizeof(double) +
+    return (basis_.size() + moderators_.size() + 1) * test_.stride() * sizeof(double) +
            cell_.size() * sizeof(std::uint32_t);
 }
 

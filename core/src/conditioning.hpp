@@ -26,8 +26,8 @@ class Conditioning {
     double rows_left() const { return rows_left_; }  // degrees of freedom of a residual
     // By row: the inverse of the share of its variance that Z leaves, or 0 if Z fits the row perfectly.
     const double* weights() const { return weights_.data(); }
-    // Columns of Z by which dependence may vary: scores and indicators.
-    const std::vector<const double*>& moderators() const { return moderators_; }
+    // Columns of Z by which dependence may vary: scores and indicators, of mean square 1.
+    const std::vector<LineVector<double>>& moderators() const { return moderators_; }
     std::size_t bytes() const;
     // The matrix of what Z leaves of indicators: their sums of squares and products less what Z explains. `level`: by
     // row, the number of the indicator that is 1, or `count` if none is.
@@ -40,7 +40,9 @@ class Conditioning {
     void enrich(const std::vector<std::uint32_t>& numbers, double budget);
     bool add(Column column);  // orthogonalises it; false if Z explains it already
     void take_means_out(double* column) const;
-    Column scaled(const double* scores) const;  // of mean square 1
+    Column scaled(const double* scores) const;
+    Column weighted(Column column) const;  // times √w
+    void moderate(const double* scores);
     void weigh();
 
     const ResidualTest& test_;
@@ -49,8 +51,7 @@ class Conditioning {
     std::vector<Column> basis_;
     std::vector<const double*> vectors_;
     Column weights_;
-    std::vector<Column> indicators_;
-    std::vector<const double*> moderators_;
+    std::vector<Column> moderators_;
     std::size_t first_width_ = 0;
     double rows_left_ = 0.0;
 };

@@ -19,30 +19,28 @@ namespace {
 constexpr double common_share = 0.1;                       // of the rows, from which a value has an indicator
 constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of conditioning sets kept by a search, a thread
 
-void scale_to_length_1(double* column, std::size_t rows) {
-    const double mean = std::accumulate(column, column + rows, 0.0) / static_cast<double>(rows);
-    double squares = 0.0;
-    for (std::size_t r = 0; r < rows; ++r) {
-        column[r] -= mean;
-        squares += column[r] * column[r];
-    }
-    const double scale = squares > 0.0 ? 1.0 / std::sqrt(squares) : 0.0;
-    for (std::size_t r = 0; r < rows; ++r) {
-        column[r] *= scale;
-    }
-}
-
 }  // namespace
 
 ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> numbers, Rules rules, bool curved,
-                           ResidualLimits limits)
+                           std::span<const double> weights, ResidualLimits limits)
     : table_(table),
       numbers_(std::move(numbers)),
       stride_((table.rows() + 15) / 16 * 16),
+      weighted_(!weights.empty()),
+      effective_rows_(static_cast<double>(table.rows())),
+      root_weights_(table.rows(), 1.0),
       categorical_(table, rules),
       curved_(curved),
       limits_(limits),
       scores_(numbers_.size()) {
+    if (weighted_) {
+        const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+        effective_rows_ = sum * sum / std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
+        for (std::size_t r = 0; r < weights.size(); ++r) {
+            root_weights_[r] = std::sqrt(weights[r] * effective_rows_ / sum);
+        }
+        return;
+    }
     // Blom's scores of ranks 1, 1½, 2 …
     const double rows = static_cast<double>(table.rows());
     for (std::size_t half = 2; half <= 2 * table.rows(); ++half) {
@@ -61,32 +59,53 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
     Scores& made = scores_[column];
     made.columns.assign(stride_, 0.0);
     made.values = 0;
-    std::size_t common = 0, common_rows = 0;
+    std::size_t common = 0, common_end = 0;
+    double common_rows = 0.0, before = 0.0;
     for (std::size_t begin = 0, end = 0; begin < rows; begin = end) {
-        while (end < rows && values[order[end]] == values[order[begin]]) {
-            ++end;
+        double tied = 0.0;
+        for (; end < rows && values[order[end]] == values[order[begin]]; ++end) {
+            tied += root_weights_[order[end]] * root_weights_[order[end]];
         }
+        const double score = weighted_ ? normal_quantile((before + 0.5 * tied + 0.125) / (effective_rows_ + 0.25))
+                                       : quantiles_[begin + end - 1];  // half ranks begin + 1 + end, from 2 on
         for (std::size_t k = begin; k < end; ++k) {
-            made.columns[order[k]] = quantiles_[begin + end - 1];  // half ranks begin + 1 + end, from 2 on
+            made.columns[order[k]] = score;
         }
-        if (end - begin > common_rows) {
+        if (tied > common_rows) {
             common = begin;
-            common_rows = end - begin;
+            common_end = end;
+            common_rows = tied;
         }
+        before += tied;
         ++made.values;
     }
     made.width = 1;
-    if (made.values > 2 && static_cast<double>(common_rows) > common_share * static_cast<double>(rows)) {
+    if (made.values > 2 && common_rows > common_share * effective_rows_) {
         made.width = 2;
         made.columns.resize(2 * stride_, 0.0);
-        for (std::size_t k = common; k < common + common_rows; ++k) {
+        for (std::size_t k = common; k < common_end; ++k) {
             made.columns[stride_ + order[k]] = 1.0;
         }
     }
     for (std::size_t k = 0; k < made.width; ++k) {
-        scale_to_length_1(made.columns.data() + k * stride_, rows);
+        double* scores = made.columns.data() + k * stride_;
+        for (std::size_t r = 0; r < rows; ++r) {
+            scores[r] *= root_weights_[r];
+        }
+        centre(scores);
+        const double squares = std::inner_product(scores, scores + rows, scores, 0.0);
+        for (std::size_t r = 0; r < rows && squares > 0.0; ++r) {
+            scores[r] /= std::sqrt(squares);
+        }
     }
     bytes_ += made.columns.size() * sizeof(double);
+}
+
+void ResidualTest::centre(double* column) const {
+    const double mean = std::inner_product(column, column + rows(), root_weights_.begin(), 0.0) / effective_rows_;
+    for (std::size_t r = 0; r < rows(); ++r) {
+        column[r] -= mean * root_weights_[r];
+    }
 }
 
 void ResidualTest::set_category(std::size_t column) {
@@ -102,7 +121,8 @@ std::vector<std::uint16_t> ResidualTest::codes(std::size_t column) const {
 }
 
 bool ResidualTest::all_categorical(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const {
-    return !number(x) && !number(y) && std::none_of(given.begin(), given.end(), [&](auto z) { return number(z); });
+    return !weighted_ && !number(x) && !number(y) &&
+           std::none_of(given.begin(), given.end(), [&](auto z) { return number(z); });
 }
 
 Outcome ResidualTest::test(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const {

@@ -102,10 +102,10 @@ void Residuals::make_columns(const ResidualTest& test, const Conditioning& condi
         return;
     }
     square.assign(test.stride(), 0.0);
-    const double mean = 1.0 / static_cast<double>(test.rows());  // of a squared score: their length is 1
     for (std::size_t r = 0; r < test.rows(); ++r) {
-        square[r] = scores.columns[r] * scores.columns[r] - mean;
+        square[r] = scores.columns[r] * scores.columns[r] / test.root_weight(r);
     }
+    test.centre(square.data());
     const double before = dot(square, square);
     conditioning.take_out(square.data());
     take_block_out(block, square);
@@ -183,7 +183,7 @@ ResidualComparison::Covariances ResidualComparison::between_levels(const Residua
     for (std::size_t j = 0; j < q; ++j) {
         std::fill(sums.begin(), sums.end(), 0.0);
         for (std::size_t r = 0; r < test_.rows(); ++r) {
-            sums[levels.level[r]] += columns.block[j][r];
+            sums[levels.level[r]] += columns.block[j][r] * test_.root_weight(r);
         }
         solve(levels.factor, p, sums);
         for (std::size_t i = 0; i < p; ++i) {
@@ -255,8 +255,8 @@ double ResidualComparison::curvature_log_p(const Residuals& x, const Residuals& 
     if (used_ + x.block.size() * y.block.size() * given.moderators().size() <= most) {
         for (const LineVector<double>& a : x.block) {
             for (const LineVector<double>& b : y.block) {
-                for (const double* factor : given.moderators()) {
-                    multiply(a, b, factor);
+                for (const LineVector<double>& factor : given.moderators()) {
+                    multiply(a, b, factor.data());
                 }
             }
         }
@@ -265,11 +265,11 @@ double ResidualComparison::curvature_log_p(const Residuals& x, const Residuals& 
         return nan;
     }
     const double d = static_cast<double>(used_);
-    const double share = std::min(t_squared(given) / static_cast<double>(test_.rows()), 1.0 - least_rest);
+    const double share = std::min(t_squared(given) / test_.effective_rows(), 1.0 - least_rest);
     return f_log_sf(share / (1.0 - share) * (left - d) / d, d, left - d);
 }
 
-// Adds the product of two columns, and of a third of length 1 if there is one; none if one of the two is empty.
+// Adds the product of two columns, and of a third if there is one; none if one of the two is empty.
 void ResidualComparison::multiply(const LineVector<double>& a, const LineVector<double>& b, const double* factor) {
     if (a.empty() || b.empty()) {
         return;
@@ -281,9 +281,8 @@ void ResidualComparison::multiply(const LineVector<double>& a, const LineVector<
     for (std::size_t r = 0; r < test_.rows(); ++r) {
         product[r] = a[r] * b[r];
     }
-    const double root = std::sqrt(static_cast<double>(test_.rows()));
     for (std::size_t r = 0; r < test_.rows() && factor != nullptr; ++r) {
-        product[r] *= factor[r] * root;
+        product[r] *= factor[r];
     }
 }
 

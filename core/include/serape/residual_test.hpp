@@ -11,6 +11,10 @@
 //
 // The first question has four fifths of the level, the second one fifth (Bonferroni). Questions about categories alone
 // are left to G². The statistic is −2 ln p, which has two degrees of freedom.
+//
+// Rows may have weights w. They are scaled to add up to the effective number of rows, (Σw)²/Σw² before scaling, and
+// every column is multiplied by √w, so that products of columns are weighted sums. Questions about categories alone are
+// answered as all others then.
 #pragma once
 
 #include <cstddef>
@@ -48,12 +52,15 @@ class Conditioning;
 class ResidualTest {
   public:
     // `numbers`: by column of the table, whether it is one; the table's codes of such a column are not looked at.
+    // `weights`: one positive number a row, or none.
     ResidualTest(const PackedTable& table, std::vector<std::uint8_t> numbers, Rules rules, bool curved,
-                 ResidualLimits limits);
+                 std::span<const double> weights, ResidualLimits limits);
 
     std::size_t rows() const { return table_.rows(); }
     std::size_t columns() const { return numbers_.size(); }
     std::size_t stride() const { return stride_; }  // rows, and zeros up to whole lines
+    double effective_rows() const { return effective_rows_; }
+    double root_weight(std::size_t row) const { return root_weights_[row]; }
     bool number(std::size_t column) const { return numbers_[column] != 0; }
     // Needed before any question about a column: the values of a number, or that a category takes part.
     void set_values(std::size_t column, std::span<const double> values);
@@ -64,6 +71,9 @@ class ResidualTest {
     void screen(std::uint32_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                 std::size_t threads, CancellationToken& token, Answers out) const;
     SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
+
+    // Subtracts the mean of a column that is multiplied by √w.
+    void centre(double* column) const;
 
     // The block of a column: of a number its scores, centred and of length 1, column by column; of a category the
     // levels that have indicators.
@@ -85,6 +95,9 @@ class ResidualTest {
     const PackedTable& table_;
     std::vector<std::uint8_t> numbers_;
     std::size_t stride_;
+    bool weighted_;
+    double effective_rows_;
+    std::vector<double> root_weights_;
     ContingencyTest categorical_;
     bool curved_;
     ResidualLimits limits_;

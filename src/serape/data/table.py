@@ -141,12 +141,17 @@ class Table:
     @property
     def packed(self) -> _core.PackedTable:
         """The packed columns; an error if values are missing, or if rows have weights, which they do not hold."""
-        self.check_complete()
         if self.weights is not None:
             raise DataError(
                 f"the rows of this table have weights ({self.weights.kind}), which cannot be used here; make a table "
                 f"without sample_weight"
             )
+        return self.codes_alone
+
+    @property
+    def codes_alone(self) -> _core.PackedTable:
+        """The packed columns, for those who take account of weights; an error if values are missing."""
+        self.check_complete()
         return self._packed
 
     def check_complete(self) -> None:

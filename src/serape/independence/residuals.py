@@ -24,6 +24,9 @@ blind to dependence that shows neither in means and spreads of scores nor in the
 A test is not reliable if Z leaves fewer than 10 rows (rows less columns of the regression), or fewer than 5 for each
 product of the two blocks, or if Z determines X or Y. A perfect dependence has the smallest p-value that N rows can give.
 
+Survey weights multiply what is summed over rows; N is their effective number. With weights, questions about categories
+alone are answered by residuals too.
+
 Cost, with N rows and k columns in the regression: N k² for a conditioning set, then N k for each candidate. Scores take
 8 bytes per value.
 """
@@ -54,9 +57,10 @@ class Residuals(IndependenceTest):
     def __init__(self, table: Table) -> None:
         self.table = table
         self.variables = table.names
-        self.rows: int = table.rows
         self._numbers = frozenset(table.continuous)
-        self._native = _core.ResidualTest(table.packed, list(table.continuous), self.curved)
+        self.rows: int = table.rows if table.weights is None else table.weights.rows
+        weights = np.empty(0) if table.weights is None else table.weights.values
+        self._native = _core.ResidualTest(table.codes_alone, list(table.continuous), self.curved, weights)
         self._handed_over: set[int] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
