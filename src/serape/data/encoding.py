@@ -164,11 +164,12 @@ def encode_floats(
     name: str, values: NDArray[np.floating[Any]], missing: NDArray[np.bool_] | None = None, kind: Kind | None = None
 ) -> Encoded:
     """Encode real numbers; NaN counts as missing."""
-    nan = np.isnan(values)
+    numbers = values.astype(np.float64)  # contiguous, where `values` is a column of an array
+    nan = np.isnan(numbers)
     missing = _missing_or_none(nan if missing is None else nan | missing)
     if kind in AS_CODES:
         return _number_codes(name, values, missing, kind, AS_ASKED)
-    infinite = np.isinf(values)
+    infinite = np.isinf(numbers)
     if infinite.any():
         row = int(np.argmax(infinite))
         raise DataError(
@@ -177,8 +178,8 @@ def encode_floats(
         )
     check_numbers(name, values, missing, kind)
     reason = AS_ASKED if kind else "real numbers"
-    found = kind or kind_of_floats(values if missing is None else values[~missing])
-    return Encoded(found, reason, values=values.astype(np.float64), missing=missing)
+    found = kind or kind_of_floats(numbers if missing is None else numbers[~missing])
+    return Encoded(found, reason, values=numbers, missing=missing)
 
 
 def encode_booleans(

@@ -144,7 +144,6 @@ def is_monotone(values: NDArray[Any]) -> bool:
 
 def kind_of_floats(values: NDArray[np.floating[Any]]) -> Kind:
     """Return the kind of real numbers, none of which is missing."""
-    low, high = (values.min(), values.max()) if len(values) else (0, 0)
-    if 0 <= low < high <= 1 and bool(((values > 0) & (values < 1)).any()):
-        return "proportion"
-    return "continuous"
+    if len(values) == 0 or (low := values.min()) < 0 or not low < values.max() <= 1:
+        return "continuous"
+    return "proportion" if bool(((values > 0) & (values < 1)).any()) else "continuous"

@@ -21,11 +21,8 @@ def column_notes(table: Table) -> list[str]:
     """Return notes about the kinds of columns, constant columns and columns of too many levels."""
     names = table.names
     constant = [name for k, name in enumerate(names) if table.is_constant(k)]
-    sparse = [
-        name
-        for k, name in enumerate(names)
-        if table.levels(k) > max(MIN_ROWS_PER_LEVEL, table.rows // MIN_ROWS_PER_LEVEL)
-    ]
+    max_levels = max(MIN_ROWS_PER_LEVEL, table.rows // MIN_ROWS_PER_LEVEL)
+    sparse = [name for k, name in enumerate(names) if table.levels(k) > max_levels]
     notes = _kind_notes(table)
     if constant:
         notes.append(f"constant, so never part of a blanket: {abbreviate(constant)}")
