@@ -285,3 +285,10 @@ class TestAsked:
         data = {"id": range(40), "name": [f"n{k}" for k in range(40)], "x": [0, 1] * 20}
         assert Table(data, kinds={"id": "continuous", "name": "categorical"}).identifiers == frozenset()
         assert Table(data, kinds={"x": "identifier"}).kinds["x"] == "identifier"
+
+    def test_an_ordinal_column_where_categories_are_needed(self) -> None:
+        table = Table({"x": [1, 2, 3] * 9, "y": ["u", "v", "w"] * 9}, kinds={"x": "ordinal"})
+        with pytest.raises(
+            serape.DataError, match=r"'x' is continuous \(ordinal, as asked\).*kinds={'x': 'categorical'}"
+        ):
+            serape.ci_test(table, "x", "y", test="trend")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import serape
+from serape.independence import G2
 from serape.questions.query import Query
 from serape.settings import Settings
 
@@ -59,6 +60,11 @@ def test_refusals() -> None:
         with pytest.raises(serape.DataError, match=f"known member '{target}' is an identifier"):
             serape.markov_blanket(TABLE, "y", known_members=[target])
         assert serape.markov_blanket(TABLE, "y", forbidden_members=[target]).blanket
+        with pytest.raises(serape.DataError, match=f"the variable '{target}' is an identifier"):
+            serape.ci_test(TABLE, "y", target, test="mixed")
+        with pytest.raises(serape.DataError, match=f"'g2' cannot use '{target}', an identifier"):
+            G2(TABLE).check([TABLE.position(target)])
+    assert serape.ci_test(visits(), "y", "id", ignore=["name"], kinds={"id": "continuous"}).reliable
 
 
 def test_many_targets() -> None:

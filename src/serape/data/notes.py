@@ -65,6 +65,23 @@ def _kind_notes(table: Table) -> list[str]:
     return notes
 
 
+def not_categorical(table: Table, needed_by: str, continuous: list[str]) -> str:
+    """Return why columns of numbers cannot be used where categories are needed, and what to do."""
+    first = table.variables[continuous[0]]
+    if first.kind == "identifier":
+        return (
+            f"{needed_by} cannot use {first.name!r}, an identifier ({first.reason}); to use it, pass "
+            f"{kind_in_use(first)} (--kind on the command line)"
+        )
+    are, them = ("is", "it") if len(continuous) == 1 else ("are", "them")
+    reason = first.reason if first.kind == "continuous" else f"{first.kind}, {first.reason}"
+    return (
+        f"{needed_by} needs categorical columns, but {abbreviate(continuous)} {are} continuous ({reason}); discretise "
+        f"{them}, ignore {them}, or, if the values are categories, pass kinds={{{first.name!r}: 'categorical'}} to "
+        f"Table (--ignore and --kind on the command line)"
+    )
+
+
 def kind_in_use(identifier: Variable) -> str:
     """Return the setting with which an identifier takes part in searches."""
     return f"kinds={{{identifier.name!r}: {'categorical' if identifier.levels else 'continuous'!r}}}"

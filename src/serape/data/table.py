@@ -17,7 +17,7 @@ from serape.data.csv_files import TextOptions, with_first_line_note
 from serape.data.encoding import Codes, Encoded, as_codes
 from serape.data.kinds import Kind, Kinds
 from serape.data.missing import describe_gaps, treat_missing
-from serape.data.notes import column_notes
+from serape.data.notes import column_notes, not_categorical
 from serape.data.pickling import packed_again, stored
 from serape.data.provenance import Provenance, how_made
 from serape.data.reading import read
@@ -334,13 +334,7 @@ class Table:
         """Raise an error that names `needed_by` if some of the variables are continuous."""
         continuous = [self.names[k] for k in self.continuous if k in variables]
         if continuous:
-            are, them = ("is", "it") if len(continuous) == 1 else ("are", "them")
-            reason = self.variables[continuous[0]].reason
-            raise DataError(
-                f"{needed_by} needs categorical columns, but {abbreviate(continuous)} {are} continuous ({reason}); "
-                f"discretise {them}, ignore {them}, or, if the values are categories, pass "
-                f"kinds={{{continuous[0]!r}: 'categorical'}} to Table (--ignore and --kind on the command line)"
-            )
+            raise DataError(not_categorical(self, needed_by, continuous))
 
     def column(self, variable: str | int) -> NDArray[Any]:
         """Return the values of a column as they were before encoding; None or NaN where they are missing.
