@@ -145,3 +145,20 @@ def test_naming_takes_one_screen_that_is_not_counted(monkeypatch: pytest.MonkeyP
     assert len(screens) == 2 * silently + 1
     assert (named.tests, named.skipped, named.blanket) == (plain.tests, plain.skipped, silent.blanket)
     assert len(named.notes) == len(plain.notes) + 1
+
+
+def test_a_determined_candidate_is_not_named() -> None:
+    """Given the town, its region does not vary: there is nothing to test, however many rows there are."""
+    data = towns()
+    data["region"] = [int(town[1:]) % 5 for town in data["town"]]
+    data["height"] = np.random.default_rng(5).normal(size=len(data["town"]))
+    for test in ("g2", "auto"):
+        ignored = ["height"] if test == "g2" else []
+        found = serape.markov_blanket(
+            data, "y", "iamb", test=test, alpha=0.01, reliability="cells", known_members=["town"], ignore=ignored
+        )
+        assert not any("too few rows to test" in note and "region" in note for note in found.notes)
+    data["same"] = [["no", "yes"][v] for v in data["y"]]
+    found = serape.markov_blanket(data, "y", "iamb", alpha=0.01)
+    assert "same" in found.blanket
+    assert not any("too few rows to test" in note for note in found.notes)
