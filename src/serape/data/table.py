@@ -24,7 +24,7 @@ from serape.data.reading import read
 from serape.data.rows import with_row_settings, with_weights_applied
 from serape.data.variables import Variable, Variables, position_of
 from serape.data.weights import Weights
-from serape.errors import DataError, OptionError, abbreviate, suggestion
+from serape.errors import DataError, OptionError, suggestion
 from serape.settings import DataSettings, refuse_encoding_again
 from serape.types import Missing, WeightKind
 
@@ -337,10 +337,7 @@ class Table:
             raise DataError(not_categorical(self, needed_by, continuous))
 
     def column(self, variable: str | int) -> NDArray[Any]:
-        """Return the values of a column as they were before encoding; None or NaN where they are missing.
-
-        Dates are numbers of days.
-        """
+        """Return the values of a column as before encoding, dates in days; None or NaN where they are missing."""
         k = self.position(variable)
         if k in self._values and not self._levels[k]:
             return self._values[k]
@@ -400,4 +397,3 @@ class Table:
 
     def _variable(self, k: int) -> Variable:
         return Variable(self.names[k], self._kinds[k], self._levels[k], self._reasons[k])
-
