@@ -201,8 +201,13 @@ def _association(x: Column, y: Column, z: tuple[Column, ...]) -> tuple[float, fl
 
 
 def content(table: serape.Table) -> Mapping[str, Any]:
-    """Return what a table holds, by column: kind, levels, values."""
+    """Return what a table holds, by column: whether it holds categories or numbers, levels, values."""
+    numbers = {table.names[k] for k in table.continuous}
     return {
-        name: [v.kind, [str(level) for level in v.levels], [str(value) for value in table.column(name).tolist()]]
+        name: [
+            "continuous" if name in numbers else "categorical",
+            [str(level) for level in v.levels],
+            [str(value) for value in table.column(name).tolist()],
+        ]
         for name, v in table.variables.items()
     }

@@ -107,7 +107,7 @@ def random_table(random: np.random.Generator, rows: int, levels: Sequence[int], 
         f"c{k}": np.array([f"l{v:03}" for v in range(count)], object)[column]
         for k, (column, count) in enumerate(zip(columns, levels, strict=True))
     }
-    return Table(declared)
+    return Table(declared, kinds="categorical")
 
 
 def random_network(random: np.random.Generator, nodes: int, density: float = 0.4, most_levels: int = 3) -> Network:

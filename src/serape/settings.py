@@ -155,8 +155,8 @@ class DataSettings:
 
     kinds: str | Mapping[str, str] | None = _setting(
         None,
-        'The kinds of columns, "categorical" or "continuous": one word for all, or a dict by name. Detected if not '
-        "given.",
+        'The kinds of columns: "categorical", "boolean", "ordinal", "continuous", "count", "proportion", "date" or '
+        '"identifier" (docs/data.md); one word for all, or a dict by name. Detected if not given.',
     )
     missing: Missing = _setting(
         "error",

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.discretise import Method, discretise
-from serape.data.encoding import FEW_LEVELS, Encoded, Kind, Kinds, encode_array
+from serape.data.encoding import Encoded, encode_array
+from serape.data.kinds import FEW_LEVELS, KINDS, Kind, Kinds
 from serape.data.reading import read, read_series
 from serape.data.table import Table
 from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError
@@ -53,7 +54,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     random_state
         A seed. With a seed, exact ties are broken at random; without, by the order of the columns.
     kinds
-        As in `serape.Table`: "categorical" or "continuous" for all columns of X, or by name.
+        As in `serape.Table`: a kind, such as "categorical" or "continuous", for all columns of X, or kinds by name.
     missing
         As in `serape.Table`, for X: "error", "drop", "level" or "pairwise". Unless it is "error", `transform` accepts
         missing values. y must be complete.
@@ -66,8 +67,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     algorithm_options
         A dict of options of the algorithm.
     target_kind
-        The kind of y: "categorical", "continuous", or "auto". With "auto", text, truth values, declared categories and
-        whole numbers of at most 20 distinct values (also as 1.0, 2.0, …) are categorical, other numbers continuous.
+        The kind of y: "categorical", "continuous" or another of the kinds, but not "identifier", or "auto". With
+        "auto", text, truth values, declared categories and whole numbers of at most 20 distinct values (also as 1.0,
+        2.0, …) are used as categories, other numbers as numbers.
     discretise, bins
         Divide continuous columns (and y, if it is continuous) into classes for the search, so that tests for
         categorical columns can be used: "quantile", "width" or "mdl", as in `serape.discretise`. `transform` returns
@@ -247,8 +249,9 @@ def _name_of(y: Any, names: list[str]) -> str:
 
 def _target(name: str, y: Any, asked: TargetKind) -> Encoded:
     """Return y as a column."""
-    if asked not in ("auto", "categorical", "continuous"):
-        raise OptionError(f"target_kind={asked!r} is not known; use 'auto', 'categorical' or 'continuous'")
+    if asked not in ("auto", *KINDS) or asked == "identifier":
+        known = ", ".join(repr(kind) for kind in ("auto", *KINDS) if kind != "identifier")
+        raise OptionError(f"target_kind={asked!r} is not known; use one of {known}")
     values = column_or_1d(y, warn=True)
     if values.dtype.kind == "f":
         assert_all_finite(values, input_name="y")
@@ -260,6 +263,8 @@ def _target(name: str, y: Any, asked: TargetKind) -> Encoded:
         column = read_series(name, series, None)
     else:
         column = _by_values(name, values)
+    if column.kind == "identifier":  # y is the target, whatever it looks like
+        return _target(name, y, "categorical" if column.levels else "continuous")
     if column.missing is not None:
         row = int(np.argmax(column.missing))
         raise DataError(

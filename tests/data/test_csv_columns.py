@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from serape.data.csv_files import MISSING, TextOptions, read_csv
-from serape.data.encoding import Encoded, Kinds
+from serape.data.encoding import Encoded
+from serape.data.kinds import Kinds
 from serape.errors import DataError
 
 INT64 = range(-(2**63), 2**63)
@@ -20,6 +21,14 @@ INT64 = range(-(2**63), 2**63)
 
 def integers(rng: random.Random) -> str:
     return str(rng.randint(-5, rng.choice([3, 40])))
+
+
+def counts(rng: random.Random) -> str:
+    return str(rng.randint(0, 40))
+
+
+def shares(rng: random.Random) -> str:
+    return f"{rng.random():.2f}"
 
 
 def spaced_integers(rng: random.Random) -> str:
@@ -56,7 +65,7 @@ def odd_numbers(rng: random.Random) -> str:
     return rng.choice(["1_000", "1000", "٣", "NAN", "3"])
 
 
-MAKERS = (integers, spaced_integers, floats, words, mixed, codes, huge, large, odd_numbers)
+MAKERS = (integers, counts, shares, spaced_integers, floats, words, mixed, codes, huge, large, odd_numbers)
 
 
 def plain(fields: list[str]) -> tuple[str, str, tuple[Any, ...], list[Any]]:
@@ -73,15 +82,25 @@ def plain(fields: list[str]) -> tuple[str, str, tuple[Any, ...], list[Any]]:
             break
     is_code = any(len(d := label.lstrip("+-")) > 1 and d.isdigit() and d[0] == "0" for label in present)
     if not numbers or len(numbers) < len(present) or is_code or any("_" in label for label in present):
-        return "categorical", "text", tuple(sorted(set(present))), [None if v in MISSING else v for v in labels]
+        texts = tuple(sorted(set(present)))
+        kind = "boolean" if {v.lower() for v in texts} == {"yes", "no"} and len(texts) == 2 else "categorical"
+        return kind, "text", texts, [None if v in MISSING else v for v in labels]
     known = dict(zip(present, numbers, strict=True))
     values = [known.get(label) for label in labels]
     if isinstance(numbers[0], float):
-        return "continuous", "real numbers", (), [None if v is None or math.isnan(v) else v for v in values]
+        finite = [v for v in numbers if not math.isnan(v)]
+        within = all(0 <= v <= 1 for v in finite) and any(0 < v < 1 for v in finite) and min(finite) < max(finite)
+        return (
+            "proportion" if within else "continuous",
+            "real numbers",
+            (),
+            [None if v is None or math.isnan(v) else v for v in values],
+        )
     distinct = sorted(set(numbers))
     if len(distinct) <= 20:
         return "categorical", f"whole numbers, {len(distinct)} distinct", tuple(distinct), values
-    return "continuous", f"whole numbers, {len(distinct)} distinct (more than 20)", (), [
+    kind = "count" if 0 <= distinct[0] < distinct[1] <= 3 else "continuous"
+    return kind, f"whole numbers, {len(distinct)} distinct (more than 20)", (), [
         None if v is None else float(v) for v in values
     ]  # fmt: skip
 

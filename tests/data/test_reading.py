@@ -74,7 +74,7 @@ def test_sources(source: str, tmp_path: Path) -> None:
     assert len(table) == table.rows == 6
     variables = table.variables
     assert list(variables) == list(COLUMNS)
-    assert [v.kind for v in variables.values()] == ["categorical", "categorical", "categorical", "continuous"]
+    assert [v.kind for v in variables.values()] == ["categorical", "boolean", "categorical", "continuous"]
     assert variables["text"].levels == ("a", "b", "c")
     assert variables["truth"].levels == (False, True)
     assert variables["whole"].levels == (1, 3, 7)
@@ -115,7 +115,7 @@ class TestArrays:
         assert table.names[:3] == ("x0", "x1", "x2")
         for k in (0, 63, 64, 149):
             assert (table.column(k) == values[:, k]).all()
-            assert table.variables[f"x{k}"].kind == "categorical"
+            assert table.variables[f"x{k}"].kind == ("boolean" if kind is bool else "categorical")
 
     @given(
         st.lists(
@@ -199,7 +199,7 @@ class TestSparse:
 class TestKinds:
     def test_rule_for_whole_numbers(self) -> None:
         table = Table({"twenty": list(range(20)) * 2, "more": list(range(21)) + list(range(19))})
-        assert [v.kind for v in table.variables.values()] == ["categorical", "continuous"]
+        assert [v.kind for v in table.variables.values()] == ["categorical", "count"]
         assert "21 distinct (more than 20)" in table.variables["more"].reason
 
     def test_overruled_by_name(self) -> None:
@@ -218,8 +218,8 @@ class TestKinds:
             Table({"a": ["1", "x"]}, kinds={"a": "continuous"})
 
     def test_unknown_kind(self) -> None:
-        with pytest.raises(serape.OptionError, match="kind 'ordinal' of column 'a'"):
-            Table({"a": [1, 2]}, kinds={"a": "ordinal"})
+        with pytest.raises(serape.OptionError, match="kind 'ordinals' of column 'a'.*Did you mean 'ordinal'"):
+            Table({"a": [1, 2]}, kinds={"a": "ordinals"})
         with pytest.raises(serape.OptionError, match="kind 'discrete' of all columns"):
             Table({"a": [1, 2]}, kinds="discrete")
 

@@ -287,7 +287,8 @@ class TestDegenerate:
         names = [f"i{k}" for k in range(rows)]
         random = np.random.default_rng(16)
         table = Table(
-            {"id": names, "other": names[::-1], "u": random.normal(size=rows), "a": random.integers(2, size=rows)}
+            {"id": names, "other": names[::-1], "u": random.normal(size=rows), "a": random.integers(2, size=rows)},
+            kinds={"id": "categorical", "other": "categorical"},
         )
         test = RegressionTest(table)
         for x, y, z in [(0, 1, ()), (0, 2, ()), (2, 3, (0,)), (0, 3, (1, 2))]:

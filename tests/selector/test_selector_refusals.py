@@ -25,7 +25,7 @@ from tables import mixed_frame
     ("settings", "message"),
     [
         ({"finds": "spouses"}, "finds='spouses'"),
-        ({"target_kind": "ordinal"}, "target_kind='ordinal'"),
+        ({"target_kind": "identifier"}, "target_kind='identifier'"),
         ({"missing": "guess"}, "missing='guess'"),
         ({"discretise": "trees"}, "method='trees'"),
         ({"algorithm": "imab"}, "Did you mean 'iamb'"),

@@ -14,6 +14,7 @@ import typer
 
 import serape
 from serape.data.csv_files import column_names, is_csv
+from serape.data.kinds import KINDS
 from serape.errors import DataError, OptionError
 from serape.independence import TESTS
 from serape.local.registry import ALGORITHMS
@@ -122,7 +123,7 @@ class DataOptions:
     kind: Annotated[
         list[str] | None,
         typer.Option(
-            help="Kind of a column, as NAME=categorical or NAME=continuous; repeatable.", rich_help_panel=_DATA
+            help=f"Kind of a column, as NAME=KIND; repeatable. Kinds: {', '.join(KINDS)}.", rich_help_panel=_DATA
         ),
     ] = None
     ignore: Annotated[
@@ -281,7 +282,7 @@ class SearchOptions(QuestionOptions):
 def _kind(entry: str) -> tuple[str, str]:
     name, equals, value = entry.rpartition("=")
     if not equals:
-        raise OptionError(f"--kind {entry!r} must be NAME=categorical or NAME=continuous")
+        raise OptionError(f"--kind {entry!r} must be NAME=KIND, such as NAME=categorical; kinds are {', '.join(KINDS)}")
     return name, value
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.data.encoding import Encoded, Kind, as_codes
+from serape.data.encoding import Encoded, as_codes
+from serape.data.kinds import AS_ASKED, Kind, is_monotone
 from serape.data.weights import Weights
 from serape.errors import DataError, OptionError, abbreviate, suggestion
 
@@ -46,8 +47,23 @@ class Columns:
 
     @property
     def values(self) -> dict[int, NDArray[np.float64]]:
-        """By position, the values of continuous columns."""
+        """By position, the values of columns of numbers."""
         return {k: c.values for k, c in enumerate(self.encoded) if c.values is not None}
+
+    def without_false_identifiers(self) -> Columns:
+        """Return the columns with ranks as numbers: several columns of consecutive numbers, each in another order."""
+        ranks = [
+            k
+            for k, c in enumerate(self.encoded)
+            if c.kind == "identifier" and c.reason != AS_ASKED and c.values is not None
+            if not c.levels and not is_monotone(c.values)
+        ]
+        if len(ranks) < 2:
+            return self
+        encoded = list(self.encoded)
+        for k in ranks:
+            encoded[k] = replace(encoded[k], kind="continuous", reason="whole numbers, like ranks")
+        return replace(self, encoded=encoded)
 
     def with_columns(self, encoded: list[Encoded]) -> Columns:
         """Return the same names and rows with other columns."""
@@ -98,7 +114,7 @@ class Columns:
         return Columns([*self.names, name], self.rows, [*self.unpacked().encoded, column], notes=self.notes)
 
     def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
-        """Return the categorical columns packed, and all levels; a continuous column is packed as one of one level."""
+        """Return the categorical columns packed, and all levels; a column of numbers is packed as one of one level."""
         packed = _core.PackedTable(self.rows)
         packed.reserve_planes(sum(len(c.levels) - 1 for c in self.encoded if 1 < len(c.levels) <= 8))
         zeros = np.zeros(self.rows, np.uint8)
@@ -117,11 +133,12 @@ class WideColumns(Columns):
     packed: _core.PackedTable | None = None
     all_levels: list[tuple[Any, ...]] = field(default_factory=list)
     all_reasons: list[str] = field(default_factory=list)
+    all_kinds: list[Kind] = field(default_factory=list)
 
     @property
     def kinds(self) -> list[Kind]:
         """The kind of every column."""
-        return ["categorical"] * len(self.names)
+        return self.all_kinds
 
     @property
     def reasons(self) -> list[str]:
@@ -132,8 +149,8 @@ class WideColumns(Columns):
         """Return the columns, each one an `Encoded`."""
         packed, levels = self.pack()
         encoded = [
-            Encoded("categorical", reason, levels[k], as_codes(packed.codes(k), len(levels[k])))
-            for k, reason in enumerate(self.reasons)
+            Encoded(kind, reason, levels[k], as_codes(packed.codes(k), len(levels[k])))
+            for k, (kind, reason) in enumerate(zip(self.kinds, self.reasons, strict=True))
         ]
         return Columns(self.names, self.rows, encoded, notes=self.notes, weights=self.weights, groups=self.groups)
 
@@ -147,8 +164,8 @@ class WideColumns(Columns):
             return super().with_added_column(name, column)
         packed, all_levels = self.pack()
         packed.append(np.ascontiguousarray(codes), len(levels))
-        reasons = [*self.all_reasons, column.reason]
-        return WideColumns([*self.names, name], self.rows, [], packed, [*all_levels, levels], reasons)
+        reasons, kinds = [*self.all_reasons, column.reason], [*self.all_kinds, column.kind]
+        return WideColumns([*self.names, name], self.rows, [], packed, [*all_levels, levels], reasons, kinds)
 
     def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
         """Return the packed columns and all levels."""

@@ -2,7 +2,8 @@
 
 The first line names the columns, unless it looks like data (`_why_data`) or the caller says otherwise. The separator is
 the commonest of comma, semicolon, tab and bar in the first line. A column holds whole numbers or real numbers if all
-its values are such numbers, otherwise text. Empty fields and the words in `MISSING` are missing values.
+its values are such numbers, otherwise text, which may be dates. Empty fields and the words in `MISSING` are missing
+values.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.data.encoding import Encoded, Kind, Kinds, encode_distinct, encode_floats, encode_integers
+from serape.data.encoding import Encoded, encode_distinct, encode_floats, encode_integers
+from serape.data.kinds import Kind, Kinds
 from serape.errors import DataError, OptionError, abbreviate
 from serape.files import COMPRESSED, open_text
 
@@ -283,7 +285,7 @@ def _encode_text(
             values[~is_gap] = numbers
             if numbers.dtype.kind == "f":
                 return encode_floats(name, values[codes], is_gap[codes])
-            return encode_integers(name, values, is_gap).rows(codes)
+            return encode_integers(name, values, is_gap, rows=codes)
     distinct: dict[str | None, int] = {}  # stripping can make two texts equal
     code_of = [
         distinct.setdefault(None if gap else label, len(distinct)) for label, gap in zip(labels, is_gap, strict=True)

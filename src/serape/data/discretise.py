@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.data.encoding import Encoded, Kinds, as_codes
+from serape.data.encoding import Encoded, as_codes
+from serape.data.kinds import Kinds
 from serape.data.reading import read
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, OptionError, abbreviate, is_integer, suggestion
@@ -292,7 +293,7 @@ def _between(low: float, high: float) -> float:
 
 def _chosen(table: Table, columns: Sequence[str | int] | str | int | None) -> list[int]:
     if columns is None:
-        return list(table.continuous)
+        return [k for k in table.continuous if k not in table.identifiers]
     if isinstance(columns, str) or is_integer(columns):
         columns = (columns,)  # type: ignore[assignment]
     if not isinstance(columns, Iterable):

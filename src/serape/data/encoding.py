@@ -1,37 +1,35 @@
-"""Encoding a column: its kind, its levels and its codes.
+"""Encoding a column: its kind, its levels and its codes, or its numbers.
 
-The rule that decides a column's kind, unless the caller sets it:
-
-========================================  ===========
-values                                    kind
-========================================  ===========
-strings, declared categories, booleans    categorical
-integers with at most 20 distinct values  categorical
-integers with more                        continuous
-floats                                    continuous
-========================================  ===========
-
-The levels are the declared categories, whether they occur or not; without any, the values that occur, sorted.
+`serape.data.kinds` holds the rule that decides a column's kind. The levels are the declared categories, whether they
+occur or not; without any, the values that occur, sorted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from datetime import date
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.errors import DataError, OptionError
-
-Kind = Literal["categorical", "continuous"]
-KINDS: tuple[Kind, ...] = ("categorical", "continuous")
-
-FEW_LEVELS = 20
-"""Integers with at most this many distinct values are categories."""
+from serape.data.dates import UNIT, days_of, days_of_array, parse_date, parse_dates
+from serape.data.kinds import (
+    AS_ASKED,
+    AS_CODES,
+    FEW_LEVELS,
+    Kind,
+    check_boolean,
+    check_numbers,
+    kind_of_floats,
+    kind_of_integers,
+    kind_of_labels,
+    names_rows,
+)
+from serape.errors import DataError
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
@@ -40,8 +38,8 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 class Encoded:
     """One column, ready to be packed.
 
-    A categorical column has codes and levels, a continuous one has values. Where `missing` is true, codes and values
-    have no meaning.
+    A column of categories has codes and levels, one of numbers has values. If it has values and levels, the values are
+    the positions of levels. Where `missing` is true, codes and values have no meaning.
     """
 
     kind: Kind
@@ -97,34 +95,6 @@ def as_codes(codes: NDArray[Any], levels: int) -> Codes:
     return codes.astype(np.uint8) if levels <= 256 else codes.astype(np.uint16)
 
 
-class Kinds:
-    """The kinds that a caller sets: one for all columns, or some by name."""
-
-    def __init__(self, given: str | Mapping[str, str] | None = None) -> None:
-        self.by_name: dict[str, Kind] = {}
-        self.for_all: Kind | None = None
-        if isinstance(given, str):
-            self.for_all = self._checked(given, "all columns")
-        elif isinstance(given, Mapping):
-            self.by_name = {str(name): self._checked(kind, f"column {name!r}") for name, kind in given.items()}
-        elif given is not None:
-            raise OptionError(f"kinds must be one word for all columns or a dict by column name, not {given!r:.60}")
-
-    @staticmethod
-    def _checked(kind: str, columns: str) -> Kind:
-        for known in KINDS:
-            if kind == known:
-                return known
-        raise OptionError(f"kind {kind!r} of {columns} is not known; use 'categorical' or 'continuous'")
-
-    def __bool__(self) -> bool:
-        return self.for_all is not None or bool(self.by_name)
-
-    def of(self, name: str) -> Kind | None:
-        """Return the kind that the caller sets for a column, or None."""
-        return self.by_name.get(name, self.for_all)
-
-
 def _check_levels(name: str, levels: int) -> None:
     if levels > _core.MAX_LEVELS:
         raise DataError(
@@ -137,72 +107,99 @@ def _missing_or_none(missing: NDArray[np.bool_] | None) -> NDArray[np.bool_] | N
     return missing if missing is not None and bool(missing.any()) else None
 
 
-def _categorical_numbers(
+def _number_codes(
     name: str,
     values: NDArray[Any],
     missing: NDArray[np.bool_] | None,
+    kind: Kind,
     reason: str,
     distinct: NDArray[Any] | None = None,
 ) -> Encoded:
     if distinct is None:
         distinct = np.unique(values if missing is None else values[~missing])
     _check_levels(name, len(distinct))
+    check_boolean(name, len(distinct), kind)
     if len(distinct) == 0:
         codes = np.zeros(len(values), np.intp)
     else:
         codes = np.minimum(np.searchsorted(distinct, values), len(distinct) - 1)
-    return Encoded("categorical", reason, tuple(distinct.tolist()), as_codes(codes, len(distinct)), missing=missing)
+    return Encoded(kind, reason, tuple(distinct.tolist()), as_codes(codes, len(distinct)), missing=missing)
 
 
 def encode_integers(
-    name: str, values: NDArray[np.integer[Any]], missing: NDArray[np.bool_] | None = None, kind: Kind | None = None
+    name: str,
+    values: NDArray[np.integer[Any]],
+    missing: NDArray[np.bool_] | None = None,
+    kind: Kind | None = None,
+    rows: NDArray[np.int64] | None = None,
 ) -> Encoded:
-    """Encode whole numbers."""
+    """Encode whole numbers.
+
+    If `rows` is given, it holds for every row the index of its value.
+    """
     missing = _missing_or_none(missing)
-    if kind != "continuous":
+    if kind in AS_CODES:
+        column = _number_codes(name, values, missing, kind, AS_ASKED)
+    elif kind is not None:
+        check_numbers(name, values, missing, kind)
+        column = Encoded(kind, AS_ASKED, values=values.astype(np.float64), missing=missing)
+    else:
         distinct = np.unique(values if missing is None else values[~missing])
-        if kind == "categorical":
-            return _categorical_numbers(name, values, missing, "as asked", distinct)
         if len(distinct) <= FEW_LEVELS:
             reason = f"whole numbers, {len(distinct)} distinct"
-            return _categorical_numbers(name, values, missing, reason, distinct)
-        reason = f"whole numbers, {len(distinct):,} distinct (more than {FEW_LEVELS})"
-    else:
-        reason = "as asked"
-    return Encoded("continuous", reason, values=values.astype(np.float64), missing=missing)
+            column = _number_codes(name, values, missing, "categorical", reason, distinct)
+        else:
+            every = values if rows is None else values[rows]
+            if missing is not None:
+                every = every[~(missing if rows is None else missing[rows])]
+            found = kind_of_integers(every, distinct)
+            reason = f"whole numbers, {len(distinct):,} distinct (more than {FEW_LEVELS})"
+            if found == "identifier":
+                reason = "whole numbers that number the rows"
+            column = Encoded(found, reason, values=values.astype(np.float64), missing=missing)
+    return column if rows is None else column.rows(rows)
 
 
 def encode_floats(
     name: str, values: NDArray[np.floating[Any]], missing: NDArray[np.bool_] | None = None, kind: Kind | None = None
 ) -> Encoded:
     """Encode real numbers; NaN counts as missing."""
-    nan = np.isnan(values)
+    numbers = values.astype(np.float64)  # contiguous, where `values` is a column of an array
+    nan = np.isnan(numbers)
     missing = _missing_or_none(nan if missing is None else nan | missing)
-    if kind == "categorical":
-        return _categorical_numbers(name, values, missing, "as asked")
-    infinite = np.isinf(values)
+    if kind in AS_CODES:
+        return _number_codes(name, values, missing, kind, AS_ASKED)
+    infinite = np.isinf(numbers)
     if infinite.any():
         row = int(np.argmax(infinite))
         raise DataError(
             f"column {name!r} has an infinite value ({values[row]}) in row {row}; "
             f"replace it by a number or a missing value"
         )
-    reason = "as asked" if kind else "real numbers"
-    return Encoded("continuous", reason, values=values.astype(np.float64), missing=missing)
+    check_numbers(name, values, missing, kind)
+    reason = AS_ASKED if kind else "real numbers"
+    found = kind or kind_of_floats(numbers if missing is None else numbers[~missing])
+    return Encoded(found, reason, values=numbers, missing=missing)
 
 
 def encode_booleans(
     name: str, values: NDArray[np.bool_], missing: NDArray[np.bool_] | None = None, kind: Kind | None = None
 ) -> Encoded:
     """Encode truth values."""
-    if kind == "continuous":
+    if kind is not None and kind not in AS_CODES:
         return encode_integers(name, values.astype(np.uint8), missing, kind)
-    numbers = _categorical_numbers(
-        name, values.astype(np.uint8), _missing_or_none(missing), "as asked" if kind else "truth values"
-    )
-    return Encoded(
-        "categorical", numbers.reason, tuple(bool(v) for v in numbers.levels), numbers.codes, missing=numbers.missing
-    )
+    reason = AS_ASKED if kind else "truth values"
+    numbers = _number_codes(name, values.astype(np.uint8), _missing_or_none(missing), kind or "boolean", reason)
+    return replace(numbers, levels=tuple(bool(v) for v in numbers.levels))
+
+
+def encode_days(
+    name: str, days: NDArray[np.float64], missing: NDArray[np.bool_] | None = None, kind: Kind | None = None
+) -> Encoded:
+    """Encode dates that are given in days."""
+    if kind in (None, "date"):
+        return Encoded("date", f"dates, in {UNIT}", values=days, missing=_missing_or_none(missing))
+    return encode_floats(name, days, missing, kind)
 
 
 def is_missing(value: object) -> bool:
@@ -219,10 +216,10 @@ def encode_labels(
     values: Sequence[Any],
     *,
     declared: Sequence[Any] | None = None,
+    ordered: bool = False,
     kind: Kind | None = None,
-    reason: str = "text",
 ) -> Encoded:
-    """Encode values of any hashable type; equal values are one level."""
+    """Encode values of any hashable type; equal values are one level. `declared` categories may be `ordered`."""
     code_of: dict[Any, int] = {} if declared is None else {label: k for k, label in enumerate(declared)}
     try:
         codes = np.fromiter((code_of.setdefault(v, len(code_of)) for v in values), np.int64, len(values))
@@ -232,7 +229,7 @@ def encode_labels(
             f"column {name!r} holds a {type(odd).__name__} ({odd!r:.60}); every cell must be a single value"
         ) from None
     return encode_distinct(
-        name, list(code_of), codes, declared=None if declared is None else len(declared), kind=kind, reason=reason
+        name, list(code_of), codes, declared=None if declared is None else len(declared), ordered=ordered, kind=kind
     )
 
 
@@ -250,18 +247,35 @@ def encode_distinct(
     codes: NDArray[np.int64],
     *,
     declared: int | None = None,
+    ordered: bool = False,
     kind: Kind | None = None,
-    reason: str = "text",
 ) -> Encoded:
     """Encode a column given as distinct labels and, for every row, the index of its label.
 
     If `declared` is given, the first `declared` labels are the declared categories.
     """
     is_gap = np.array([is_missing(label) for label in labels], bool)
-    if kind == "continuous":
-        return encode_floats(name, _parse_numbers(name, labels, is_gap)[codes], is_gap[codes], kind)
+    missing = _missing_or_none(is_gap[codes]) if len(labels) else None
+    if kind in ("continuous", "count", "proportion") or (kind == "ordinal" and declared is None):
+        return encode_floats(name, _parse_numbers(name, labels, is_gap, kind)[codes], missing, kind)
+    if kind == "date" or (kind is None and declared is None):
+        days = parse_dates(labels, is_gap)
+        if days is not None:
+            return encode_days(name, days[codes], missing)
+        if kind == "date":
+            odd = next(label for k, label in enumerate(labels) if not is_gap[k] and math.isnan(parse_date(label)))
+            raise _cannot_be(name, "a date", odd, "a date such as 2024-05-17")
     kept = [k for k in range(len(labels)) if not is_gap[k]]
-    _check_levels(name, len(kept))
+    present = len(codes) - (0 if missing is None else int(missing.sum()))
+    if kind is None and declared is None and names_rows(len(kept), present):
+        kind, reason = "identifier", f"text, {len(kept):,} distinct values in {present:,} rows"
+    elif kind is not None:
+        reason = AS_ASKED
+    elif declared is None:
+        kind, reason = kind_of_labels([labels[k] for k in kept]), "text"
+    else:
+        kind = "ordinal" if ordered else "categorical"
+        reason = f"{declared} {'ordered' if ordered else 'declared'} categories"
     if declared is None:
         kept = _sorted_by_label(kept, labels)
     elif len(kept) > declared:
@@ -271,14 +285,13 @@ def encode_distinct(
         )
     rank = np.zeros(len(labels) or 1, np.int64)
     rank[kept] = np.arange(len(kept))
-    missing = _missing_or_none(is_gap[codes]) if len(labels) else None
+    levels = tuple(labels[k] for k in kept)
+    if kind == "identifier" or (kind == "ordinal" and reason == AS_ASKED):
+        return Encoded(kind, reason, levels, values=rank[codes].astype(np.float64), missing=missing)
+    _check_levels(name, len(kept))
+    check_boolean(name, len(kept), kind)
     return Encoded(
-        "categorical",
-        "as asked" if kind else reason,
-        tuple(labels[k] for k in kept),
-        as_codes(rank[codes], len(kept)),
-        missing=missing,
-        declared=declared is not None,
+        kind, reason, levels, as_codes(rank[codes], len(kept)), missing=missing, declared=declared is not None
     )
 
 
@@ -289,7 +302,7 @@ def _sorted_by_label(positions: list[int], labels: list[Any]) -> list[int]:
         return sorted(positions, key=lambda k: (type(labels[k]).__name__, str(labels[k])))
 
 
-def _parse_numbers(name: str, labels: list[Any], is_gap: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _parse_numbers(name: str, labels: list[Any], is_gap: NDArray[np.bool_], kind: Kind) -> NDArray[np.float64]:
     numbers = np.full(len(labels), math.nan)
     for k, label in enumerate(labels):
         if is_gap[k]:
@@ -297,17 +310,26 @@ def _parse_numbers(name: str, labels: list[Any], is_gap: NDArray[np.bool_]) -> N
         try:
             numbers[k] = float(label)
         except (TypeError, ValueError):
-            raise DataError(
-                f"column {name!r} cannot be continuous: it holds {label!r:.60}, which is not a number; "
-                f"correct the value or leave the column categorical"
-            ) from None
+            if kind == "ordinal":
+                raise DataError(
+                    f"column {name!r} cannot be ordinal: it holds {label!r:.60}, which is not a number, and its order "
+                    f"is not declared; pass ordered categories, such as those of pandas"
+                ) from None
+            raise _cannot_be(name, kind if kind == "continuous" else f"a {kind}", label, "a number") from None
     return numbers
 
 
+def _cannot_be(name: str, kind: str, label: object, needed: str) -> DataError:
+    return DataError(
+        f"column {name!r} cannot be {kind}: it holds {label!r:.60}, which is not {needed}; correct the value or leave "
+        f"the column categorical"
+    )
+
+
 def encode_objects(name: str, values: Sequence[Any], kind: Kind | None = None) -> Encoded:
-    """Encode Python objects: as truth values, whole numbers or real numbers if all of them are, otherwise as labels."""
+    """Encode Python objects: as truth values, numbers or dates if all of them are such, otherwise as labels."""
     present = [v for v in values if not is_missing(v)]
-    if kind != "categorical" and present:
+    if kind not in AS_CODES and present:
         missing = np.fromiter((is_missing(v) for v in values), bool, len(values))
         if all(isinstance(v, bool | np.bool_) for v in present):
             truth = np.fromiter(
@@ -325,6 +347,9 @@ def encode_objects(name: str, values: Sequence[Any], kind: Kind | None = None) -
         if all(isinstance(v, int | float | np.integer | np.floating) and not isinstance(v, bool) for v in present):
             floats = np.array([math.nan if m else float(v) for v, m in zip(values, missing, strict=True)])
             return encode_floats(name, floats, missing, kind)
+        if all(isinstance(v, date) for v in present):
+            days = np.array([math.nan if m else days_of(v) for v, m in zip(values, missing, strict=True)])
+            return encode_days(name, days, missing, kind)
     return encode_labels(name, values, kind=kind)
 
 
@@ -342,7 +367,12 @@ def encode_array(
         return encode_labels(name, values.tolist(), kind=kind)
     if values.dtype.kind == "O":
         return encode_objects(name, values.tolist(), kind)
+    if values.dtype.kind == "M":
+        if kind in AS_CODES:
+            return encode_labels(name, values.astype("datetime64[us]").tolist(), kind=kind)
+        days, nat = days_of_array(values)
+        return encode_days(name, days, nat if missing is None else nat | missing, kind)
     raise DataError(
-        f"column {name!r} is of type {values.dtype}, which is neither numbers, truth values nor text; "
+        f"column {name!r} is of type {values.dtype}, which is neither numbers, truth values, dates nor text; "
         f"convert it to one of these"
     )

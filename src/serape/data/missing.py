@@ -33,7 +33,7 @@ def treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns:
         )
         raise DataError(with_first_line_note(message, notes))
     if rule == "level":
-        continuous = [columns.names[k] for k in columns.missing if columns.kinds[k] == "continuous"]
+        continuous = [columns.names[k] for k in columns.missing if columns.encoded[k].values is not None]
         if continuous:
             raise DataError(
                 f"missing='level' needs categorical columns, but values are missing in the continuous "

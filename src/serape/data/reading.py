@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.columns import Columns, WideColumns
 from serape.data.csv_files import TextOptions, is_csv, looks_delimited, read_csv
+from serape.data.dates import MICROSECONDS
 from serape.data.encoding import (
-    FEW_LEVELS,
     Encoded,
-    Kind,
-    Kinds,
     encode_array,
+    encode_days,
     encode_floats,
     encode_integers,
     encode_labels,
     encode_objects,
 )
+from serape.data.kinds import AS_CODES, FEW_LEVELS, Kind, Kinds
 from serape.errors import DataError, InputTypeError, OptionError
 
 _BLOCK = 2048  # columns of a wide array encoded together
@@ -154,7 +154,8 @@ def _read_narrow_integers(array: NDArray[Any], names: list[str]) -> WideColumns 
         packed.append_block(codes, np.array([len(levels) for levels in block_levels], np.uint32))
     reason_of = {n: f"whole numbers, {n} distinct" for n in {len(levels) for levels in shared}}
     reasons = ["truth values" if boolean else reason_of[len(levels)] for levels in all_levels]
-    return WideColumns(names, rows, [], packed, all_levels, reasons)
+    kinds: list[Kind] = ["boolean" if boolean else "categorical"] * count
+    return WideColumns(names, rows, [], packed, all_levels, reasons, kinds)
 
 
 def _is_sparse(data: Any) -> bool:
@@ -191,7 +192,7 @@ def _read_sparse(matrix: Any, kinds: Kinds) -> Columns:
                 packed.append_ones(ones)
                 levels.append(both)
         reasons = [f"whole numbers, {len(v)} distinct" for v in levels]
-        return WideColumns(names, rows, [], packed, levels, reasons)
+        return WideColumns(names, rows, [], packed, levels, reasons, ["categorical"] * count)
     encoded = []
     for k, name in enumerate(names):
         values = np.zeros(rows, np.int64)
@@ -292,9 +293,7 @@ def read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encoded
     dtype = series.dtype
     if isinstance(dtype, nw.Enum) or (isinstance(dtype, nw.Categorical) and not series.implementation.is_polars()):
         declared = series.cat.get_categories().to_list()
-        return encode_labels(
-            name, series.to_list(), declared=declared, kind=kind, reason=f"{len(declared)} declared categories"
-        )
+        return encode_labels(name, series.to_list(), declared=declared, ordered=_is_ordered(series), kind=kind)
     if isinstance(dtype, nw.Categorical | nw.String | nw.Object | nw.Unknown):
         if isinstance(dtype, nw.Categorical | nw.String):
             return encode_labels(name, series.to_list(), kind=kind)
@@ -309,7 +308,21 @@ def read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encoded
         values = np.zeros(len(missing), present.dtype)
         values[~missing] = present
         return encode_array(name, values, missing, kind)
+    if isinstance(dtype, nw.Date | nw.Datetime):
+        if kind in AS_CODES:
+            return encode_labels(name, series.to_list(), kind=kind)
+        missing = series.is_null().to_numpy().astype(bool)
+        days = np.full(len(missing), np.nan)
+        days[~missing] = series.drop_nulls().dt.timestamp("us").to_numpy() / MICROSECONDS
+        return encode_days(name, days, missing, kind)
     raise DataError(
-        f"column {name!r} is of type {dtype}, which is neither numbers, truth values nor text; "
+        f"column {name!r} is of type {dtype}, which is neither numbers, truth values, dates nor text; "
         f"convert it to one of these"
+    )
+
+
+def _is_ordered(series: nw.Series[Any]) -> bool:
+    """Return whether a column of categories declares their order; an Enum is an ordered category."""
+    return isinstance(series.dtype, nw.Enum) or bool(
+        getattr(getattr(series.to_native(), "type", None), "ordered", False)
     )

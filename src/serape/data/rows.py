@@ -91,13 +91,14 @@ def _given(columns: Columns, given: Any, setting: str) -> Any:
     if column.missing is not None:
         row = int(np.argmax(column.missing))
         raise DataError(f"column {given!r}, which holds the {setting}, has no value in row {row}; give it one")
-    if column.values is not None:
+    if column.values is not None and not column.levels:
         return column.values
+    indices = column.codes if column.values is None else column.values.astype(np.int64)
     if all(type(level) is int for level in column.levels):
-        return np.array(column.levels)[column.codes]
+        return np.array(column.levels)[indices]
     levels = np.empty(len(column.levels), object)
     levels[:] = column.levels
-    return levels[column.codes]
+    return levels[indices]
 
 
 def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:

@@ -14,23 +14,23 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.columns import Columns
 from serape.data.csv_files import TextOptions, with_first_line_note
-from serape.data.encoding import Codes, Encoded, Kinds, as_codes
+from serape.data.encoding import Codes, Encoded, as_codes
+from serape.data.kinds import Kind, Kinds
 from serape.data.missing import describe_gaps, treat_missing
+from serape.data.notes import column_notes, not_categorical
 from serape.data.pickling import packed_again, stored
 from serape.data.provenance import Provenance, how_made
 from serape.data.reading import read
 from serape.data.rows import with_row_settings, with_weights_applied
 from serape.data.variables import Variable, Variables, position_of
 from serape.data.weights import Weights
-from serape.errors import DataError, OptionError, abbreviate, suggestion
+from serape.errors import DataError, OptionError, suggestion
 from serape.settings import DataSettings, refuse_encoding_again
 from serape.types import Missing, WeightKind
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MIN_ROWS_PER_LEVEL = 5
-"""A column with fewer rows per level, on average, is noted."""
 _MAX_SHOWN = 20
 
 
@@ -42,9 +42,10 @@ class Table:
     of delimited text (.csv, .tsv, .txt, .data or any other name, also as .gz or .xz) or of a Parquet file, or an open
     file of delimited text. Columns of an array without names are called x0, x1, ….
 
-    Strings, declared categories, truth values and whole numbers with at most 20 distinct values are *categorical*; all
-    other numbers are *continuous*. `kinds` overrules this, for all columns ("categorical") or by name
-    ({"age": "continuous"}).
+    Strings, declared categories, truth values and whole numbers with at most 20 distinct values are used as categories;
+    all other numbers, and dates, as numbers. Every column has a kind: "categorical", "boolean", "ordinal",
+    "continuous", "count", "proportion", "date" or "identifier" (such as row numbers and names; it takes part in no
+    search). `kinds` overrules the kinds, for all columns ("categorical") or by name ({"age": "continuous"}).
 
     `ignore` names columns that are not used. Missing values are an error unless `missing` is "drop" (drop rows that
     have any), "level" (a level of its own, for categorical columns) or "pairwise" (keep all rows; every test uses the
@@ -103,6 +104,7 @@ class Table:
             return  # `data` is this table
         columns = read(data, Kinds(kinds), TextOptions.make(header, na_values))
         columns.check()
+        columns = columns.without_false_identifiers()
         if isinstance(kinds, Mapping):
             known = set(columns.names)
             for name in map(str, kinds):
@@ -113,7 +115,7 @@ class Table:
         notes: list[str] = list(columns.notes)
         columns = treat_missing(with_row_settings(columns, settings, notes), missing, notes)
         self._fill(with_weights_applied(columns, settings, notes), notes, how_made(data, settings))
-        self.notes += tuple(self._column_notes())
+        self.notes += tuple(column_notes(self))
 
     def _fill(self, columns: Columns, notes: Sequence[str], made: Mapping[str, Any] | None = None) -> None:
         self.names: tuple[str, ...] = tuple(columns.names)
@@ -174,23 +176,39 @@ class Table:
 
     @property
     def continuous(self) -> tuple[int, ...]:
-        """The positions of continuous columns."""
+        """The positions of columns of numbers: continuous ones, counts, proportions, dates, and some identifiers."""
         return tuple(self._values)
 
+    @cached_property
+    def identifiers(self) -> frozenset[int]:
+        """The positions of identifiers, which take part in no search."""
+        return frozenset(k for k, kind in enumerate(self._kinds) if kind == "identifier")
+
+    @property
+    def searched(self) -> Sequence[int]:
+        """The positions of all columns but identifiers."""
+        every = range(len(self.names))
+        return [k for k in every if k not in self.identifiers] if self.identifiers else every
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kinds of all columns by name, in the table's order."""
+        return dict(zip(self.names, self._kinds, strict=True))
+
     def levels(self, position: int) -> int:
-        """Return how many levels the column at a position has; 0 if it is continuous."""
-        return len(self._levels[position])
+        """Return how many levels the column at a position has; 0 if it holds numbers."""
+        return 0 if position in self._values else len(self._levels[position])
 
     def column_levels(self, position: int) -> tuple[Any, ...]:
-        """Return the levels of the column at a position, in the order of their codes; none if it is continuous."""
+        """Return the levels of the column at a position, in the order of their codes; none for numbers as such."""
         return self._levels[position]
 
     def numbers(self, position: int) -> NDArray[np.float64]:
-        """Return the values of the continuous column at a position; NaN where they are missing."""
+        """Return the values of the column of numbers at a position; NaN where they are missing."""
         return self._values[position]
 
     def codes(self, position: int) -> NDArray[np.uint16]:
-        """Return the codes of the categorical column at a position; they have no meaning where values are missing."""
+        """Return the codes of the column of categories at a position; they have no meaning where values are missing."""
         return self._packed.codes(position)
 
     def is_constant(self, position: int) -> bool:
@@ -245,7 +263,7 @@ class Table:
         table = object.__new__(type(self))
         columns = Columns(list(self.names), self.rows, encoded, weights=self.weights, groups=self.groups)
         table._fill(columns, (*self._reading_notes, *notes))
-        table.notes += tuple(table._column_notes())
+        table.notes += tuple(column_notes(table))
         return table
 
     def encoded(self, position: int, rows: NDArray[Any] | None = None) -> Encoded:
@@ -256,10 +274,10 @@ class Table:
         if missing is not None and not missing.any():
             missing = None
         if k in self._values:
-            return Encoded("continuous", self._reasons[k], values=self._values[k][take], missing=missing)
+            return Encoded(self._kinds[k], self._reasons[k], self._levels[k], None, self._values[k][take], missing)
         codes: Codes = as_codes(self._packed.codes(k)[take], len(self._levels[k]))
         return Encoded(
-            "categorical",
+            self._kinds[k],
             self._reasons[k],
             self._levels[k],
             codes,
@@ -274,8 +292,8 @@ class Table:
 
     @property
     def varying(self) -> list[int]:
-        """The positions of columns that have more than one value."""
-        return [k for k in range(len(self.names)) if not self.is_constant(k)]
+        """The positions of columns that can be a target: they have more than one value and are no identifiers."""
+        return [k for k in self.searched if not self.is_constant(k)]
 
     @cached_property
     def duplicates(self) -> Mapping[int, tuple[int, ...]]:
@@ -321,47 +339,47 @@ class Table:
         """Raise an error that names `needed_by` if some of the variables are continuous."""
         continuous = [self.names[k] for k in self.continuous if k in variables]
         if continuous:
-            are, them = ("is", "it") if len(continuous) == 1 else ("are", "them")
-            reason = self.variables[continuous[0]].reason
-            raise DataError(
-                f"{needed_by} needs categorical columns, but {abbreviate(continuous)} {are} continuous ({reason}); "
-                f"discretise {them}, ignore {them}, or, if the values are categories, pass "
-                f"kinds={{{continuous[0]!r}: 'categorical'}} to Table (--ignore and --kind on the command line)"
-            )
+            raise DataError(not_categorical(self, needed_by, continuous))
 
     def column(self, variable: str | int) -> NDArray[Any]:
-        """Return the values of a column as they were before encoding; None or NaN where they are missing."""
+        """Return the values of a column as before encoding, dates in days; None or NaN where they are missing."""
         k = self.position(variable)
-        if self._kinds[k] == "continuous":
+        if k in self._values and not self._levels[k]:
             return self._values[k]
         levels = np.empty(len(self._levels[k]), object)
         levels[:] = self._levels[k]
         if k in self.missing:
-            values: NDArray[Any] = levels[self._packed.codes(k)]
+            values: NDArray[Any] = levels[self._indices(k)]
             values[self.missing[k]] = None
             return values
         if all(type(v) is type(levels[0]) for v in levels) and isinstance(levels[0], bool | int | float | str):
             levels = np.array(self._levels[k])
-        return levels[self._packed.codes(k)]
+        return levels[self._indices(k)]
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the table as a pandas frame; categorical columns become pandas categories."""
+        """Return the table as a pandas frame; columns of categories become pandas categories."""
         import pandas as pd  # optional
 
         frame = {}
         for k, name in enumerate(self.names):
-            if self._kinds[k] == "continuous":
-                frame[name] = pd.Series(self._values[k])
+            if k in self._values and (self._kinds[k] == "identifier" or not self._levels[k]):
+                frame[name] = pd.Series(self.column(k))
             else:
                 levels = list(self._levels[k])
-                codes = self._packed.codes(k).astype(np.int64)
+                codes = self._indices(k)
                 if k in self.missing:
                     codes[self.missing[k]] = -1
                 if None in levels:  # the level of missing values comes last
                     levels.remove(None)
                     codes[codes == len(levels)] = -1
-                frame[name] = pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(levels)))
+                ordered = self._kinds[k] == "ordinal"
+                frame[name] = pd.Series(pd.Categorical.from_codes(codes, pd.Index(levels), ordered))
         return pd.DataFrame(frame)
+
+    def _indices(self, k: int) -> NDArray[np.int64]:
+        """Return, for every row, the index of its level; 0 where it is missing in a column of numbers."""
+        numbers = np.nan_to_num(self._values[k]) if k in self._values else self._packed.codes(k)
+        return numbers.astype(np.int64)
 
     def __repr__(self) -> str:
         lines = [f"Table of {self.rows:,} rows and {len(self.names):,} columns"]
@@ -384,21 +402,3 @@ class Table:
 
     def _variable(self, k: int) -> Variable:
         return Variable(self.names[k], self._kinds[k], self._levels[k], self._reasons[k])
-
-    def _column_notes(self) -> list[str]:
-        """Return notes about constant columns and columns of too many levels."""
-        constant = [self.names[k] for k in range(len(self.names)) if self.is_constant(k)]
-        sparse = [
-            self.names[k]
-            for k, levels in enumerate(self._levels)
-            if len(levels) > max(MIN_ROWS_PER_LEVEL, self.rows // MIN_ROWS_PER_LEVEL)
-        ]
-        notes = []
-        if constant:
-            notes.append(f"constant, so never part of a blanket: {abbreviate(constant)}")
-        if sparse:
-            notes.append(
-                f"fewer than {MIN_ROWS_PER_LEVEL} rows per level, so hardly any test is reliable "
-                f"(an identifier?): {abbreviate(sparse)}"
-            )
-        return notes

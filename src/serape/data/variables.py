@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from serape.data.encoding import Kind
+from serape.data.kinds import Kind
 from serape.errors import OptionError, abbreviate, is_integer, suggestion
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ class Variable:
     name: str
     kind: Kind
     levels: tuple[Any, ...]
-    """The values a categorical column can have, in the order of their codes; empty for a continuous one."""
+    """The values that a column of categories can have, in the order of their codes; empty for one of numbers, unless
+    the numbers are the positions of these levels."""
     reason: str
     """Why it is of this kind."""
 

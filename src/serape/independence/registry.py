@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -163,12 +163,13 @@ def chosen_test(table: Table) -> tuple[str, str]:
 
     It is "g2" if all columns are categorical, and "residuals" otherwise.
     """
-    continuous = [table.names[k] for k in table.continuous]
+    used = table.searched
+    continuous = [table.names[k] for k in table.continuous if k not in table.identifiers]
     if not continuous:
         return _DEFAULTS["categorical"], ""
-    if len(continuous) == len(table.names):
+    if len(continuous) == len(used):
         return _DEFAULTS["any"], "all columns are continuous"
-    return _DEFAULTS["any"], f"{len(continuous)} of {len(table.names)} columns are continuous: {abbreviate(continuous)}"
+    return _DEFAULTS["any"], f"{len(continuous)} of {len(used)} columns are continuous: {abbreviate(continuous)}"
 
 
 def refuse_beside_test(test: IndependenceTest, settings: Settings) -> None:
@@ -189,6 +190,12 @@ def table_of(test: IndependenceTest) -> Table | None:
     return table if isinstance(table, Table) else None
 
 
+def searched(test: IndependenceTest) -> Sequence[int]:
+    """Return the positions of the variables of a test that take part in searches: all but identifiers."""
+    table = table_of(test)
+    return range(len(test.variables)) if table is None else table.searched
+
+
 def position(test: IndependenceTest, variable: object) -> int:
     """Return the position of a variable, given by name or position, among a test's variables."""
     table = table_of(test)
@@ -206,6 +213,7 @@ __all__ = [
     "make_test",
     "position",
     "refuse_beside_test",
+    "searched",
     "small_table",
     "table_of",
 ]

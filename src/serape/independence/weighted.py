@@ -24,10 +24,10 @@ def weighted_contingency(
 
 def chosen_weighted_test(table: Table) -> tuple[str, str]:
     """Return the default test for weighted rows, and the reason; "" if all columns are categorical."""
-    continuous = [table.names[k] for k in table.continuous]
+    continuous = [table.names[k] for k in table.continuous if k not in table.identifiers]
     if not continuous:
         return "g2", ""
-    if len(continuous) == len(table.names):
+    if len(continuous) == len(table.searched):
         return "partial-correlation", "all columns are continuous and rows have weights"
     raise DataError(
         f"no test of categorical and continuous columns together takes weights, and {abbreviate(continuous)} "

@@ -35,7 +35,7 @@ def blankets(
     algorithms also find the neighbourhoods of a target's neighbours; each neighbourhood is found once for all targets.
     The answers are those of single searches; the `tests` of a result are those that no earlier target had performed, so
     they depend on the order. A search of its own gathers the evidence of a result when it is first used. Constant
-    columns are left out of the default targets.
+    columns and identifiers are left out of the default targets.
 
     `n_jobs` processes (on Linux; elsewhere threads, which wait for each other) work on different targets, if the first
     targets show that the work takes more than a moment; the answers do not depend on it. On Ctrl-C the function returns
@@ -65,12 +65,12 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
     known: Mapping[int, ScreenResult] = {}
     cache = query.cache(len(positions))
     notes: list[str] = []
-    common = query.duplicates(-1)
+    common = query.excluded(-1)
     precomputed: dict[int, Tally] = {}
 
     def one(target: int, watch: ProgressCallback) -> Result:
         # Other targets have the first of several duplicates as a candidate; a target that is a duplicate does not.
-        shared = cache if query.duplicates(target) == common else None
+        shared = cache if query.excluded(target) == common else None
         result = query.run(target, watch=watch, marginals=known, cache=shared, notes=notes)
         return result if target not in precomputed else result.with_added_tests(precomputed[target])
 
@@ -86,7 +86,7 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
             notes.append(
                 "neighbourhoods are shared between the targets; `tests` counts those performed for this target"
             )
-        sharing = [target for target in positions if query.duplicates(target) == common] if cache is not None else []
+        sharing = [target for target in positions if query.excluded(target) == common] if cache is not None else []
         tallies, jobs = precompute_steps(query, sharing, jobs, known, cache, run.progress)
         precomputed.update(tallies)
         parallel_map(one, positions, jobs, done, test=query.source, detach=query.detached)

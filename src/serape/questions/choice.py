@@ -1,4 +1,4 @@
-"""Which algorithm answers a question, and which options it has."""
+"""Which algorithm answers a question, which options it has, and the data that the choice may depend on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from serape.errors import OptionError, suggestion
 from serape.independence import ContingencyTest, IndependenceTest
 from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm, names_of, unknown_algorithm
 from serape.names import match
-from serape.settings import FIELDS
+from serape.settings import FIELDS, DataSettings
 from serape.structure.registry import NETWORK_ALGORITHMS, SKELETON_ALGORITHMS
 from serape.types import Finds
 
@@ -62,7 +62,7 @@ def check_algorithm_options(algorithm: Algorithm, finds: Finds, options: Mapping
 def _automatic(finds: Finds, data: Source) -> str:
     kind: DataKind
     if isinstance(data, Table):
-        kind = "numbers" if data.continuous else "categorical"
+        kind = "categorical" if data.identifiers.issuperset(data.continuous) else "numbers"
         return automatic(finds, len(data.names), kind)
     kind = "categorical" if isinstance(data, ContingencyTest) else "unknown"
     return automatic(finds, len(data.variables), kind)
@@ -80,3 +80,18 @@ def _known(asked: object, finds: Finds, others: Iterable[str] = ()) -> Algorithm
             f"or another algorithm"
         )
     raise unknown_algorithm(asked, [*names_of(finds), *others])
+
+
+class Reader:
+    """Reads the data once, when they are first needed."""
+
+    def __init__(self, data: Any, settings: DataSettings) -> None:
+        self._data, self._settings = data, settings
+        self._read: Source | None = None
+
+    def __call__(self) -> Source:
+        """Return the table, or the test."""
+        if self._read is None:
+            is_test = isinstance(self._data, IndependenceTest)
+            self._read = self._data if is_test else Table.of(self._data, self._settings)
+        return self._read

@@ -9,8 +9,9 @@ import numpy as np
 
 from serape._keywords import Keywords
 from serape.errors import OptionError
-from serape.independence import IndependenceTest, Outcome, make_test, position
+from serape.independence import IndependenceTest, Outcome, make_test, position, table_of
 from serape.independence.registry import refuse_beside_test
+from serape.questions.constraints import refuse_identifiers
 from serape.settings import Settings, check_options, question, refuse
 
 _ONE_TEST = "there is one test and no search"
@@ -49,6 +50,7 @@ def ci_test(
     twice = [source.variables[k] for k in positions if positions.count(k) > 1]
     if twice:
         raise OptionError(f"{twice[0]!r} occurs twice in the question; x, y and the given variables must all differ")
+    refuse_identifiers(table_of(source), "the variable", positions)
     source.check(positions)
     return source.test(positions[0], positions[1], tuple(positions[2:]))
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from serape.errors import OptionError
-from serape.independence import IndependenceTest, position
+from serape.data.notes import kind_in_use
+from serape.data.table import Table
+from serape.errors import DataError, OptionError
+from serape.independence import IndependenceTest, position, table_of
 from serape.knowledge import BoundKnowledge, Knowledge
 from serape.settings import SearchSettings
 from serape.types import Variables
@@ -32,6 +34,8 @@ def resolve_constraints(
     If `symmetric`, members are neighbours: if x is a known member of y, y is a known member of x.
     """
     known, forbidden = (_members(source, given, targets) for given in (asked.known_members, asked.forbidden_members))
+    for members in known.values():
+        refuse_identifiers(table_of(source), "the known member", members)
     if symmetric:
         for target, members in list(known.items()):
             for x in members:
@@ -47,6 +51,18 @@ def resolve_constraints(
     return Constraints(
         None if bound.is_empty else bound, known, {name: value for name, value in named.items() if value}
     )
+
+
+def refuse_identifiers(table: Table | None, what: str, variables: Iterable[int]) -> None:
+    """Refuse identifiers, which take part in no search."""
+    if table is None:
+        return
+    for k in sorted(table.identifiers.intersection(variables)):
+        variable = table.variables[table.names[k]]
+        raise DataError(
+            f"{what} {variable.name!r} is an identifier ({variable.reason}); to use it, pass {kind_in_use(variable)} "
+            f"(--kind on the command line)"
+        )
 
 
 def _with_forbidden(bound: BoundKnowledge, known: Members, forbidden: Members, names: Sequence[str]) -> BoundKnowledge:

@@ -13,6 +13,7 @@ from serape._keywords import Keywords
 from serape.errors import OptionError, is_integer
 from serape.independence import G2, IndependenceTest
 from serape.independence.outcomes import Floats
+from serape.independence.registry import searched
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
@@ -54,7 +55,7 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
     source = make_source(data, asked)
     if strongest > max(_MAX_PARTNERS, len(source.variables)):
         raise OptionError(f"strongest={strongest!r:.60} is more than the number of variables; pass a smaller number")
-    source.check(range(len(source.variables)))
+    source.check(searched(source))
     alpha, threads = float(asked.search.alpha), asked.run.threads
     if _takes_fast_path(source):
         return _binary(source, alpha, strongest, threads)
@@ -95,11 +96,11 @@ def _by_screens(test: IndependenceTest, alpha: float, strongest: int, jobs: int,
     dependents = np.zeros(size, np.int64)
     indices, log_p = np.full((size, strongest), -1), np.full((size, strongest), math.nan)
     tests = np.zeros(size, np.int64)
-    all_variables = np.arange(size, dtype=np.uint32)
+    candidates = np.fromiter(searched(test), np.uint32)
 
     def one(target: int, watch: ProgressCallback) -> tuple[int, int, NDArray[np.uint32], Floats]:
         del watch
-        screen = test.screen(target, np.delete(all_variables, target))
+        screen = test.screen(target, candidates[candidates != target])
         dependent, _ = screen.partition(math.log(alpha))
         best = screen.ranked(dependent)[:strongest]
         return len(dependent), screen.performed, screen.xs[best], screen.log_p_of(best)
@@ -110,5 +111,5 @@ def _by_screens(test: IndependenceTest, alpha: float, strongest: int, jobs: int,
         log_p[target, : len(partners)] = values
         bar.advance(test.variables[target], (), int(tests[target]), 0)
 
-    parallel_map(one, range(size), jobs, keep, test=test)
+    parallel_map(one, searched(test), jobs, keep, test=test)
     return Pairs(test.variables, alpha, test.name, int(tests.sum()) // 2, dependents, indices, log_p)

@@ -16,19 +16,20 @@ import numpy as np
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, abbreviate, is_integer
 from serape.independence import IndependenceTest, make_test, position, table_of
-from serape.independence.registry import TESTS, refuse_beside_test
+from serape.independence.registry import TESTS, refuse_beside_test, searched
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.local.answer import Answer
 from serape.local.registry import Algorithm
 from serape.progress import ProgressCallback, StatusLine
-from serape.questions.choice import Choice, Source, check_algorithm_options, choose_local
-from serape.questions.constraints import resolve_constraints
+from serape.questions.choice import Choice, Reader, check_algorithm_options, choose_local
+from serape.questions.constraints import refuse_identifiers, resolve_constraints
+from serape.questions.untested import untested_note
 from serape.results.call import Call
 from serape.results.explanation import Evidence
 from serape.results.result import Result
 from serape.search import Search, StepCache
-from serape.settings import DataSettings, SearchSettings, Settings
+from serape.settings import SearchSettings, Settings
 from serape.types import Finds
 
 
@@ -70,7 +71,7 @@ class Query:
         asked = settings.search
         if isinstance(data, IndependenceTest):
             refuse_beside_test(data, settings)
-        read = _Reader(data, settings.data)
+        read = Reader(data, settings.data)
         algorithm = choose(asked.algorithm, finds, read)
         check_algorithm_options(algorithm, finds, settings.options)
         make_source = partial(
@@ -85,7 +86,7 @@ class Query:
             make_source = partial(make_source, test=source.name)
         if len(source.variables) < 2:
             raise DataError("the table has one column; a blanket needs at least one other")
-        source.check(range(len(source.variables)))
+        source.check(searched(source))
         bound = asked.max_conditioning
         if bound == "auto":
             bounded = algorithm.separates_by_subsets and table_of(source) is not None
@@ -115,6 +116,7 @@ class Query:
                 f"the target {self.source.variables[at]!r} is constant, so no column depends on it; choose "
                 f"another target"
             )
+        refuse_identifiers(table, "the target", [at])
         return at
 
     def constrained(self, asked: SearchSettings, targets: Sequence[int], *, symmetric: bool = False) -> Query:
@@ -137,12 +139,15 @@ class Query:
         marginals: Mapping[int, ScreenResult] | None = None,
         cache: StepCache | None = None,
         notes: Sequence[str] = (),
+        *,
+        name_untested: bool = False,
     ) -> Result:
         """Ask the question about a target.
 
         `marginals` are known tests given nothing, by target, and `cache` holds the steps of searches for other targets.
         With a cache, evidence is not kept: a search of its own gathers it when it is first used. `notes` are added to
-        those of the result.
+        those of the result. If `name_untested`, and tests were skipped, one more screen finds the candidates that
+        cannot be tested reliably given the answer; a note names them.
         """
         search = self.search(target, threads, watch, marginals, cache)
         started = time.perf_counter()
@@ -158,6 +163,8 @@ class Query:
                 watch.close()
         if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
+        elif name_untested and search.tally.skipped:
+            search.notes += untested_note(search, target, self._members(answer))
         return self._result(search, target, answer, time.perf_counter() - started, cache, notes, complete=True)
 
     def search(
@@ -170,8 +177,8 @@ class Query:
     ) -> Search:
         """Return a search with the query's settings; without a target, a search for many targets.
 
-        Of several duplicate columns only one is a candidate: a known member, or the first. With a `random_state` all
-        are candidates, so that it can break the ties between them.
+        Identifiers are no candidates. Of several duplicate columns only one is a candidate: a known member, or the
+        first. With a `random_state` all are candidates, so that it can break the ties between them.
         """
         search = Search(
             self.source,
@@ -185,7 +192,7 @@ class Query:
             progress=watch,
             knowledge=self.knowledge,
             known=() if target is None else self.known.get(target, ()),
-            excluded=() if target is None else self.duplicates(target),
+            excluded=self.excluded(target),
         )
         if marginals is not None:
             search.use_marginals(marginals)
@@ -195,10 +202,15 @@ class Query:
         """Return the algorithm's answer about a target, in positions."""
         return self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
 
-    def duplicates(self, target: int) -> frozenset[int]:
-        """Return the columns that are no candidates because they are duplicates of a candidate."""
+    def excluded(self, target: int | None) -> frozenset[int]:
+        """Return the columns that are no candidates: identifiers and, for a target, duplicates of a candidate."""
         table = table_of(self.source)
-        if table is None or self.random_state is not None or not table.duplicates:
+        if table is None:
+            return frozenset()
+        return table.identifiers if target is None else table.identifiers.union(self._duplicates(table, target))
+
+    def _duplicates(self, table: Table, target: int) -> frozenset[int]:
+        if self.random_state is not None or not table.duplicates:
             return frozenset()
         kept = {*self.known.get(target, ()), *self.required(target)}
         if target not in table.duplicates and not any(x in table.duplicates for x in kept):
@@ -301,9 +313,8 @@ class Query:
 
         spouses = answer.spouses
         neighbours = named(answer.parents_children)
-        members = answer.blanket if self.finds == "blanket" else answer.parents_children
         interchangeable, duplicate_notes = self._duplicates_of(answer, target)
-        search.reconcile_sides({int(v) for v in members or ()})
+        search.reconcile_sides(self._members(answer))
         return Result(
             target=names[target],
             finds=self.finds,
@@ -336,6 +347,9 @@ class Query:
                 None if cache is None else lambda: self.run(target).trace,
             ),
         )
+
+    def _members(self, answer: Answer) -> set[int]:
+        return {int(v) for v in (answer.blanket if self.finds == "blanket" else answer.parents_children) or ()}
 
     def _duplicates_of(self, answer: Answer, target: int) -> tuple[dict[str, tuple[str, ...]], list[str]]:
         """Return the duplicates of the members by name, and the notes about them."""
@@ -377,17 +391,3 @@ class Query:
             **self.options,
             **self.constraints,
         }
-
-
-class _Reader:
-    """Reads the data once, when they are first needed."""
-
-    def __init__(self, data: Any, settings: DataSettings) -> None:
-        self._data, self._settings = data, settings
-        self._read: Source | None = None
-
-    def __call__(self) -> Source:
-        if self._read is None:
-            is_test = isinstance(self._data, IndependenceTest)
-            self._read = self._data if is_test else Table.of(self._data, self._settings)
-        return self._read

@@ -146,7 +146,7 @@ class _TableScore(Score):
         self.table = table
         self.name = self.kind
         self.variables = table.names
-        table.check_categorical(f"score {self.name!r}", range(len(table.names)))
+        table.check_categorical(f"score {self.name!r}", table.searched)
         self._native = _core.FamilyScore(table.packed, self.kind, self._ess)
 
     @classmethod

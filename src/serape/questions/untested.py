@@ -1,0 +1,65 @@
+"""The candidates that no reliable test could judge: they are neither in the answer nor shown to be outside."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from serape.data.degenerate import determined_by
+from serape.data.table import Table
+from serape.errors import abbreviate
+from serape.independence import table_of
+from serape.search import Search
+
+_MAX_CHECKED = 1000  # candidates, of which those that the members determine are found
+
+
+def untested_note(search: Search, target: int, members: Collection[int]) -> list[str]:
+    """Return a note about candidates that cannot be tested reliably given the members; none if there are none.
+
+    A candidate that a reliable test separated from the target is not named, nor one that the members determine; nothing
+    is named if they determine the target. This takes one screen, which is not counted. Beyond `max_conditioning`
+    nothing is tested.
+    """
+    given = tuple(sorted(members))
+    if search.max_conditioning is not None and len(given) > search.max_conditioning:
+        return []
+    table, names = table_of(search.test), search.test.variables
+    candidates = search.candidates(target, *given)
+    screen = search.test.screen(target, candidates, given)
+    untested = [
+        names[x]
+        for x in screen.xs[~screen.reliable & (screen.dof != 0)].tolist()
+        if (table is None or not table.is_constant(x)) and search.separating_set(x, target) is None
+    ]
+    if table is not None and untested:
+        labels = [names[z] for z in given if table.levels(z)]
+        if _determined(table, names[target], labels):
+            return []
+        if len(untested) <= _MAX_CHECKED:
+            untested = [name for name in untested if not _determined(table, name, labels)]
+    if not untested:
+        return []
+    note = (
+        f"too few rows to test given the members, so perhaps members too: {abbreviate(untested)} ({len(untested):,} of "
+        f"{len(candidates):,} candidates)"
+    )
+    levels = {} if table is None else {names[z]: table.levels(z) for z in given}
+    largest = max(levels, key=lambda name: levels[name], default="")
+    if levels.get(largest, 0) > 2:
+        note += (
+            f"; fewer levels of {largest!r} would help, which has the most of all members ({levels[largest]:,}): merge "
+            f"some, or ignore the column"
+        )
+    return [note]
+
+
+def _determined(table: Table, name: str, columns: list[str]) -> bool:
+    """Return whether one of the columns determines another, or all together do.
+
+    There must be two rows on average for each combination of their values: with one for each, they determine anything.
+    """
+    for some in (*([column] for column in columns), columns):
+        found = determined_by(table, name, some)
+        if some and found.exact and 2 * found.combinations <= found.rows:
+            return True
+    return False
