@@ -66,11 +66,15 @@ def random_graph(random: np.random.Generator, size: int, density: float) -> nx.D
     return graph
 
 
-def accuracy(data: Iterable[tuple[nx.DiGraph[str], serape.Table]], algorithm: str, finds: Finds) -> tuple[float, float]:
+def accuracy(
+    data: Iterable[tuple[nx.DiGraph[str], serape.Table]], algorithm: str, finds: Finds, test: str = "auto"
+) -> tuple[float, float]:
     """Return mean precision and recall over all variables."""
     ask = serape.markov_blanket if finds == "blanket" else serape.parents_children
     found = [
-        serape.compare(ask(table, name, algorithm, alpha=0.01), graph) for graph, table in data for name in table.names
+        serape.compare(ask(table, name, algorithm, alpha=0.01, test=test), graph)
+        for graph, table in data
+        for name in table.names
     ]
     return float(np.mean([c.precision for c in found])), float(np.mean([c.recall for c in found]))
 

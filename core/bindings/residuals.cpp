@@ -20,7 +20,7 @@ void bind_residuals(nb::module_& m) {
         .def(
             "__init__",
             [](ResidualTest* self, const PackedTable& table, const std::vector<std::uint32_t>& numbers, bool curved,
-               const Array<double>& weights) {
+               const Array<double>& weights, bool frequencies) {
                 check(table, numbers);
                 if (weights.size() != 0 && weights.size() != table.rows()) {
                     throw nb::value_error("weights must be one a row, or none");
@@ -30,9 +30,11 @@ void bind_residuals(nb::module_& m) {
                     kinds[column] = 1;
                 }
                 const Rules rules{StatisticKind::g2, DofRule::adjusted, Reliability::dof, 5.0};
-                new (self) ResidualTest(table, std::move(kinds), rules, curved, span(weights), ResidualLimits{});
+                new (self)
+                    ResidualTest(table, std::move(kinds), rules, curved, span(weights), frequencies, ResidualLimits{});
             },
-            nb::arg("table"), nb::arg("numbers"), nb::arg("curved"), nb::arg("weights"), nb::keep_alive<1, 2>())
+            nb::arg("table"), nb::arg("numbers"), nb::arg("curved"), nb::arg("weights"), nb::arg("frequencies"),
+            nb::keep_alive<1, 2>())
         .def_prop_ro("nbytes", &ResidualTest::bytes, "Bytes held by the scores.")
         .def(
             "set_values",

@@ -21,22 +21,24 @@ double squared_length(const double* column, std::size_t stride) {
 
 }  // namespace
 
-std::vector<std::uint32_t> indicated_levels(std::span<const std::uint16_t> codes, std::uint32_t levels,
-                                            std::size_t max_levels, std::size_t min_rows) {
-    std::vector<std::size_t> count(levels);
-    for (const std::uint16_t code : codes) {
-        ++count[code];
+std::vector<std::uint32_t> indicated_levels(const ResidualTest& test, std::span<const std::uint16_t> codes,
+                                            std::uint32_t levels, std::size_t max_levels, double min_rows) {
+    std::vector<double> rows(levels, 0.0);
+    for (std::size_t r = 0; r < codes.size(); ++r) {
+        rows[codes[r]] += test.root_weight(r) * test.root_weight(r);
     }
     std::vector<std::uint32_t> order;
+    std::size_t present = 0;
     for (std::uint32_t level = 0; level < levels; ++level) {
-        if (count[level] >= std::max<std::size_t>(min_rows, 1)) {
+        present += rows[level] > 0.0;
+        if (rows[level] > 0.0 && rows[level] >= min_rows * (1.0 - 1e-9)) {
             order.push_back(level);
         }
     }
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return count[a] > count[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return rows[a] > rows[b]; });
     order.resize(std::min(order.size(), max_levels));
     // Rare levels join the most frequent one; if there is no other, they are the other.
-    if (!order.empty() && (order.size() > 1 || count[order[0]] == codes.size())) {
+    if (order.size() > 1 || present == 1) {
         order.erase(order.begin());
     }
     return order;
@@ -94,7 +96,8 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
     std::vector<std::vector<std::uint16_t>> codes;
     for (const std::uint32_t z : categories) {
         codes.push_back(test_.codes(z));
-        const auto frequent = indicated_levels(codes.back(), test_.table().levels(z), max_moderating_levels, 1);
+        const auto frequent =
+            indicated_levels(test_, codes.back(), test_.table().levels(z), max_moderating_levels, 0.0);
         for (const Column& column : indicators(test_, codes.back(), frequent)) {
             moderate(column.data());
         }
@@ -131,7 +134,7 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
     for (std::size_t k = 0; k < categories.size() && divides < categories.size(); ++k) {
         if (k != divides) {
             const std::uint32_t levels = test_.table().levels(categories[k]);
-            for (Column& column : indicators(test_, codes[k], indicated_levels(codes[k], levels, levels, 1))) {
+            for (Column& column : indicators(test_, codes[k], indicated_levels(test_, codes[k], levels, levels, 0.0))) {
                 add(std::move(column));
             }
         }
@@ -304,8 +307,9 @@ void Conditioning::weigh() {
         }
     }
     for (std::size_t r = 0; r < rows; ++r) {
-        const double left = 1.0 - weights_[r];
-        weights_[r] = left > 1e-9 ? 1.0 / left : 0.0;
+        const double copies = test_.copies(r);
+        const double left = 1.0 - weights_[r] / copies;
+        weights_[r] = left > 1e-9 ? 1.0 / (left * copies) : 0.0;
     }
 }
 

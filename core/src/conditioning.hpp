@@ -57,8 +57,8 @@ class Conditioning {
 };
 
 // The frequent levels of a category but the first of them.
-std::vector<std::uint32_t> indicated_levels(std::span<const std::uint16_t> codes, std::uint32_t levels,
-                                            std::size_t max_levels, std::size_t min_rows);
+std::vector<std::uint32_t> indicated_levels(const ResidualTest& test, std::span<const std::uint16_t> codes,
+                                            std::uint32_t levels, std::size_t max_levels, double min_rows);
 // Their indicators, centred and of length 1.
 std::vector<LineVector<double>> indicators(const ResidualTest& test, std::span<const std::uint16_t> codes,
                                            std::span<const std::uint32_t> indicated);

@@ -1,6 +1,7 @@
 #include "serape/kd_tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -10,13 +11,15 @@ namespace {
 
 struct Spread {
     std::uint32_t width;
+    double deviation;
     std::size_t variable;
 };
 
 class Builder {
   public:
-    Builder(KdTree& out, const std::vector<const std::uint32_t*>& ranks, std::size_t min_rows)
-        : out_(out), ranks_(ranks), min_rows_(min_rows), spreads_(ranks.size()) {}
+    Builder(KdTree& out, const std::vector<const std::uint32_t*>& ranks, const std::vector<const double*>& values,
+            std::size_t min_rows)
+        : out_(out), ranks_(ranks), values_(values), min_rows_(min_rows), spreads_(ranks.size()) {}
 
     void build(std::size_t begin, std::size_t end, std::uint32_t stratum) {
         const auto rows = out_.rows.begin();
@@ -39,15 +42,18 @@ class Builder {
         }
         for (std::size_t k = 0; k < ranks_.size(); ++k) {
             std::uint32_t low = ~0U, high = 0;
+            double deviation = 0.0;
             for (std::size_t i = begin; i < end; ++i) {
                 const std::uint32_t rank = ranks_[k][out_.rows[i]];
                 low = std::min(low, rank);
                 high = std::max(high, rank);
+                deviation += std::fabs(values_[k][out_.rows[i]]);
             }
-            spreads_[k] = {high - low, k};
+            spreads_[k] = {high - low, deviation, k};
         }
-        std::stable_sort(spreads_.begin(), spreads_.end(),
-                         [](const Spread& a, const Spread& b) { return a.width > b.width; });
+        std::stable_sort(spreads_.begin(), spreads_.end(), [](const Spread& a, const Spread& b) {
+            return a.width > b.width || (a.width == b.width && a.deviation > b.deviation);
+        });
         for (const Spread& spread : spreads_) {
             const std::size_t middle = spread.width > 0 ? halved(begin, end, ranks_[spread.variable]) : begin;
             if (middle != begin) {
@@ -73,6 +79,7 @@ class Builder {
 
     KdTree& out_;
     const std::vector<const std::uint32_t*>& ranks_;
+    const std::vector<const double*>& values_;
     std::size_t min_rows_;
     std::vector<Spread> spreads_;
 };
@@ -80,11 +87,12 @@ class Builder {
 }  // namespace
 
 KdTree build_kd_tree(std::vector<std::uint32_t> rows, std::span<const std::uint32_t> starts,
-                     const std::vector<const std::uint32_t*>& ranks, std::size_t min_rows) {
+                     const std::vector<const std::uint32_t*>& ranks, const std::vector<const double*>& values,
+                     std::size_t min_rows) {
     KdTree out;
     out.rows = std::move(rows);
     out.begin.push_back(0);
-    Builder builder(out, ranks, min_rows);
+    Builder builder(out, ranks, values, min_rows);
     for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
         builder.build(starts[s], starts[s + 1], static_cast<std::uint32_t>(s));
     }

@@ -285,11 +285,13 @@ const KdTree& MixedTest::tree_of(const Columns& categories, const Columns& numbe
     auto [at, fresh] = strata->trees.try_emplace(numbers);
     if (fresh) {
         std::vector<const std::uint32_t*> ranks;
+        std::vector<const double*> values;
         for (const std::uint32_t z : numbers) {
             if (ranks_[z].empty()) {
                 ranks_[z] = ranks_of(values_[z]);
             }
             ranks.push_back(ranks_[z].data());
+            values.push_back(values_[z].data());
         }
         std::vector<std::uint32_t> rows = strata->order;
         if (rows.empty()) {
@@ -297,7 +299,7 @@ const KdTree& MixedTest::tree_of(const Columns& categories, const Columns& numbe
             std::iota(rows.begin(), rows.end(), 0U);
         }
         const std::size_t min_rows = leaf_rows + leaf_rows_a_variable * numbers.size();
-        at->second = build_kd_tree(std::move(rows), strata->begin, ranks, min_rows);
+        at->second = build_kd_tree(std::move(rows), strata->begin, ranks, values, min_rows);
         strata->bytes += at->second.bytes();
     }
     return at->second;

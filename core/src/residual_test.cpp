@@ -22,11 +22,12 @@ constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of conditioning se
 }  // namespace
 
 ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> numbers, Rules rules, bool curved,
-                           std::span<const double> weights, ResidualLimits limits)
+                           std::span<const double> weights, bool frequencies, ResidualLimits limits)
     : table_(table),
       numbers_(std::move(numbers)),
       stride_((table.rows() + 15) / 16 * 16),
       weighted_(!weights.empty()),
+      frequencies_(frequencies),
       effective_rows_(static_cast<double>(table.rows())),
       root_weights_(table.rows(), 1.0),
       categorical_(table, rules),
@@ -35,7 +36,10 @@ ResidualTest::ResidualTest(const PackedTable& table, std::vector<std::uint8_t> n
       scores_(numbers_.size()) {
     if (weighted_) {
         const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-        effective_rows_ = sum * sum / std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
+        effective_rows_ = sum;
+        if (!frequencies) {
+            effective_rows_ *= sum / std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
+        }
         for (std::size_t r = 0; r < weights.size(); ++r) {
             root_weights_[r] = std::sqrt(weights[r] * effective_rows_ / sum);
         }
@@ -110,7 +114,8 @@ void ResidualTest::centre(double* column) const {
 
 void ResidualTest::set_category(std::size_t column) {
     Scores& made = scores_[column];
-    made.levels = indicated_levels(codes(column), table_.levels(column), limits_.max_levels, limits_.min_level_rows);
+    made.levels =
+        indicated_levels(*this, codes(column), table_.levels(column), limits_.max_levels, limits_.min_level_rows);
     made.width = made.levels.size();
 }
 

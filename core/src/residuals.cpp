@@ -63,6 +63,9 @@ void scale(LineVector<double>& column, double by) {
     }
 }
 
+// No degrees of freedom if nothing is left of x or y.
+Outcome unreliable(std::size_t products) { return {nan, products > 0 ? 2.0 : 0.0, nan, false}; }
+
 }  // namespace
 
 Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column, Form form) {
@@ -131,7 +134,7 @@ void Residuals::make_levels(const ResidualTest& test, const Conditioning& condit
         l = number[l];
     }
     factor = conditioning.left_of_levels(level, count);
-    factorise(factor, count, limits.least_left * static_cast<double>(limits.min_level_rows));
+    factorise(factor, count, limits.least_left * limits.min_level_rows);
     for (std::size_t k = 0; k < count; ++k) {
         rank += factor[k * count + k] > 0.0;
     }
@@ -296,7 +299,7 @@ Outcome ResidualComparison::wide(const Residuals& levels, const Residuals& colum
     Covariances covariances = between_levels(levels, columns);
     covariances.p = levels.rank;
     if (!reliable(covariances.p, covariances.q, given)) {
-        return {nan, 2.0, nan, false};
+        return unreliable(covariances.p * covariances.q);
     }
     const double log_p = covariance_log_p(covariances, given, 1.0);
     return {-2.0 * log_p, 2.0, log_p, true};
@@ -313,7 +316,7 @@ Outcome ResidualComparison::operator()(std::uint32_t x, std::uint32_t target, co
     }
     const Residuals of_x(test_, given, x, Residuals::Form::columns);
     if (!reliable(of_x.block.size(), of_target.block.size(), given)) {
-        return {nan, 2.0, nan, false};
+        return unreliable(of_x.block.size() * of_target.block.size());
     }
     const Covariances covariances = between(of_x, of_target);
     double log_p = covariance_log_p(covariances, given, inflation(of_x, of_target, covariances, given));

@@ -24,16 +24,20 @@ const Case leaves("k-d tree: leaves divide the rows, none too small, ties togeth
     Random random(9);
     const std::size_t rows = 500;
     std::vector<std::vector<std::uint32_t>> ranked;
-    for (int v = 0; v < 3; ++v) {
-        std::vector<double> values(rows);
-        for (double& value : values) {
+    std::vector<std::vector<double>> values(3, std::vector<double>(rows));
+    for (std::size_t v = 0; v < 3; ++v) {
+        for (double& value : values[v]) {
             value = v == 2 ? below(random, 4) : uniform(random);
         }
-        ranked.push_back(ranks_of(values));
+        ranked.push_back(ranks_of(values[v]));
     }
     const std::vector<const std::uint32_t*> pointers{ranked[0].data(), ranked[1].data(), ranked[2].data()};
     const std::vector<std::uint32_t> starts{0, 200, 500};
-    const KdTree tree = build_kd_tree(all_rows(rows), starts, pointers, 25);
+    const std::vector<const double*> columns{values[0].data(), values[1].data(), values[2].data()};
+    const KdTree tree = build_kd_tree(all_rows(rows), starts, pointers, columns, 25);
+    const KdTree reversed = build_kd_tree(all_rows(rows), starts, {pointers.rbegin(), pointers.rend()},
+                                          {columns.rbegin(), columns.rend()}, 25);
+    check_equal(reversed.rows, tree.rows);  // the order of the variables plays no part
     std::vector<std::uint32_t> seen(tree.rows);
     std::sort(seen.begin(), seen.end());
     check_equal(seen, all_rows(rows));
@@ -46,7 +50,8 @@ const Case leaves("k-d tree: leaves divide the rows, none too small, ties togeth
         }
     }
     // One variable alone: leaves do not overlap.
-    const KdTree alone = build_kd_tree(all_rows(rows), std::vector<std::uint32_t>{0, 500}, {ranked[2].data()}, 25);
+    const KdTree alone =
+        build_kd_tree(all_rows(rows), std::vector<std::uint32_t>{0, 500}, {ranked[2].data()}, {values[2].data()}, 25);
     for (std::size_t k = 0; k < alone.size(); ++k) {
         for (std::size_t other = 0; other < k; ++other) {
             for (const std::uint32_t a : alone.leaf(k)) {

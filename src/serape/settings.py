@@ -93,8 +93,8 @@ class SearchSettings:
     )
     test: str = _setting(
         "auto",
-        'The name of an independence test, or "auto": "g2" for categorical columns ("x2-moments" if more than '
-        '500 columns have up to 100 rows), "partial-correlation" for continuous ones, "mixed" for both.',
+        'The name of an independence test, or "auto": "g2" if all columns are categorical ("x2-moments" if '
+        'more than 500 columns have up to 100 rows), otherwise "residuals", which takes any columns.',
     )
     alpha: float = _setting(
         0.05,

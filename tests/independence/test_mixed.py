@@ -106,6 +106,8 @@ class Plain:
         numbers = [v for v in z if v in "uvwt"]
         strata = [v for v in z if v in "abcd"]
         ranks = self.frame[numbers].rank(method="min")
+        centred = self.frame[numbers] - self.frame[numbers].median()
+        deviations = (centred / np.sqrt((centred**2).mean()).replace(0, 1)).abs()
         groups = [self.frame] if not strata else [group for _, group in self.frame.groupby(strata, observed=True)]
         statistic, dof, used = 0.0, 0, 0
         for group in groups:
@@ -114,7 +116,7 @@ class Plain:
             if not size:
                 continue
             excess, covariance = np.zeros(size), np.zeros((size, size))
-            for leaf in leaves(ranks.loc[group.index], 10 + 5 * len(numbers)):
+            for leaf in leaves(ranks.loc[group.index], deviations, 10 + 5 * len(numbers)):
                 rows = group.loc[leaf.index]
                 design = np.column_stack([np.ones(len(rows)), rows[numbers] - rows[numbers].mean()])
                 left = []
@@ -132,16 +134,17 @@ class Plain:
         return statistic, dof, used
 
 
-def leaves(ranks: pd.DataFrame, fewest: int) -> list[pd.DataFrame]:
-    """Halve rows at the median of what spreads most, as long as both halves have enough."""
+def leaves(ranks: pd.DataFrame, deviations: pd.DataFrame, fewest: int) -> list[pd.DataFrame]:
+    """Halve rows at the median of what spreads most, then deviates most, as long as both halves have enough."""
     if len(ranks) >= 2 * fewest:
-        for v in (ranks.max() - ranks.min()).sort_values(ascending=False, kind="stable").index:
+        spread = pd.DataFrame({"ranks": ranks.max() - ranks.min(), "values": deviations.loc[ranks.index].sum()})
+        for v in spread.sort_values(["ranks", "values"], ascending=False, kind="stable").index:
             half = len(ranks) // 2
             median = ranks[v].sort_values().iloc[half]
             below, up_to = int((ranks[v] < median).sum()), int((ranks[v] <= median).sum())
             first = ranks[v] < median if half - below <= up_to - half else ranks[v] <= median
             if min(first.sum(), (~first).sum()) >= fewest:
-                return leaves(ranks[first], fewest) + leaves(ranks[~first], fewest)
+                return leaves(ranks[first], deviations, fewest) + leaves(ranks[~first], deviations, fewest)
     return [ranks]
 
 
@@ -389,3 +392,18 @@ def test_with_an_algorithm() -> None:
     }
     found = serape.markov_blanket(ConditionalGaussian(Table(data)), "t", algorithm="iamb", alpha=0.001)
     assert set(found.blanket) == {"a", "u", "child"}
+
+
+def test_order_of_columns_plays_no_part() -> None:
+    random = np.random.default_rng(21)
+    u, w, t = random.normal(size=(3, 400))
+    columns = {
+        "a": np.digitize(u + w + random.normal(size=400), [-0.5, 0.5]).astype(str),
+        "b": np.digitize(u - t + random.normal(size=400), [0.0]).astype(str),
+        "u": u,
+        "w": w**3,
+        "t": np.exp(t),
+    }
+    first = serape.ci_test(columns, "a", "b", ["u", "w", "t"], test="mixed")
+    turned = dict(reversed(columns.items()))
+    assert serape.ci_test(turned, "a", "b", ["t", "w", "u"], test="mixed").log_p == pytest.approx(first.log_p)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from plain_residuals import plain_log_p
 from scipy import stats
 
 import serape
+from plain_residuals import plain_log_p
 from serape import _core
 from serape.independence.base import IndependenceTest
 from serape.independence.g2 import G2
@@ -33,7 +33,9 @@ def classes(values: Column, count: int) -> Column:
     return np.searchsorted(np.quantile(values, np.arange(1, count) / count), values)
 
 
-@pytest.mark.parametrize(("f", "more", "rest"), [(0.3, 1, 5), (2.5, 3, 40.5), (40, 2, 1000), (1.1, 200, 3000), (900, 4, 77)])
+@pytest.mark.parametrize(
+    ("f", "more", "rest"), [(0.3, 1, 5), (2.5, 3, 40.5), (40, 2, 1000), (1.1, 200, 3000), (900, 4, 77)]
+)
 def test_tail_of_f(f: float, more: float, rest: float) -> None:
     assert _core.f_log_sf(f, more, rest) == pytest.approx(stats.f.logsf(f, more, rest), rel=1e-10)
 
@@ -252,3 +254,38 @@ def test_pickles() -> None:
     random = np.random.default_rng(14)
     test = Residuals(table_of(*some_columns(random, 100)))
     assert pickle.loads(pickle.dumps(test)).test(0, 2, [3]) == test.test(0, 2, [3])
+
+
+# --- weights ------------------------------------------------------------------------------------------------------
+
+
+def test_frequencies_are_rows_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("serape.data.rows.MAX_BYTES", 0)  # so that rows are not repeated
+    random = np.random.default_rng(15)
+    columns = some_columns(random, 200)
+    times = random.integers(1, 4, 200)
+    names = [f"v{k}" for k in range(len(columns))]
+    kinds = {
+        name: "continuous" if c.dtype.kind == "f" else "categorical" for name, c in zip(names, columns, strict=True)
+    }
+    data = dict(zip(names, columns, strict=True))
+    weighted = Residuals(serape.Table(data, kinds=kinds, sample_weight=times))
+    repeated = Residuals(table_of(*(np.repeat(c, times) for c in columns)))
+    assert weighted.rows == repeated.rows == times.sum()
+    for x, y, given in ((0, 2, []), (0, 1, [2, 3]), (3, 2, [0, 4]), (4, 6, [0]), (5, 3, [1, 0]), (7, 2, [3, 1])):
+        expected = repeated.test(x, y, given)
+        assert weighted.test(x, y, given).log_p == pytest.approx(expected.log_p, rel=1e-7)
+
+
+def test_size_with_survey_weights() -> None:
+    random = np.random.default_rng(16)
+    p = []
+    for _ in range(300):
+        z = random.normal(size=400)
+        x, y = z + random.normal(size=400), classes(z + random.normal(size=400), 3)
+        data = {"x": x, "y": y.astype(str), "z": z}
+        weights = random.lognormal(size=400)
+        found = serape.ci_test(data, "x", "y", ["z"], sample_weight=weights, weight_kind="survey")
+        p.append(found.p)
+    assert np.mean(np.array(p) <= 0.05) <= 1.3 * 0.05 + 3 * math.sqrt(0.05 / 300)
+    assert np.mean(np.array(p) <= 0.5) >= 0.35

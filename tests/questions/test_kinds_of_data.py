@@ -31,39 +31,46 @@ def samples(kind: str, rows: int) -> list[tuple[nx.DiGraph[str], serape.Table]]:
     return drawn
 
 
-def accuracy(kind: str, rows: int, algorithm: str, finds: Finds) -> tuple[float, float]:
-    return recovery.accuracy(samples(kind, rows), algorithm, finds)
+def accuracy(kind: str, rows: int, algorithm: str, finds: Finds, test: str = "auto") -> tuple[float, float]:
+    return recovery.accuracy(samples(kind, rows), algorithm, finds, test)
 
 
 @pytest.mark.parametrize("algorithm", BLANKET)
 def test_gaussian_blankets_are_recovered(algorithm: str) -> None:
-    few, many = (accuracy("gaussian", rows, algorithm, "blanket") for rows in (100, 50_000))
+    few, many = (accuracy("gaussian", rows, algorithm, "blanket", "partial-correlation") for rows in (100, 50_000))
     assert min(many) > 0.97
     assert sum(many) >= sum(few)
 
 
 @pytest.mark.parametrize("algorithm", NEIGHBOURS)
 def test_gaussian_neighbours_are_recovered(algorithm: str) -> None:
-    assert min(accuracy("gaussian", 50_000, algorithm, "parents-children")) > 0.97
+    assert min(accuracy("gaussian", 50_000, algorithm, "parents-children", "partial-correlation")) > 0.97
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "mixed"])
+def test_blankets_are_recovered_by_default(kind: str) -> None:
+    few, many = (accuracy(kind, rows, "iamb", "blanket") for rows in (100, 4000))
+    assert min(many) > 0.94
+    assert sum(many) >= sum(few)
 
 
 @pytest.mark.parametrize("algorithm", BLANKET)
 def test_mixed_blankets_are_recovered(algorithm: str) -> None:
     """More rows than this are for `python -m benchmarks accuracy recovery`."""
-    assert min(accuracy("mixed", 8000, algorithm, "blanket")) > 0.95
+    assert min(accuracy("mixed", 8000, algorithm, "blanket", "mixed")) > 0.95
 
 
 @pytest.mark.parametrize("algorithm", NEIGHBOURS)
 def test_mixed_neighbours_are_recovered(algorithm: str) -> None:
-    assert min(accuracy("mixed", 8000, algorithm, "parents-children")) > 0.95
+    assert min(accuracy("mixed", 8000, algorithm, "parents-children", "mixed")) > 0.95
 
 
 def test_what_auto_picks_is_told() -> None:
     random = np.random.default_rng(0)
     x = random.normal(size=300)
     for data, name in (
-        ({"a": x, "b": x + random.normal(size=300)}, "partial-correlation"),
-        ({"a": x, "b": np.where(x > 0, "yes", "no")}, "mixed"),
+        ({"a": x, "b": x + random.normal(size=300)}, "residuals"),
+        ({"a": x, "b": np.where(x > 0, "yes", "no")}, "residuals"),
         ({"a": np.where(x > 0.5, "yes", "no"), "b": np.where(x > 0, "yes", "no")}, "g2"),
     ):
         found = serape.markov_blanket(data, "a")

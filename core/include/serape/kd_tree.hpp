@@ -1,7 +1,8 @@
 // A k-d tree (Bentley 1975) over ranks: its leaves hold rows within which continuous variables hardly vary.
 //
 // Rows are halved at the median of the variable whose ranks spread most, until a half would have fewer rows than
-// `min_rows`. Tied values stay together, so that halves may be unequal.
+// `min_rows`. If several spread as much, it is the one whose values deviate most, so that the order of the variables
+// plays no part. Tied values stay together, so that halves may be unequal.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +25,10 @@ struct KdTree {
 };
 
 // The rows of stratum s are rows[starts[s] … starts[s + 1]); each stratum is divided for itself. `ranks`: by variable,
-// the rank of each row, tied values having the same.
+// the rank of each row, tied values having the same. `values`: by variable, of about the same scale and centre.
 KdTree build_kd_tree(std::vector<std::uint32_t> rows, std::span<const std::uint32_t> starts,
-                     const std::vector<const std::uint32_t*>& ranks, std::size_t min_rows);
+                     const std::vector<const std::uint32_t*>& ranks, const std::vector<const double*>& values,
+                     std::size_t min_rows);
 
 // The rank of every value: how many values are below it.
 std::vector<std::uint32_t> ranks_of(std::span<const double> values);

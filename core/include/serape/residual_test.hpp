@@ -12,9 +12,9 @@
 // The first question has four fifths of the level, the second one fifth (Bonferroni). Questions about categories alone
 // are left to G². The statistic is −2 ln p, which has two degrees of freedom.
 //
-// Rows may have weights w. They are scaled to add up to the effective number of rows, (Σw)²/Σw² before scaling, and
-// every column is multiplied by √w, so that products of columns are weighted sums. Questions about categories alone are
-// answered as all others then.
+// Rows may have weights w: frequencies, or survey weights scaled to add up to the effective number of rows, (Σw)²/Σw²
+// before scaling. Every column is multiplied by √w, so that products of columns are weighted sums. Questions about
+// categories alone are answered as all others then.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct ResidualLimits {
     std::size_t max_width = 64;     // of such a basis, beyond its first columns: a bound of time
     std::size_t max_degree = 12;    // of polynomials of a number
     std::size_t max_levels = 64;    // of x or y that have an indicator: the most frequent ones
-    std::size_t min_level_rows = 5;
+    double min_level_rows = 5.0;
     double rows_per_dof = 5.0;       // of a reliable test
     double min_rows = 10.0;          // left by Z in a reliable test
     std::size_t max_products = 32;   // whose variance is estimated
@@ -52,15 +52,16 @@ class Conditioning;
 class ResidualTest {
   public:
     // `numbers`: by column of the table, whether it is one; the table's codes of such a column are not looked at.
-    // `weights`: one positive number a row, or none.
+    // `weights`: one positive number a row, or none; frequencies say how often a row occurs.
     ResidualTest(const PackedTable& table, std::vector<std::uint8_t> numbers, Rules rules, bool curved,
-                 std::span<const double> weights, ResidualLimits limits);
+                 std::span<const double> weights, bool frequencies, ResidualLimits limits);
 
     std::size_t rows() const { return table_.rows(); }
     std::size_t columns() const { return numbers_.size(); }
     std::size_t stride() const { return stride_; }  // rows, and zeros up to whole lines
     double effective_rows() const { return effective_rows_; }
     double root_weight(std::size_t row) const { return root_weights_[row]; }
+    double copies(std::size_t row) const { return frequencies_ ? root_weights_[row] * root_weights_[row] : 1.0; }
     bool number(std::size_t column) const { return numbers_[column] != 0; }
     // Needed before any question about a column: the values of a number, or that a category takes part.
     void set_values(std::size_t column, std::span<const double> values);
@@ -96,6 +97,7 @@ class ResidualTest {
     std::vector<std::uint8_t> numbers_;
     std::size_t stride_;
     bool weighted_;
+    bool frequencies_;
     double effective_rows_;
     std::vector<double> root_weights_;
     ContingencyTest categorical_;

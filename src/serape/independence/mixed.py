@@ -13,7 +13,7 @@ freedom:
 - x and y categorical, d = 0: (k_x − 1) (k_y − 1). The statistic is G².
 - x and y categorical, d > 0: (k_x − 1) (k_y − 1). Here the four models are not nested, and a likelihood ratio misses
   dependence where z has modes that lie far from each other. Instead, the test compares rows with similar values of z.
-  Within each stratum, rows are halved at the median of the continuous z whose ranks spread most, as long as both halves
+  Within each stratum, rows are halved at the median of the continuous z whose ranks spread most (if several do, whose values deviate most), as long as both halves
   have 10 + 5 d rows (a k-d tree, Bentley 1975). In each such leaf the indicators of the levels of x and y are regressed
   on z. The products of the residuals are summed over the leaves of a stratum and compared to their covariance under
   independence: the generalised Cochran–Mantel–Haenszel test (Landis, Heyman & Koch 1978, "Average partial association

@@ -22,7 +22,7 @@ from serape.independence.residuals import MonotoneResiduals, Residuals
 from serape.independence.semiparametric import SemiParametric
 from serape.independence.shrinkage import ShrunkenG2
 from serape.independence.trend import Trend
-from serape.independence.weighted import chosen_weighted_test, weighted_contingency, weights_refused
+from serape.independence.weighted import weighted_contingency, weights_refused
 from serape.independence.x2 import X2
 from serape.independence.x2_moments import X2Moments
 from serape.names import match, unknown
@@ -124,12 +124,9 @@ def make_test(
     table = Table.of(data, settings)
     reason = ""
     if name == "auto":
-        if table.weights is not None:
-            name, reason = chosen_weighted_test(table)
-        else:
-            name, reason = chosen_test(table)
-            if few_rows and name == _DEFAULTS["categorical"] and small_table(table):
-                name, reason = _FEW_ROWS, f"{len(table.names)} columns have {table.rows} rows"
+        name, reason = chosen_test(table)
+        if few_rows and name == _DEFAULTS["categorical"] and small_table(table):
+            name, reason = _FEW_ROWS, f"{len(table.names)} columns have {table.rows} rows"
     rules = Rules(dof, reliability, minimum)
     make = partial(_named, name=name, rules=rules)
     found = Pairwise(table, make) if table.missing else make(table)
@@ -155,7 +152,7 @@ def small_table(table: Table) -> bool:
     With so few rows most tests of G² are skipped, and a skipped test removes no variable. With so many columns, many
     enter by chance (docs/few-rows.md).
     """
-    return table.rows <= 100 and len(table.names) > 500
+    return table.rows <= 100 and len(table.names) > 500 and table.weights is None
 
 
 def chosen_test(table: Table) -> tuple[str, str]:

@@ -2,30 +2,32 @@
 
 X ⊥ Y | Z is judged by what Z leaves of X and Y:
 
-1. **Scores.** A number becomes the normal scores of its ranks, Φ⁻¹((rank − 3/8) / (N + 1/4)) (Blom 1958), tied values
-   having their mean rank. A value that more than a tenth of the rows share (zeros, say) has an indicator beside it. A
-   category becomes indicators of its levels but the most frequent one; levels of fewer than 5 rows, and those after the
-   64 most frequent ones, join that one. So neither skew nor heavy tails nor outliers matter.
+1. **Scores.** A number becomes the normal scores of its ranks, Φ⁻¹((rank − 3/8) / (N + 1/4)) (Blom 1958); tied values
+   have their mean rank. A value that more than a tenth of the rows share (zeros, say) has an indicator beside it. A
+   category becomes indicators of its levels but the most frequent one; levels of fewer than 5 rows, and those after
+   the 64 most frequent ones, join that one. So neither skew nor heavy tails nor outliers matter.
 2. **Residuals** of the scores of X and Y in a linear regression on Z. Z is rich: the joint cells of its categories,
-   Hermite polynomials of the scores of its numbers up to degree 12, products of two numbers, slopes and curves by cell,
-   as long as each column of the regression has 10 rows (`Conditioning` in the core gives the order).
-3. **Is their covariance zero?** Wilks' Λ of the two blocks of residuals, with Rao's F. F is divided by how much more the
-   products of residuals vary than they would if the spread of X and Y did not change with Z, as in the generalised
-   covariance measure (Shah & Peters 2020): a test that takes the spread for constant rejects too often where it is not.
-4. **Is there curved dependence?** Hotelling's T² that the products of residuals with squared scores, and with members of
-   Z as factors, have mean zero. This sees y = x² + noise, changes of spread, and effects that depend on a member of Z.
+   Hermite polynomials of the scores of its numbers up to degree 12, products of two numbers, slopes and curves by
+   cell, as long as each column of the regression has 10 rows (`Conditioning` in the core gives the order).
+3. **Is their covariance zero?** Wilks' Λ of the two blocks of residuals, with Rao's F. F is divided by how much more
+   the products of residuals vary than they would if the spread of X and Y did not change with Z, as in the generalised
+   covariance measure (Shah & Peters 2020). A test that takes the spread for constant rejects too often where it is
+   not. Blocks with more than 32 products are taken for such.
+4. **Is there curved dependence?** Hotelling's T² that the products of residuals with squared scores, and with members
+   of Z as factors, have mean zero. This sees y = x² + noise, changes of spread, and effects that depend on a member of
+   Z. It is left out where there are fewer than 20 rows for each product.
 
-The p-value is the smaller of p₃ / 0.8 and p₄ / 0.2 (Bonferroni). `monotone-residuals` asks the third question alone. The
-statistic is −2 ln p; it has 2 degrees of freedom. Questions about categories alone are answered by G².
+The p-value is the smaller of p₃ / 0.8 and p₄ / 0.2 (Bonferroni). `monotone-residuals` asks the third question alone.
+The statistic is −2 ln p; it has 2 degrees of freedom. Questions about categories alone are answered by G².
 
-It assumes that the basis can follow how X and Y depend on Z; it needs rows for that (see the calibration page). It is
-blind to dependence that shows neither in means and spreads of scores nor in their products with one member of Z.
+It assumes that the basis can follow how X and Y depend on Z; it needs rows for that (docs/calibration.md). It is blind
+to dependence that shows neither in means and spreads of scores nor in their products with one member of Z.
 
 A test is not reliable if Z leaves fewer than 10 rows (rows less columns of the regression), or fewer than 5 for each
-product of the two blocks, or if Z determines X or Y. A perfect dependence has the smallest p-value that N rows can give.
+product of the two blocks, or if Z determines X or Y. A perfect dependence has the smallest p-value that N rows allow.
 
-Survey weights multiply what is summed over rows; N is their effective number. With weights, questions about categories
-alone are answered by residuals too.
+Weights multiply what is summed over rows. N is the sum of frequencies, or the effective number of rows of survey
+weights. With weights, questions about categories alone are answered by residuals too.
 
 Cost, with N rows and k columns in the regression: N k² for a conditioning set, then N k for each candidate. Scores take
 8 bytes per value.
@@ -60,7 +62,8 @@ class Residuals(IndependenceTest):
         self._numbers = frozenset(table.continuous)
         self.rows: int = table.rows if table.weights is None else table.weights.rows
         weights = np.empty(0) if table.weights is None else table.weights.values
-        self._native = _core.ResidualTest(table.codes_alone, list(table.continuous), self.curved, weights)
+        repeated = table.weights is not None and table.weights.kind == "frequency"
+        self._native = _core.ResidualTest(table.codes_alone, list(table.continuous), self.curved, weights, repeated)
         self._handed_over: set[int] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Tests on tables whose rows have weights: which there are, and which is the default."""
+"""Tests on tables whose rows have weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 from serape.data.table import Table
 from serape.engines import WeightedEngine
-from serape.errors import DataError, abbreviate
+from serape.errors import DataError
 from serape.independence.base import IndependenceTest
 from serape.independence.counted import CountedTest
 from serape.independence.survey import SurveyTest
@@ -20,20 +20,6 @@ def weighted_contingency(
     if table.weights is not None and table.weights.kind == "frequency":
         return CountedTest(WeightedEngine(table), statistic, dof, reliability, minimum)
     return SurveyTest(table, statistic, dof, reliability, minimum)
-
-
-def chosen_weighted_test(table: Table) -> tuple[str, str]:
-    """Return the default test for weighted rows, and the reason; "" if all columns are categorical."""
-    continuous = [table.names[k] for k in table.continuous if k not in table.identifiers]
-    if not continuous:
-        return "g2", ""
-    if len(continuous) == len(table.searched):
-        return "partial-correlation", "all columns are continuous and rows have weights"
-    raise DataError(
-        f"no test of categorical and continuous columns together takes weights, and {abbreviate(continuous)} "
-        f"{'is' if len(continuous) == 1 else 'are'} continuous; divide the continuous columns into classes with "
-        f"serape.discretise, or ignore columns of one kind"
-    )
 
 
 def weights_refused(table: Table, name: str, others: list[str]) -> DataError:
