@@ -13,11 +13,12 @@ freedom:
 - x and y categorical, d = 0: (k_x − 1) (k_y − 1). The statistic is G².
 - x and y categorical, d > 0: (k_x − 1) (k_y − 1). Here the four models are not nested, and a likelihood ratio misses
   dependence where z has modes that lie far from each other. Instead, the test compares rows with similar values of z.
-  Within each stratum, rows are halved at the median of the continuous z whose ranks spread most (if several do, whose values deviate most), as long as both halves
-  have 10 + 5 d rows (a k-d tree, Bentley 1975). In each such leaf the indicators of the levels of x and y are regressed
-  on z. The products of the residuals are summed over the leaves of a stratum and compared to their covariance under
-  independence: the generalised Cochran–Mantel–Haenszel test (Landis, Heyman & Koch 1978, "Average partial association
-  in three-way contingency tables") with leaves in place of tables. It assumes nothing about the distribution of z. An
+  Within each stratum, rows are halved at the median of the continuous z whose ranks spread most (if several do, whose
+  values deviate most), as long as both halves have 10 + 5 d rows (a k-d tree, Bentley 1975). In each such leaf the
+  indicators of the levels of x and y are regressed on z. The products of the residuals are summed over the leaves of a
+  stratum and compared to their covariance under independence: the generalised Cochran–Mantel–Haenszel test (Landis,
+  Heyman & Koch 1978, "Average partial association in three-way contingency tables") with leaves in place of tables. It
+  assumes nothing about the distribution of z. An
   association that changes its direction with z averages out.
 
 Small cells: a cell cannot be fitted if its rows are fewer than the continuous variables in the question plus 2, or if

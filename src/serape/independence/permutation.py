@@ -17,6 +17,9 @@ is small. Most tests of independent variables end after a few dozen permutations
 p is never less than 1 / (1 + permutations), so alpha must be larger. Where p-values tie there, the larger statistic
 counts as the stronger association.
 
+Groups of rows (`groups=`): rows are permuted within groups only, and the group counts as a member of Z. So what the
+rows of a group have in common is no dependence, and only variables that vary within groups can be tested.
+
 The random numbers of a question depend on the seed and the names of its variables. The answer is the same if x and y
 change places, in any order of columns, after any other questions, and on any number of threads.
 
@@ -87,6 +90,9 @@ class Permutation(IndependenceTest):
         self.seed = int(seed)
         self.stop_early = bool(stop_early)
         self._asymptotic = G2(table, dof="adjusted", reliability=None) if statistic == "g2" else None
+        self._groups = table.groups
+        self._n_groups = 1 if table.groups is None else int(table.groups.max()) + 1
+        self._by_group = None if table.groups is None else np.argsort(table.groups, kind="stable")
         self._answers: dict[tuple[frozenset[int], frozenset[int]], Outcome] = {}
 
     def check(self, variables: Container[int]) -> None:
@@ -130,8 +136,8 @@ class Permutation(IndependenceTest):
             statistic, dof = asymptotic.statistic, asymptotic.dof
             draw = self._tables(random, x, y, given) if dof else None
         else:
-            basis = _basis([self.table.numbers(z) for z in given], self.table.rows)
-            dof = float(max(self.table.rows - basis.shape[1] - 2, 0))
+            basis = _basis([self._numbers(z) for z in given], self.table.rows)
+            dof = float(max(self.table.rows - self._n_groups - basis.shape[1] - 1, 0))
             draw = self._correlations(random, x, y, basis) if dof else None
             statistic = math.nan if draw is None else float(draw(0)[0])
         if draw is None:
@@ -162,17 +168,31 @@ class Permutation(IndependenceTest):
             done += batch
             batch *= 2
 
+    def _numbers(self, v: int) -> Floats:
+        """Return the values of a column; with groups, less the mean of the group, in the order of the groups."""
+        values = self.table.numbers(v)
+        if self._groups is None:
+            return values
+        means = np.bincount(self._groups, values) / np.bincount(self._groups)
+        deviations = values - means[self._groups]
+        deviations[np.abs(deviations) <= TIE * np.abs(values).max()] = 0.0  # constant within groups, but for rounding
+        return np.asarray(deviations[self._by_group], np.float64)
+
     def _random(self, x: int, y: int, given: list[int]) -> np.random.Generator:
         """Return the random generator of a question."""
         question = [self.seed, *([self.variables[v] for v in variables] for variables in ((x, y), given))]
         digest = hashlib.blake2b(json.dumps(question).encode(), digest_size=16).digest()
         return np.random.default_rng(int.from_bytes(digest, "big"))
 
-    def _tables(self, random: np.random.Generator, x: int, y: int, given: list[int]) -> Draw:
+    def _tables(self, random: np.random.Generator, x: int, y: int, given: list[int]) -> Draw | None:
         """Draw Σ n_xyz ln n_xyz, the part of G² / 2 that permuting x within strata changes."""
         label = strata(self.table, given)
+        if self._groups is not None:
+            label = np.unique(label * self._n_groups + self._groups, return_inverse=True)[1]
         codes_x, codes_y = (self.table.packed.codes(v).astype(np.int64) for v in (x, y))
         informative = (_varies(label, codes_x) & _varies(label, codes_y))[label]
+        if not informative.any():
+            return None
         # Numbered in order of appearance, so that the names of levels do not matter.
         label, codes_x, codes_y = (_by_appearance(values[informative]) for values in (label, codes_x, codes_y))
         order = np.argsort(label, kind="stable")
@@ -191,15 +211,18 @@ class Permutation(IndependenceTest):
 
     def _correlations(self, random: np.random.Generator, x: int, y: int, basis: Floats) -> Draw | None:
         """Draw |partial correlations| under permutation of the residuals of x."""
-        residuals = [_residual(self.table.numbers(v), basis) for v in (x, y)]
+        residuals = [_residual(self._numbers(v), basis) for v in (x, y)]
         if residuals[0] is None or residuals[1] is None:
             return None
         residual_x, residual_y = residuals[0], residuals[1]
 
         def draw(batch: int) -> Floats:
             permuted = residual_x[None, :]
-            if batch:
+            if batch and self._groups is None:
                 permuted = random.permuted(np.broadcast_to(permuted, (batch, len(residual_x))), axis=1)
+            elif batch:  # rows are in the order of their groups
+                keys = random.random((batch, len(residual_x))) + self._groups[self._by_group]
+                permuted = residual_x[np.argsort(keys, axis=1)]
             on_given = permuted @ basis
             length = np.sqrt(np.maximum(1.0 - np.einsum("ij,ij->i", on_given, on_given), 0.0))
             product = np.abs(permuted @ residual_y)

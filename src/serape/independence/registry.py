@@ -84,11 +84,11 @@ _ALL = (
     TestEntry("mixed", lambda t, _: ConditionalGaussian(t)),
     TestEntry("regression", lambda t, _: RegressionTest(t)),
     TestEntry("trend", lambda t, _: Trend(t)),
-    TestEntry("g2-permutation", lambda t, _: Permutation(t, "g2")),
-    TestEntry("g2-semiparametric", lambda t, _: SemiParametric(t)),
+    TestEntry("g2-permutation", lambda t, _: Permutation(t, "g2"), uses_groups=True),
+    TestEntry("g2-semiparametric", lambda t, _: SemiParametric(t), uses_groups=True),
     TestEntry("x2-moments", lambda t, _: X2Moments(t)),
     TestEntry("g2-shrinkage", lambda t, r: ShrunkenG2(t, r.dof, r.reliability, r.minimum), has_rules=True),
-    TestEntry("correlation-permutation", lambda t, _: Permutation(t, "correlation")),
+    TestEntry("correlation-permutation", lambda t, _: Permutation(t, "correlation"), uses_groups=True),
 )
 TESTS = {entry.name: entry for entry in _ALL}
 _FEW_ROWS = "x2-moments"
