@@ -157,7 +157,8 @@ def test_perfect_dependence_is_seen(random: np.random.Generator) -> None:
 @pytest.mark.parametrize("name", ["gcm", "pcm"])
 def test_unreliable(name: str, random: np.random.Generator) -> None:
     x, z, w = random.normal(size=(3, 100))
-    table = serape.Table({"x": x, "z": z, "one": np.ones(100), "copy": 3 * z + 1, "id": np.arange(100).astype(str)})
+    data = {"x": x, "z": z, "one": np.ones(100), "copy": 3 * z + 1, "id": np.arange(100).astype(str)}
+    table = serape.Table(data, kinds={"id": "categorical"})
     for columns in (("x", "one", ()), ("x", "copy", ("z",)), ("id", "x", ()), ("x", "z", ("id",))):
         found = serape.ci_test(table, *columns, test=name)
         assert not found.reliable
@@ -179,6 +180,8 @@ def test_refusals(random: np.random.Generator) -> None:
     for option in ({"folds": 1}, {"random_state": -1}, {"tails": 0}, {"minimum": 0}):
         with pytest.raises(OptionError, match=next(iter(option)).replace("_", ".")):
             serape.GCM(data, **option)
+    with pytest.raises(DataError, match="takes no weights"):
+        serape.PCM(serape.Table(data, sample_weight=np.full(60, 1.5), weight_kind="survey"))
     data["x"][3] = math.nan
     with pytest.raises(DataError, match="values are missing in 'x'"):
         serape.ci_test(serape.GCM(serape.Table(data, missing="pairwise")), "x", "y")

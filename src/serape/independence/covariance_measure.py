@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
-from serape.errors import InputTypeError, MissingLibraryError, OptionError, is_integer
+from serape.errors import DataError, InputTypeError, MissingLibraryError, OptionError, is_integer
 from serape.independence.base import IndependenceTest
 from serape.independence.memo import BoundedMemo
 from serape.independence.mixed import check_complete
@@ -65,6 +65,8 @@ class CovarianceMeasure(IndependenceTest):
         if tails is not None and not tails > 0:
             raise OptionError(f"tails must be a positive number of standard deviations, or None, not {tails!r}")
         self.table = Table.of(data)
+        if self.table.weights is not None:
+            raise DataError(f"test {self.name!r} takes no weights; make the table without sample_weight")
         self.variables = self.table.names
         self.rows: int = self.table.rows
         self.regressor = None if regressor is None else _seeded(regressor, int(random_state))
