@@ -77,6 +77,10 @@ def _independent() -> dict[str, Callable[[Draw], Columns]]:
         z = d.noise
         return {"x": np.maximum(z + d.noise, 0), "y": np.floor(np.exp(z / 2 + d.noise)), "z": z}
 
+    def zero_cause(d: Draw) -> Columns:
+        z = np.maximum(d.noise - 0.8, 0) * np.exp(d.noise)
+        return {"x": z + d.noise, "y": z + d.noise, "z": z}
+
     def levels(d: Draw) -> Columns:
         z = d.noise
         return {"x": d.levels(z**2 + d.noise, (0.5, 0.3, 0.2)), "y": z**2 + d.noise, "z": z}
@@ -102,6 +106,7 @@ def _independent() -> dict[str, Callable[[Draw], Columns]]:
         "Cauchy z": cauchy_cause,
         "spread of z": spread,
         "zeros, counts": zeros,
+        "zeros in z": zero_cause,
         "levels × number": levels,
         "rare levels": rare,
         "mixed Z": mixed,

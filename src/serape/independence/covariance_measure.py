@@ -2,10 +2,10 @@
 
 Columns: values of a continuous column farther than `tails` (3) standard deviations from the median are drawn in: of the
 distance beyond, log(1 + distance) is left. The standard deviation is that of a normal variable with the same
-interquartile range. This is a monotone transformation, so X ⊥ Y | Z means the same as before, and heavy tails do no
-harm. If half of the values are equal, their ranks are used instead. A categorical x or y is an indicator of
-each of its levels but the most frequent one; levels with fewer than 10 rows count with that one. In Z, it is an
-indicator of every level. A regressor of the user's sees the values of continuous columns in Z as they are.
+interquartile range; if half of the values are equal, the median distance of the others takes its place. This is a
+monotone transformation, so X ⊥ Y | Z means the same as before, and heavy tails do no harm. A categorical x or y is an
+indicator of each of its levels but the most frequent one; levels with fewer than 10 rows count with that one. In Z, it
+is an indicator of every level. A regressor of the user's sees the values of continuous columns in Z as they are.
 
 Regressions are cross-fitted: the rows are divided at random into folds (5), and the predictions in a fold come from a
 regression on the rows of the others. The folds depend on `random_state` and on the order of the rows, not on the
@@ -125,10 +125,11 @@ class CovarianceMeasure(IndependenceTest):
     def _drawn_in(self, values: Floats) -> Floats:
         """Return a continuous column in units of its spread, with its tails drawn in."""
         low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
-        if low == high:  # half of the values are equal
-            _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-            return ((np.cumsum(counts) - 0.5 * counts) / self.rows)[inverse][:, None]
-        values = (values - middle) / ((high - low) / _INTERQUARTILE_RANGE)
+        spread = (high - low) / _INTERQUARTILE_RANGE
+        values = values - middle
+        if spread == 0 and values.any():  # half of the values are equal
+            spread = np.median(np.abs(values[values != 0]))
+        values = values / (spread or 1.0)
         if self.tails is not None:
             size = np.abs(values)
             values = np.sign(values) * (np.minimum(size, self.tails) + np.log1p(np.maximum(size - self.tails, 0.0)))
