@@ -40,6 +40,7 @@ PARTS = (
     "kernels selector",
     "kernels strategies",
     "accuracy choosing",
+    "accuracy covariance",
     "accuracy defaults",
     "accuracy recovery",
     "accuracy dof",

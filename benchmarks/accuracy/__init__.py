@@ -1,11 +1,22 @@
 """Distance to the truth by algorithm, rows and settings."""
 
-from benchmarks.accuracy import choosing, defaults, dof, few_rows, networks, recovery, small_tables, stability
+from benchmarks.accuracy import (
+    choosing,
+    covariance,
+    defaults,
+    dof,
+    few_rows,
+    networks,
+    recovery,
+    small_tables,
+    stability,
+)
 from benchmarks.common.command import Command, Part
 
 COMMAND = Command(
     {
         "choosing": Part(choosing.run, choosing.options),
+        "covariance": Part(covariance.run, covariance.options),
         "defaults": Part(defaults.run, defaults.options),
         "recovery": Part(recovery.run, recovery.options),
         "dof": Part(dof.run, dof.options),

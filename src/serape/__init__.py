@@ -16,7 +16,7 @@ from serape.errors import (
     OptionError,
     SerapeError,
 )
-from serape.independence import DSeparation, FunctionTest, IndependenceTest, Outcome
+from serape.independence import GCM, PCM, DSeparation, FunctionTest, IndependenceTest, Outcome
 from serape.knowledge import Knowledge
 from serape.local.answer import Answer
 from serape.networks import Network, load_network, read_bif, write_bif
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 __version__ = version("serape")
 
 __all__ = [
+    "GCM",
+    "PCM",
     "AlphaPath",
     "Answer",
     "Comparison",

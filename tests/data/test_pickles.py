@@ -87,7 +87,7 @@ def test_independence_tests(name: str, gaps: bool, random: np.random.Generator) 
         values = random.normal(size=(rows, 4))
     else:
         values = random.integers(0, 2, (rows, 4)).astype(float)
-        if name in ("mixed", "regression"):
+        if name in ("mixed", "regression", "gcm", "pcm"):
             values[:, 3] = random.normal(size=rows)
     data = pd.DataFrame(values, columns=list("abcd"))
     if gaps:

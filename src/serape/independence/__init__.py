@@ -7,7 +7,9 @@ from serape.independence.contingency import ContingencyTest
 from serape.independence.d_separation import DSeparation
 from serape.independence.function import FunctionTest
 from serape.independence.g2 import G2
+from serape.independence.gcm import GCM
 from serape.independence.outcomes import Outcome, Tally
+from serape.independence.pcm import PCM
 from serape.independence.registry import TESTS, make_test, position, table_of
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
@@ -17,6 +19,8 @@ from serape.types import DofRule, ReliabilityRule
 
 __all__ = [
     "G2",
+    "GCM",
+    "PCM",
     "TESTS",
     "X2",
     "Association",

@@ -13,9 +13,11 @@ from serape.errors import OptionError, abbreviate
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import check_rules
 from serape.independence.g2 import G2
+from serape.independence.gcm import GCM
 from serape.independence.mixed import ConditionalGaussian
 from serape.independence.pairwise import Pairwise
 from serape.independence.partial_correlation import CorrelationTest, FisherZ, NormalScores, PartialCorrelation, Spearman
+from serape.independence.pcm import PCM
 from serape.independence.permutation import Permutation
 from serape.independence.regression import RegressionTest
 from serape.independence.residuals import MonotoneResiduals, Residuals
@@ -89,6 +91,8 @@ _ALL = (
     TestEntry("x2-moments", lambda t, _: X2Moments(t)),
     TestEntry("g2-shrinkage", lambda t, r: ShrunkenG2(t, r.dof, r.reliability, r.minimum), has_rules=True),
     TestEntry("correlation-permutation", lambda t, _: Permutation(t, "correlation"), uses_groups=True),
+    TestEntry("gcm", lambda t, _: GCM(t)),
+    TestEntry("pcm", lambda t, _: PCM(t)),
 )
 TESTS = {entry.name: entry for entry in _ALL}
 _FEW_ROWS = "x2-moments"
