@@ -82,12 +82,12 @@ def basis_of(given: Sequence[NDArray[Any]], rows: int) -> Matrix:
     """Return the orthonormal columns, the constant among their span, on which x and y are regressed."""
     numbers = [z for z in given if z.dtype.kind == "f"]
     codes = [np.unique(z, return_inverse=True)[1].ravel() for z in given if z.dtype.kind != "f"]
-    budget = rows / 10 + (len(codes) > 0)
+    budget = rows / 5 + (len(codes) > 0)
     basis = Basis(np.zeros(rows, np.int64))
     if codes:
         joint = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
         widest = -1
-        if len(codes) > 1 and joint.max() + 1 > rows / 10:
+        if len(codes) > 1 and joint.max() + 1 > rows / 5:
             widest = max(range(len(codes)), key=lambda k: int(codes[k].max()))
         basis = Basis(joint if widest < 0 else codes[widest])
         for k, one in enumerate(codes):
@@ -102,7 +102,7 @@ def basis_of(given: Sequence[NDArray[Any]], rows: int) -> Matrix:
 
     def fits(more: int) -> bool:
         width = len(basis.columns) + more
-        return width - (0 if codes else 1) <= budget and width - first <= 64
+        return width - (0 if codes else 1) <= budget and width - first <= 96
 
     degree = 1
 
@@ -117,14 +117,15 @@ def basis_of(given: Sequence[NDArray[Any]], rows: int) -> Matrix:
     raise_to(3)
     slopes = len(curved) * (basis.cells - 1)
     pairs = math.comb(len(curved), 2)
-    products = pairs + slopes > 0 and fits(pairs + slopes)
-    if products:
+    if pairs and fits(pairs):
         for (a, _), (b, _) in combinations(curved, 2):
             basis.add(a * b)
+    sloped = slopes > 0 and fits(slopes)
+    if sloped:
         for z, _ in curved:
             basis.add_by_cell(z)
     raise_to(5)
-    if products and slopes and degree >= 3 and fits(2 * slopes):
+    if sloped and degree >= 3 and fits(2 * slopes):
         for z, values in curved:
             for d in (2, 3):
                 if values > d:
@@ -151,6 +152,10 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
     """Return log p of the test of residuals; x, y and given are not all categories."""
     rows = len(x)
     q = basis_of(given, rows)
+    rest_of_row = 1 - (q**2).sum(axis=1)
+    wide_blocks = block_of(x).shape[1] * block_of(y).shape[1] > 32
+    if not wide_blocks:
+        q = bent(bent(q, x, q), y, q)
     ux, uy = (orthonormal(block - q @ (q.T @ block)) for block in (block_of(x), block_of(y)))
     left = rows - q.shape[1]
     c = ux.T @ uy
@@ -160,13 +165,12 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
     t = math.sqrt((pq**2 - 4) / (both - 5)) if both > 5 else 1.0
     rest = (left - (wide + narrow + 1) / 2) * t - pq / 2 + 1
     f = (lam ** (-1 / t) - 1) * rest / pq
-    rest_of_row = 1 - (q**2).sum(axis=1)
     weights = np.divide(1, rest_of_row, out=np.zeros(rows), where=rest_of_row > 1e-9)
-    if block_of(x).shape[1] * block_of(y).shape[1] <= 32:
+    if not wide_blocks:
         products = (ux[:, :, None] * uy[:, None, :]).reshape(rows, -1)
         f *= quadratic(products, weights) / (left * (c**2).sum())
     log_p = float(stats.f.logsf(f, pq, rest))
-    if not curved or block_of(x).shape[1] * block_of(y).shape[1] > 32:
+    if not curved or wide_blocks:
         return log_p
     products = second_products(ux, uy, q, x, y, given, min(32, int(left / 20)))
     if products.shape[1] == 0:
@@ -175,6 +179,27 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
     share = quadratic(products, weights) / rows
     second = float(stats.f.logsf(share / (1 - share) * (left - d) / d, d, left - d))
     return min(log_p - math.log(0.8), second - math.log(0.2), 0.0)
+
+
+def bent(q: Matrix, column: NDArray[Any], given: Matrix) -> Matrix:
+    """Add powers of what Z explains of the first scores of a column."""
+    is_number = column.dtype.kind == "f"
+    columns = list(q.T)
+    for scores in block_of(column).T[: 1 if is_number else 2]:
+        fitted = given @ (given.T @ scores)
+        if fitted @ fitted < 0.05 * len(scores):
+            continue
+        fitted = np.clip(fitted / math.sqrt((fitted**2).mean()), -4, 4)
+        for power in (2, 3) if is_number else (2,):
+            curve = fitted**power - (fitted**power).mean()
+            alone = curve - given @ (given.T @ curve)
+            if alone @ alone <= 1e-8 * (curve @ curve):
+                continue
+            basis = np.column_stack(columns)
+            left = alone - basis @ (basis.T @ alone)
+            if left @ left > 1e-6 * (alone @ alone):
+                columns.append(left / math.sqrt(left @ left))
+    return np.column_stack(columns)
 
 
 def second_products(

@@ -202,8 +202,7 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
     raise(3);
     const std::size_t pairs = numbers.size() * (numbers.size() - std::min<std::size_t>(numbers.size(), 1)) / 2;
     const std::size_t slopes = cells > 1 ? numbers.size() * (cells - 1) : 0;
-    const bool products = pairs + slopes > 0 && fits(pairs + slopes);
-    if (products) {
+    if (pairs > 0 && fits(pairs)) {
         for (std::size_t k = 0; k < numbers.size(); ++k) {
             for (std::size_t j = 0; j < k; ++j) {
                 Column product(test_.stride(), 0.0);
@@ -212,13 +211,14 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
                 }
                 add(weighted(std::move(product)));
             }
-            if (slopes > 0) {
-                by_cell(first[k]);
-            }
         }
     }
+    const bool sloped = slopes > 0 && fits(slopes);
+    for (std::size_t k = 0; k < numbers.size() && sloped; ++k) {
+        by_cell(first[k]);
+    }
     raise(5);
-    if (products && slopes > 0 && degree >= 3 && fits(2 * slopes)) {
+    if (sloped && degree >= 3 && fits(2 * slopes)) {
         for (const std::vector<Column>& curves : powers) {
             for (const Column& curve : curves) {
                 by_cell(curve);

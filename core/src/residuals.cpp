@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -64,7 +66,9 @@ void scale(LineVector<double>& column, double by) {
 }
 
 // No degrees of freedom if nothing is left of x or y.
-Outcome unreliable(std::size_t products) { return {nan, products > 0 ? 2.0 : 0.0, nan, false}; }
+Outcome unreliable(std::size_t products) {
+    return {nan, products > 0 ? 2.0 : 0.0, nan, false};
+}
 
 }  // namespace
 
@@ -80,8 +84,13 @@ Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning,
 void Residuals::make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
     const ResidualLimits& limits = test.limits();
     const auto add = [&](LineVector<double> scores) {
+        LineVector<double> fitted(scores);
         if (!(conditioning.take_out(scores.data()) > limits.least_left)) {
             return;
+        }
+        if (block.size() < (test.number(column) ? 1 : 2)) {
+            std::transform(fitted.begin(), fitted.end(), scores.begin(), fitted.begin(), std::minus<>{});
+            add_curves(test, conditioning, std::move(fitted), test.number(column) ? 3 : 2);
         }
         take_block_out(block, scores);
         const double left = dot(scores, scores);
@@ -117,6 +126,34 @@ void Residuals::make_columns(const ResidualTest& test, const Conditioning& condi
         scale(square, 1.0 / std::sqrt(left));
     } else {
         square.clear();
+    }
+}
+
+// What Z explains of a column may be bent, as where x is a class or a count by a sum of members of Z. Powers of it let
+// the regression follow (Ramsey 1969).
+void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> fitted,
+                           int powers) {
+    const double explained = dot(fitted, fitted);
+    if (explained < test.limits().least_explained) {
+        return;
+    }
+    const double to_spread_1 = std::sqrt(test.effective_rows() / explained);
+    for (std::size_t r = 0; r < test.rows(); ++r) {
+        fitted[r] = std::clamp(fitted[r] * to_spread_1 / test.root_weight(r), -4.0, 4.0);
+    }
+    for (int power = 2; power <= powers; ++power) {
+        LineVector<double>& curve = curves.emplace_back(test.stride(), 0.0);
+        for (std::size_t r = 0; r < test.rows(); ++r) {
+            curve[r] = (power == 2 ? fitted[r] : fitted[r] * fitted[r]) * fitted[r] * test.root_weight(r);
+        }
+        test.centre(curve.data());
+        const double before = dot(curve, curve);
+        const double left = conditioning.take_out(curve.data());
+        if (left > test.limits().least_left * before) {
+            scale(curve, 1.0 / std::sqrt(left));
+        } else {
+            curves.pop_back();
+        }
     }
 }
 
@@ -216,7 +253,7 @@ double ResidualComparison::covariance_log_p(const Covariances& c, const Conditio
     }
     const double pq = static_cast<double>(c.p * q);
     const double both = static_cast<double>(c.p * c.p + q * q);
-    const double m = given.rows_left() - 0.5 * (static_cast<double>(c.p + q) + 1.0);
+    const double m = rows_left(given) - 0.5 * (static_cast<double>(c.p + q) + 1.0);
     const double t = both > 5.0 ? std::sqrt((pq * pq - 4.0) / (both - 5.0)) : 1.0;
     const double rest_dof = m * t - 0.5 * pq + 1.0;
     return f_log_sf(std::expm1(-log_lambda / t) * rest_dof / pq / inflation, pq, rest_dof);
@@ -236,11 +273,11 @@ double ResidualComparison::inflation(const Residuals& x, const Residuals& y, con
         }
     }
     const double robust = t_squared(given);
-    return robust > 0.0 ? given.rows_left() * squares / robust : 1.0;
+    return robust > 0.0 ? rows_left(given) * squares / robust : 1.0;
 }
 
 double ResidualComparison::curvature_log_p(const Residuals& x, const Residuals& y, const Conditioning& given) {
-    const double left = given.rows_left();
+    const double left = rows_left(given);
     const std::size_t most =
         std::min(test_.limits().max_products, static_cast<std::size_t>(left / test_.limits().rows_per_product));
     used_ = 0;
@@ -289,13 +326,47 @@ void ResidualComparison::multiply(const LineVector<double>& a, const LineVector<
     }
 }
 
+// Takes the curves of both out of both.
+void ResidualComparison::take_curves_out(Residuals& x, Residuals& y) {
+    std::vector<LineVector<double>> basis;
+    const auto orthonormal = [](const std::vector<LineVector<double>>& others, LineVector<double>& column) {
+        take_block_out(others, column);
+        const double left = dot(column, column);
+        scale(column, left > 1e-6 ? 1.0 / std::sqrt(left) : 0.0);
+        return left > 1e-6;
+    };
+    for (const Residuals* one : {&x, &y}) {
+        for (LineVector<double> curve : one->curves) {
+            if (orthonormal(basis, curve)) {
+                basis.push_back(std::move(curve));
+            }
+        }
+    }
+    for (Residuals* one : {&x, &y}) {
+        const std::size_t first = basis.size();
+        std::vector<LineVector<double>> all(basis);
+        for (LineVector<double>& column : one->block) {
+            if (orthonormal(all, column)) {
+                all.push_back(std::move(column));
+            }
+        }
+        if (!one->square.empty() && !orthonormal(all, one->square)) {
+            one->square.clear();
+        }
+        one->block.assign(std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(first)),
+                          std::make_move_iterator(all.end()));
+    }
+    taken_ = static_cast<double>(basis.size());
+}
+
 bool ResidualComparison::reliable(std::size_t p, std::size_t q, const Conditioning& given) const {
-    const double left = given.rows_left();
+    const double left = rows_left(given);
     return p * q > 0 && left >= test_.limits().min_rows &&
            left >= test_.limits().rows_per_dof * static_cast<double>(p * q);
 }
 
 Outcome ResidualComparison::wide(const Residuals& levels, const Residuals& columns, const Conditioning& given) {
+    taken_ = 0.0;
     Covariances covariances = between_levels(levels, columns);
     covariances.p = levels.rank;
     if (!reliable(covariances.p, covariances.q, given)) {
@@ -314,7 +385,18 @@ Outcome ResidualComparison::operator()(std::uint32_t x, std::uint32_t target, co
         const Residuals of_x(test_, given, x, by_x ? Residuals::Form::levels : Residuals::Form::columns);
         return by_x ? wide(of_x, of_target, given) : wide(of_target, of_x, given);
     }
-    const Residuals of_x(test_, given, x, Residuals::Form::columns);
+    Residuals of_x(test_, given, x, Residuals::Form::columns);
+    if (!of_x.curves.empty() || !of_target.curves.empty()) {
+        Residuals bent(of_target);
+        take_curves_out(of_x, bent);
+        return compare(of_x, bent, given);
+    }
+    taken_ = 0.0;
+    return compare(of_x, of_target, given);
+}
+
+Outcome ResidualComparison::compare(const Residuals& of_x, const Residuals& of_target, const Conditioning& given) {
+    const ResidualLimits& limits = test_.limits();
     if (!reliable(of_x.block.size(), of_target.block.size(), given)) {
         return unreliable(of_x.block.size() * of_target.block.size());
     }

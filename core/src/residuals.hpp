@@ -18,8 +18,9 @@ struct Residuals {
     enum class Form { columns, levels, both };
     Residuals(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column, Form form);
 
-    std::vector<LineVector<double>> block;  // orthonormal columns
-    LineVector<double> square;              // empty if there is none
+    std::vector<LineVector<double>> block;   // orthonormal columns
+    LineVector<double> square;               // empty if there is none
+    std::vector<LineVector<double>> curves;  // powers of what Z explains of the first columns
 
     std::vector<std::uint16_t> level;  // by row: the number of its indicator, or their count
     std::size_t count = 0;             // of indicators
@@ -27,6 +28,7 @@ struct Residuals {
     std::size_t rank = 0;
 
   private:
+    void add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> fitted, int powers);
     void make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
     void make_levels(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
 };
@@ -47,6 +49,9 @@ class ResidualComparison {
     Covariances between(const Residuals& x, const Residuals& y) const;
     Covariances between_levels(const Residuals& levels, const Residuals& columns) const;
     Outcome wide(const Residuals& levels, const Residuals& columns, const Conditioning& given);
+    void take_curves_out(Residuals& x, Residuals& y);
+    Outcome compare(const Residuals& x, const Residuals& y, const Conditioning& given);
+    double rows_left(const Conditioning& given) const { return given.rows_left() - taken_; }
     bool reliable(std::size_t p, std::size_t q, const Conditioning& given) const;
     double covariance_log_p(const Covariances& covariances, const Conditioning& given, double inflation) const;
     double inflation(const Residuals& x, const Residuals& y, const Covariances& covariances, const Conditioning& given);
@@ -58,6 +63,7 @@ class ResidualComparison {
     const ResidualTest& test_;
     std::vector<LineVector<double>> products_;
     std::size_t used_ = 0;
+    double taken_ = 0.0;  // curves taken out, beyond Z
 };
 
 }  // namespace serape

@@ -34,8 +34,8 @@ namespace serape {
 
 // Limits, each a trade of flexibility for rows or time.
 struct ResidualLimits {
-    double rows_per_column = 10.0;  // of a basis of Z, beyond its first columns
-    std::size_t max_width = 64;     // of such a basis, beyond its first columns: a bound of time
+    double rows_per_column = 5.0;  // of a basis of Z, beyond its first columns
+    std::size_t max_width = 96;     // of such a basis, beyond its first columns: a bound of time
     std::size_t max_degree = 12;    // of polynomials of a number
     std::size_t max_levels = 64;    // of x or y that have an indicator: the most frequent ones
     double min_level_rows = 5.0;
@@ -44,6 +44,7 @@ struct ResidualLimits {
     std::size_t max_products = 32;   // whose variance is estimated
     double rows_per_product = 20.0;  // of the second question
     double first_share = 0.8;        // of the level
+    double least_explained = 0.05;   // of a column's variance by Z, from which what is explained may be bent
     double least_left = 1e-8;        // of a column's variance, below which nothing is left of it
 };
 
