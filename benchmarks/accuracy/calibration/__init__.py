@@ -15,14 +15,14 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("what", nargs="*", choices=[[], *PARTS], help=f"some of {', '.join(PARTS)}; all if not given")
     parser.add_argument("--tests", nargs="+", help="only these tests of serape")
-    parser.add_argument("--draws", type=int, default=50, help="tables for each cell of the grid, ten tests on each")
+    parser.add_argument("--draws", type=int, default=30, help="tables for each cell of the grid, ten tests on each")
     parser.add_argument("--data", type=Path, help="a folder with more real data")
     parser.add_argument("--sets", nargs="+", help="only these real data")
     parser.add_argument("--shuffles", type=int, default=10, help="how often 200 columns of real data are shuffled")
-    parser.add_argument("--samples", type=int, default=200, help="samples for each point of a power curve")
-    parser.add_argument("--seconds", type=float, default=3.0, help="time that a test may take for one such point")
+    parser.add_argument("--samples", type=int, default=100, help="samples for each point of a power curve")
+    parser.add_argument("--seconds", type=float, default=4.0, help="time that a test may take for one such point")
     parser.add_argument("--page", type=Path, help="write the tables into this page, too")
-    add_options(parser, limit=600.0, peers=power.PEERS)
+    add_options(parser, limit=900.0, peers=power.PEERS)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -49,6 +49,8 @@ CURVES: dict[str, Callable[[Floats], Floats]] = {
     "strong linear": lambda z: z,
     "strong sin 2z": lambda z: np.sin(2 * z),
 }
+SOME_SHAPES = ("normal", "60 % zeros")
+"""The distributions of numbers that are crossed with every dependence on Z; the others only with plain ones."""
 PAIRS = {"number, number": "nn", "number, class": "nc", "class, class": "cc"}
 
 
@@ -83,13 +85,20 @@ def dependences(z: str) -> tuple[str, ...]:
     return ("not at all", *curves, "spread", *products)
 
 
+def shapes(dependence: str, kinds: str) -> tuple[str, ...]:
+    """Return the distributions of numbers that are drawn; for two categories, they play no part."""
+    if kinds == "cc":
+        return ("–",)
+    return tuple(SHAPES) if dependence in ("not at all", "linear", "strong linear", "spread") else SOME_SHAPES
+
+
 def cells(quick: bool = False) -> Iterator[Cell]:
-    """Yield the cells of the grid; for two categories, the distribution of numbers plays no part."""
+    """Yield the cells of the grid."""
     for rows in ROWS[1:2] if quick else ROWS:
         for z in FORMS:
             for dependence in dependences(z)[: 2 if quick else None]:
                 for pair, kinds in PAIRS.items():
-                    for shape in ("–",) if kinds == "cc" else tuple(SHAPES)[2:4] if quick else SHAPES:
+                    for shape in shapes(dependence, kinds)[-2 if quick else 0 :]:
                         yield Cell(rows, z, dependence, shape, pair)
 
 
@@ -97,7 +106,8 @@ def standardised(values: Floats) -> Floats:
     """Return values with mean 0 and variance 1, unless they are constant."""
     centred = values - values.mean()
     spread = centred.std()
-    return centred / spread if spread > 0 else centred
+    scaled: Floats = centred / spread if spread > 0 else centred
+    return scaled
 
 
 def draw(random: np.random.Generator, cell: Cell) -> tuple[serape.Table, int, list[int], list[int]]:
@@ -110,18 +120,19 @@ def draw(random: np.random.Generator, cell: Cell) -> tuple[serape.Table, int, li
     strength = STRENGTHS.get(cell.dependence, 1.0)
     given = standardised(signal(cell.dependence, numbers, codes) + of_levels)
 
-    def latent() -> Floats:
+    def drawn() -> Floats:
         noise = random.standard_normal(cell.rows)
         if cell.dependence == "not at all":
             return noise
         if cell.dependence == "spread":
             return standardised(noise * np.exp(0.8 * given))
-        return (strength * given + noise) / np.hypot(strength, 1)
+        latent: Floats = (strength * given + noise) / np.hypot(strength, 1)
+        return latent
 
     columns: dict[str, NDArray[np.generic]] = {}
     kinds = PAIRS[cell.pair][::-1] + PAIRS[cell.pair][0] * (PER_DRAW - 1)  # y first
     for k, kind in enumerate(kinds):
-        values = latent()
+        values = drawn()
         columns[f"v{k}"] = (
             SHAPES[cell.shape](random, values) if kind == "n" else np.digitize(values, CLASSES).astype(str)
         )

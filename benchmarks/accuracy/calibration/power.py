@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.accuracy.calibration.page import put
 from benchmarks.accuracy.calibration.rates import TOLERANCE, bold, exceeds
 from benchmarks.common.output import markdown, report, save, short
+from benchmarks.peers.independence import FEWEST, write
 from benchmarks.peers.runner import Runner, environments
 
 Floats = NDArray[np.float64]
@@ -22,8 +23,6 @@ Floats = NDArray[np.float64]
 PEERS = ("causal-learn", "pgmpy", "PyBNesian", "tigramite", "hyppo")
 LEVEL = 0.05
 ROWS = (100, 300, 1000)
-FEWEST = 20
-"""Samples below which nothing is shown."""
 
 METHODS = (
     ("serape", "residuals"),
@@ -40,8 +39,7 @@ METHODS = (
     ("tigramite", "RobustParCorr"),
     ("tigramite", "GPDC"),
     ("tigramite", "CMIknnMixed"),
-    ("hyppo", "FCIT"),
-    ("hyppo", "KCI"),
+    ("hyppo", "Dcorr"),
 )
 
 Draw = Callable[[np.random.Generator, int, float], list[Floats]]
@@ -105,18 +103,18 @@ def to_class(random: np.random.Generator, rows: int, effect: float) -> list[Floa
 
 
 CASES = (
-    Case("linear", "nn", 0.15, "numbers", plain(lambda x, e, b: b * x + e)),
-    Case("x²", "nn", 0.2, "numbers", plain(lambda x, e, b: b * x * x + e)),
-    Case("sin 3x", "nn", 0.4, "numbers", plain(lambda x, e, b: b * np.sin(3 * x) + e)),
-    Case("spread", "nn", 0.25, "numbers", plain(lambda x, e, b: np.exp(b * x) * e)),
-    Case("class", "cn", 0.4, "class", classes(False)),
-    Case("linear, given z", "nnn", 0.2, "numbers given z", given(lambda x, z, e, b: b * x + e)),
-    Case("x², given z", "nnn", 0.25, "numbers given z", given(lambda x, z, e, b: b * x * x + e)),
-    Case("x·z, given z", "nnn", 0.25, "numbers given z", given(lambda x, z, e, b: b * x * z + e)),
-    Case("spread, given z", "nnn", 0.4, "numbers given z", given(lambda x, z, e, b: np.exp(b * x) * e)),
-    Case("linear, given z²", "nnn", 0.15, "numbers given z²", curved),
-    Case("class, given z", "cnn", 0.4, "class given z", classes(True)),
-    Case("to class, given z", "ncn", 0.25, "to class given z", to_class),
+    Case("linear", "nn", 0.15, "two numbers", plain(lambda x, e, b: b * x + e)),
+    Case("x²", "nn", 0.2, "two numbers", plain(lambda x, e, b: b * x * x + e)),
+    Case("sin 3x", "nn", 0.4, "two numbers", plain(lambda x, e, b: b * np.sin(3 * x) + e)),
+    Case("spread", "nn", 0.25, "two numbers", plain(lambda x, e, b: np.exp(b * x) * e)),
+    Case("class", "cn", 0.4, "class, number", classes(False)),
+    Case("linear, given z", "nnn", 0.2, "two numbers given z", given(lambda x, _, e, b: b * x + e)),
+    Case("x², given z", "nnn", 0.25, "two numbers given z", given(lambda x, _, e, b: b * x * x + e)),
+    Case("x·z, given z", "nnn", 0.25, "two numbers given z", given(lambda x, z, e, b: b * x * z + e)),
+    Case("spread, given z", "nnn", 0.4, "two numbers given z", given(lambda x, _, e, b: np.exp(b * x) * e)),
+    Case("linear, given z²", "nnn", 0.15, "two numbers given z²", curved),
+    Case("class, given z", "cnn", 0.4, "class, number given z", classes(True)),
+    Case("to a class, given z", "ncn", 0.25, "number, class given z", to_class),
 )
 NULLS = {case.null: case for case in CASES}
 
@@ -146,14 +144,16 @@ def power(p: list[float], null: list[float]) -> float:
     return float(np.mean(np.array(p) < ordered[allowed])) if ordered[allowed] <= LEVEL else rejected(p)
 
 
-def line(found: Mapping[str, Any], titles: list[str], show: Callable[[dict[str, Any], str], str]) -> list[str]:
+def line(
+    found: Mapping[str, Any], titles: list[str], show: Callable[[dict[str, Any], str], str], fewest: int = FEWEST
+) -> list[str]:
     """Return a cell for each title: a text for each number of rows."""
     cells = []
     for title in titles:
         texts = []
         for n in ROWS:
             entry = found.get(f"{title}/{n}", {})
-            texts.append(show(entry, f"{title}/{n}") if len(entry.get("p", ())) >= FEWEST else "–")
+            texts.append(show(entry, f"{title}/{n}") if len(entry.get("p", ())) >= fewest else "–")
         cells.append("–" if set(texts) == {"–"} else " ".join(texts))
     return cells
 
@@ -179,7 +179,7 @@ def tables(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[str, str]
 
         size_lines.append([name, *line(answers, list(NULLS), size)])
         power_lines.append([name, *line(answers, [case.title for case in CASES], against)])
-        time_lines.append([name, *line(answers, ["linear", "linear, given z", "class, given z"], milliseconds)])
+        time_lines.append([name, *line(answers, ["linear", "linear, given z", "class, given z"], milliseconds, 1)])
     halves = (slice(0, 5), slice(5, None))
     head = [case.title for case in CASES]
     return {
@@ -190,7 +190,9 @@ def tables(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[str, str]
         "power given z": markdown(
             ("test", *head[halves[1]]), [[r[0], *r[1:][halves[1]]] for r in power_lines], words=range(20)
         ),
-        "time beside peers": markdown(("test", "given nothing", "given z", "class, given z"), time_lines, words=range(4)),
+        "time beside peers": markdown(
+            ("test", "given nothing", "given z", "class, given z"), time_lines, words=range(4)
+        ),
     }
 
 
@@ -202,8 +204,8 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data, warm = folder / "data.npz", folder / "warm.npz"
-        np.savez(data, seconds=options.seconds, **samples(count, rows))
-        np.savez(warm, seconds=options.seconds, **samples(1, ROWS[:1]))
+        write(data, options.seconds, samples(count, rows))
+        write(warm, options.seconds, samples(1, ROWS[:1]))
         runner = Runner("independence", folder, warm, interpreters, LEVEL, options.limit)
         versions = {}
         for tool, method in METHODS:

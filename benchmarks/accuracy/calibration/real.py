@@ -112,7 +112,7 @@ def with_shuffled(columns: Columns, target: str, count: int, seed: int, whole: b
 
 
 def sizes(columns: Columns, target: str, tests: Sequence[str], shuffles: int) -> dict[tuple[str, int], Rates]:
-    """Return the rates of tests of the target with probes given nothing, the strongest column, and the strongest three."""
+    """Return the rates of tests of the target with probes given nothing, the strongest, and three."""
     found: dict[tuple[str, int], Rates] = {}
     for seed in range(shuffles):
         wide, probes = with_shuffled(columns, target, PROBES, seed, False)

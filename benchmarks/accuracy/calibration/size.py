@@ -9,22 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.accuracy.calibration.draws import FORMS, PER_DRAW, ROWS, Cell, cells, draw
+from benchmarks.accuracy.calibration.draws import FORMS, PER_DRAW, ROWS, Cell, cells, dependences, draw
 from benchmarks.accuracy.calibration.page import put
 from benchmarks.accuracy.calibration.rates import HEAD, LEVELS, Rates
 from benchmarks.common.internals import make_test
 from benchmarks.common.output import markdown, report, save, short
 
-CATEGORICAL = ("g2", "x2", "trend", "g2-permutation")
+CATEGORICAL = ("g2", "x2", "g2-shrinkage", "x2-moments", "g2-semiparametric", "g2-permutation", "trend")
 CONTINUOUS = ("partial-correlation", "fisher-z", "spearman", "normal-scores", "correlation-permutation")
 ANY = ("residuals", "monotone-residuals", "mixed", "regression")
 TESTS = (*ANY, *CATEGORICAL, *CONTINUOUS)
-SLOW = ("regression", "g2-permutation", "correlation-permutation")
+ELSEWHERE = ("gcm", "pcm")
+"""Tests with a benchmark of their own."""
+SLOW = ("regression", "g2-permutation", "g2-semiparametric", "correlation-permutation")
 """Tests that get a tenth of the draws, and no more rows than `SLOW_ROWS`."""
 SLOW_ROWS = 500
 SHOWN = ("residuals", "monotone-residuals")
 """Tests whose rates are shown in detail."""
-WORST = 25
+WORST = 12
 
 Found = dict[tuple[str, Cell], Rates]
 
@@ -32,9 +34,7 @@ Found = dict[tuple[str, Cell], Rates]
 def applicable(test: str, cell: Cell) -> bool:
     """Return whether a test can take the columns of a cell."""
     return (
-        test in ANY
-        or (test in CATEGORICAL and cell.categorical)
-        or (test in CONTINUOUS and cell.continuous)
+        test in ANY or (test in CATEGORICAL and cell.categorical) or (test in CONTINUOUS and cell.continuous)
     ) and not (test in SLOW and cell.rows > SLOW_ROWS)
 
 
@@ -104,24 +104,30 @@ def by(found: Found, tests: Iterable[str], title: str, values: Iterable[Any], of
     return markdown(("test", title, *HEAD), lines, words=(0, 1))
 
 
-def rows_and_z(found: Found, test: str) -> str:
-    """Return a table of rows by forms of Z: the rates at .05 and .01, and the share of unreliable tests."""
+def in_detail(found: Found, test: str) -> str:
+    """Return a table of Z and the dependence on it by rows: the rates at .05 and .01, and the unreliable tests."""
     lines = []
     for z in FORMS:
-        cells_of_z = []
-        for rows in ROWS:
-            rates = pooled(found, test, lambda cell, rows=rows, z=z: cell.rows == rows and cell.z == z)  # type: ignore[misc]
-            at_05, at_01, at_001, unreliable = rates.shown()
-            share = "" if unreliable in ("0%", "–") else f" ({unreliable})"
-            cells_of_z.append("–" if not rates.reliable else f"{at_05} {at_01} {at_001}{share}")
-        lines.append([z, *cells_of_z])
-    return markdown(("Z", *(f"{rows:,} rows" for rows in ROWS)), lines, words=range(5))
+        for dependence in dependences(z):
+            line = []
+            for rows in ROWS:
+                here = (rows, z, dependence)
+                rates = pooled(found, test, lambda c, here=here: (c.rows, c.z, c.dependence) == here)  # type: ignore[misc]
+                at_05, at_01, _, unreliable = rates.shown()
+                share = "" if unreliable in ("0%", "–") else f" ({unreliable})"
+                line.append("–" if not rates.reliable else f"{at_05} {at_01}{share}")
+            lines.append([z, dependence, *line])
+    return markdown(("Z", "x and y depend on Z", *(f"{rows:,} rows" for rows in ROWS)), lines, words=range(6))
 
 
 def worst(found: Found, test: str) -> str:
     """Return the cells of a test whose rate is too high, the worst first."""
     high = sorted(
-        ((rates.worst_ratio, cell, rates) for (name, cell), rates in found.items() if name == test and any(rates.too_high)),
+        (
+            (rates.worst_ratio, cell, rates)
+            for (name, cell), rates in found.items()
+            if name == test and any(rates.too_high)
+        ),
         key=lambda entry: -entry[0],
     )
     if not high:
@@ -143,12 +149,11 @@ def run(options: argparse.Namespace) -> None:
     shown = [test for test in SHOWN if test in tests]
     tables = {"all tests": summary(found, milliseconds)}
     for test in shown:
-        tables[f"rows and Z, {test}"] = rows_and_z(found, test)
+        tables[f"in detail, {test}"] = in_detail(found, test)
     some = [test for test in (*SHOWN, "mixed") if test in tests]
     sides: dict[str, Callable[[Cell], str]] = {
         "x, y": lambda cell: cell.pair,
         "numbers": lambda cell: cell.shape,
-        "dependence on Z": lambda cell: cell.dependence,
     }
     for title, of in sides.items():
         values = list(dict.fromkeys(map(of, grid)))
