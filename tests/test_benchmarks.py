@@ -39,6 +39,7 @@ PARTS = (
     "kernels divide",
     "kernels selector",
     "kernels strategies",
+    "accuracy calibration",
     "accuracy choosing",
     "accuracy covariance",
     "accuracy defaults",
@@ -63,7 +64,7 @@ PARTS = (
 def test_every_part_runs(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if line == "kernels selector":
+    if line in ("kernels selector", "accuracy calibration"):
         pytest.importorskip("sklearn")
     monkeypatch.setattr(output, "OUT", tmp_path / "out")
     alarm = signal.getsignal(signal.SIGALRM)

@@ -1,6 +1,7 @@
 """Distance to the truth by algorithm, rows and settings."""
 
 from benchmarks.accuracy import (
+    calibration,
     choosing,
     covariance,
     defaults,
@@ -15,6 +16,7 @@ from benchmarks.common.command import Command, Part
 
 COMMAND = Command(
     {
+        "calibration": Part(calibration.run, calibration.options),
         "choosing": Part(choosing.run, choosing.options),
         "covariance": Part(covariance.run, covariance.options),
         "defaults": Part(defaults.run, defaults.options),

@@ -18,7 +18,7 @@ from serape.data.resampling import Resampler
 from serape.files import atomic_write
 from serape.independence import G2, TESTS, X2, ContingencyTest
 from serape.independence.partial_correlation import FisherZ
-from serape.independence.registry import Rules
+from serape.independence.registry import Rules, make_test
 from serape.local.hpc import de_pcs, de_sps, hpc
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.registry import ALGORITHMS
@@ -52,6 +52,7 @@ __all__ = [
     "instruction_set",
     "inter_iapc_among",
     "make_score",
+    "make_test",
     "orient",
     "pack_blocks",
     "pc_skeleton",

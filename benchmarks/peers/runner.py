@@ -32,14 +32,14 @@ def add_options(parser: argparse.ArgumentParser, limit: float, peers: Sequence[s
     parser.add_argument("--limit", type=float, default=limit, help="seconds after which a run is ended")
 
 
-def installed(python: str) -> dict[str, str]:
-    """Return the packages that an interpreter has, and their versions."""
+def installed(python: str, wanted: Sequence[str]) -> dict[str, str]:
+    """Return those of some packages that an interpreter has, and their versions."""
     script = (
         "import json, sys\nfrom importlib.metadata import PackageNotFoundError, version\nfound = {}\n"
         "for name in sys.argv[1:]:\n try: found[name] = version(name)\n except PackageNotFoundError: pass\n"
         "print(json.dumps(found))"
     )
-    found: dict[str, str] = json.loads(subprocess.check_output([python, "-c", script, *PEERS], text=True))
+    found: dict[str, str] = json.loads(subprocess.check_output([python, "-c", script, *wanted], text=True))
     return found
 
 
@@ -74,7 +74,7 @@ def environments(options: argparse.Namespace) -> dict[str, str]:
     if not options.quick:
         wanted = [peer for peer in options.tools if peer != "serape"]
         for python in options.python:
-            found |= {peer: python for peer in installed(python) if peer in wanted and peer not in found}
+            found |= {peer: python for peer in installed(python, wanted) if peer not in found}
         for peer in wanted if options.peers else ():
             made = found.get(peer) or install(peer)
             if made is not None:
@@ -89,7 +89,7 @@ class Runner:
 
     def __init__(
         self,
-        kind: Literal["searches", "networks", "gaussian"],
+        kind: Literal["searches", "networks", "gaussian", "independence"],
         folder: Path,
         warm: Path,
         interpreters: Mapping[str, str],

@@ -339,7 +339,10 @@ def run(options: argparse.Namespace) -> None:
                     measured += these
             title = f"{case.title}, alpha {ALPHA:g}, one thread"
             print(f"{title}\n\n{markdown(HEAD, table, words={0, 1, 5})}\n", flush=True)
-    versions = [f"serape {serape.__version__}", *(f"{peer} {installed(py)[peer]}" for peer, py in interpreters.items())]
+    versions = [
+        f"serape {serape.__version__}",
+        *(f"{peer} {installed(py, [peer])[peer]}" for peer, py in interpreters.items()),
+    ]
     print(f"{', '.join(versions)}; Python {platform.python_version()}, {machine()}")
     ended = sum(one.ended_after is not None for one in measured)
     if ended:
