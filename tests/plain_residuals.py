@@ -190,7 +190,8 @@ def bent(q: Matrix, column: NDArray[Any], given: Matrix) -> Matrix:
         if fitted @ fitted < 0.05 * len(scores):
             continue
         fitted = np.clip(fitted / math.sqrt((fitted**2).mean()), -4, 4)
-        for power in (2, 3) if is_number else (2,):
+        few_rows = 2 + int((len(scores) - given.shape[1]) / 75)
+        for power in range(2, min(5 if is_number else 4, few_rows) + 1):
             curve = fitted**power - (fitted**power).mean()
             alone = curve - given @ (given.T @ curve)
             if alone @ alone <= 1e-8 * (curve @ curve):

@@ -90,7 +90,8 @@ void Residuals::make_columns(const ResidualTest& test, const Conditioning& condi
         }
         if (block.size() < (test.number(column) ? 1 : 2)) {
             std::transform(fitted.begin(), fitted.end(), scores.begin(), fitted.begin(), std::minus<>{});
-            add_curves(test, conditioning, std::move(fitted), test.number(column) ? 3 : 2);
+            const int few_rows = 2 + static_cast<int>(std::max(conditioning.rows_left(), 0.0) / 75.0);
+            add_curves(test, conditioning, std::move(fitted), std::min(test.number(column) ? 5 : 4, few_rows));
         }
         take_block_out(block, scores);
         const double left = dot(scores, scores);
@@ -144,7 +145,7 @@ void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditi
     for (int power = 2; power <= powers; ++power) {
         LineVector<double>& curve = curves.emplace_back(test.stride(), 0.0);
         for (std::size_t r = 0; r < test.rows(); ++r) {
-            curve[r] = (power == 2 ? fitted[r] : fitted[r] * fitted[r]) * fitted[r] * test.root_weight(r);
+            curve[r] = std::pow(fitted[r], power) * test.root_weight(r);
         }
         test.centre(curve.data());
         const double before = dot(curve, curve);

@@ -8,7 +8,8 @@ X ⊥ Y | Z is judged by what Z leaves of X and Y:
    the 64 most frequent ones, join that one. So neither skew nor heavy tails nor outliers matter.
 2. **Residuals** of the scores of X and Y in a linear regression on Z. Z is rich: the joint cells of its categories,
    Hermite polynomials of the scores of its numbers up to degree 12, products of two numbers, slopes and curves by
-   cell, as long as each column of the regression has 10 rows (`Conditioning` in the core gives the order).
+   cell, as long as each column of the regression has 5 rows (`Conditioning` in the core gives the order). Powers of
+   what Z explains of X and of Y are added, for classes and counts by a sum of members of Z (Ramsey 1969).
 3. **Is their covariance zero?** Wilks' Λ of the two blocks of residuals, with Rao's F. F is divided by how much more
    the products of residuals vary than they would if the spread of X and Y did not change with Z, as in the generalised
    covariance measure (Shah & Peters 2020). A test that takes the spread for constant rejects too often where it is
