@@ -14,7 +14,7 @@ namespace serape {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double least_rest = std::numeric_limits<double>::epsilon();  // of 1 − r², so that log p is finite
+constexpr double least_rest = 1e-10;  // of 1 − r²: less is a perfect dependence, and rounding
 
 double dot(const LineVector<double>& a, const LineVector<double>& b) {
     double value = 0.0;

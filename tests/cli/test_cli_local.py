@@ -84,7 +84,7 @@ def test_kinds_and_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     assert "'x' is continuous" in err
     code, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--missing", "pairwise")
     assert code == 0
-    assert "'mixed' was chosen because 1 of 3 columns" in " ".join(out.split())
+    assert "'residuals' was chosen because 1 of 3 columns" in " ".join(out.split())
     code, out, _ = run(capsys, "blanket", str(path), "-t", "t", "--missing", "drop", "--kind", "x=categorical")
     assert code == 0
     assert "1 variable\n" in out

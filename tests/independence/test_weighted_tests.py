@@ -125,8 +125,9 @@ def test_kept_frequencies_in_pairwise_complete_rows() -> None:
 @pytest.mark.usefixtures("keep")
 def test_a_test_without_weights_says_so() -> None:
     frame = categories().assign(n=np.arange(300.0))
-    with pytest.raises(serape.DataError, match="no test of categorical and continuous columns together takes weights"):
-        make_test(Table(frame, sample_weight=frequencies(300)))
+    assert make_test(Table(frame, sample_weight=frequencies(300))).name == "residuals"
+    with pytest.raises(serape.DataError, match="'mixed' needs rows repeated .* 'residuals'"):
+        make_test(Table(frame, sample_weight=frequencies(300)), "mixed")
     with pytest.raises(serape.DataError, match="'trend' needs rows repeated .*, and 615 rows are too many .* 'g2'"):
         make_test(Table(categories(), sample_weight=frequencies(300)), "trend")
     with pytest.raises(serape.DataError, match="a function takes no weights"):

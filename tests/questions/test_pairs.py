@@ -73,7 +73,7 @@ def test_any_kind_of_column() -> None:
     x = random.normal(size=500)
     data = {"x": x, "y": x + random.normal(size=500), "far": random.normal(size=500), "sign": np.where(x > 0, "+", "-")}
     found = serape.all_pairs(data, alpha=0.001, strongest=2, n_jobs=2)
-    assert found.test == "mixed"
+    assert found.test == "residuals"
     assert found.dependents.tolist() == [2, 2, 0, 2]
     assert found.tests == 6
     assert found.partners("x")["variable"] == ["sign", "y"]

@@ -64,7 +64,7 @@ def test_stable_and_records() -> None:
 @pytest.mark.parametrize("sampling", ["half", "bootstrap"])
 def test_any_data(missing: str, sampling: Any) -> None:
     found = serape.stability(assorted(missing, 200), "two", draws=4, sampling=sampling)
-    assert found.test == "mixed"
+    assert found.test == "residuals"
     assert found.frequencies["constant"] == 0
     assert any("missing" in note for note in found.notes)
     assert "note: constant, so never part of a blanket" in str(found)

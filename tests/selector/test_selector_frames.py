@@ -29,7 +29,7 @@ def test_pandas_stays_pandas() -> None:
     selector = MarkovBlanketSelector(alpha=0.001).fit(X, y)
     out = selector.transform(X)
     pd.testing.assert_frame_equal(out, X[["number", "text"]])
-    assert selector.result_.test == "mixed"
+    assert selector.result_.test == "residuals"
     assert isinstance(selector.set_output(transform="polars").transform(X), pl.DataFrame)
 
 
@@ -94,34 +94,35 @@ def test_y_may_be_called_like_a_column() -> None:
 
 
 @pytest.mark.parametrize(
-    ("y", "test"),
+    ("y", "kind"),
     [
-        (FIXED.integers(0, 2, 100), "mixed"),
-        (FIXED.integers(0, 2, 100).astype(float), "mixed"),
-        (FIXED.integers(0, 4, 100) / 1.0, "mixed"),
-        (FIXED.random(100) < 0.5, "mixed"),
-        (FIXED.choice(["a", "b"], 100), "mixed"),
-        (FIXED.choice(["a", "b"], 100).astype(object), "mixed"),
-        (FIXED.normal(size=100), "partial-correlation"),
-        (FIXED.integers(0, 2, 100) + 0.5, "partial-correlation"),
+        (FIXED.integers(0, 2, 100), "categorical"),
+        (FIXED.integers(0, 2, 100).astype(float), "categorical"),
+        (FIXED.integers(0, 4, 100) / 1.0, "categorical"),
+        (FIXED.random(100) < 0.5, "categorical"),
+        (FIXED.choice(["a", "b"], 100), "categorical"),
+        (FIXED.choice(["a", "b"], 100).astype(object), "categorical"),
+        (FIXED.normal(size=100), "continuous"),
+        (FIXED.integers(0, 2, 100) + 0.5, "continuous"),
     ],
 )
-def test_kind_of_y_is_that_of_type_of_target(y: Any, test: str, random: np.random.Generator) -> None:
+def test_kind_of_y_is_that_of_type_of_target(y: Any, kind: str, random: np.random.Generator) -> None:
     X = np.column_stack([random.normal(size=100), np.unique(y, return_inverse=True)[1] + random.normal(size=100) / 9])
-    assert type_of_target(y).startswith("continuous") == (test == "partial-correlation")
+    assert type_of_target(y).startswith("continuous") == (kind == "continuous")
     for given in (y, y.tolist(), pd.Series(y), pl.Series(y.tolist())):
         selector = MarkovBlanketSelector().fit(X, given)
-        assert selector.result_.test == test
+        note = "all columns" if kind == "continuous" else "2 of 3 columns"
+        assert any(f"because {note} are continuous" in said for said in selector.result_.notes)
         assert "x1" in selector.blanket_
 
 
 def test_many_whole_numbers_are_a_quantity_unless_asked(random: np.random.Generator) -> None:
     X, y = load_diabetes(return_X_y=True)
     assert type_of_target(y) == "multiclass"
-    assert MarkovBlanketSelector().fit(X, y).result_.test == "partial-correlation"
+    assert MarkovBlanketSelector().fit(X, y).result_.test == "residuals"
     ages = random.integers(20, 60, 500)
     X = np.column_stack([ages // 20, random.integers(0, 2, 500)])
-    assert MarkovBlanketSelector().fit(X, ages).result_.test == "mixed"
+    assert MarkovBlanketSelector().fit(X, ages).result_.test == "residuals"
     assert MarkovBlanketSelector(target_kind="categorical", reliability=None).fit(X, ages).result_.test == "g2"
 
 
@@ -129,7 +130,7 @@ def test_classes_taken_for_numbers() -> None:
     X, y = mixed_frame()
     X = X[["noise", "number"]]
     selector = MarkovBlanketSelector(target_kind="continuous", alpha=0.001).fit(X, y)
-    assert selector.result_.test == "partial-correlation"
+    assert selector.result_.test == "residuals"
     assert selector.blanket_ == ("number",)
     with pytest.raises(serape.DataError, match="'yes'"):
         MarkovBlanketSelector(target_kind="continuous").fit(X, np.where(y, "yes", "no"))
@@ -138,7 +139,7 @@ def test_classes_taken_for_numbers() -> None:
 def test_kinds_of_columns(random: np.random.Generator) -> None:
     X = random.integers(0, 3, (300, 3)).astype(float)
     y = (X[:, 1] == 2) ^ (random.random(300) < 0.1)
-    assert MarkovBlanketSelector().fit(X, y).result_.test == "mixed"
+    assert MarkovBlanketSelector().fit(X, y).result_.test == "residuals"
     assert MarkovBlanketSelector(kinds="categorical").fit(X, y).result_.test == "g2"
     by_name = MarkovBlanketSelector(kinds={f"x{k}": "categorical" for k in range(3)}, alpha=0.001).fit(X, y)
     assert by_name.result_.test == "g2"
@@ -152,7 +153,8 @@ def test_classes_of_numbers(method: Any, random: np.random.Generator) -> None:
     X = random.normal(size=(600, 4))
     y = (X[:, 2] ** 2 > 0.5).astype(int)  # correlations do not see it
     with pytest.warns(serape.EmptyBlanketWarning):
-        MarkovBlanketSelector(target_kind="continuous", alpha=0.001).fit(X, y)
+        MarkovBlanketSelector(target_kind="continuous", test="partial-correlation", alpha=0.001).fit(X, y)
+    assert MarkovBlanketSelector(alpha=0.001).fit(X, y).blanket_ == ("x2",)
     selector = MarkovBlanketSelector(discretise=method, bins=4, alpha=0.001).fit(X, y)
     assert selector.blanket_ == ("x2",)
     assert selector.result_.test == "g2"
