@@ -26,6 +26,7 @@ SHAPES: dict[str, Transform] = {
     "60 % zeros": lambda _, u: np.maximum(u - 0.2533, 0),
     "counts": lambda random, u: random.poisson(np.exp(np.minimum(u, 5))).astype(float),
     "5 ordered values": lambda _, u: np.digitize(u, (-1, -0.3, 0.3, 1)).astype(float),
+    "4 rows differ": lambda _, u: (u >= np.partition(u, -4)[-4]).astype(float),
 }
 """How a number comes from a latent variable of mean 0 and variance 1."""
 CLASSES = (-0.43, 0.43)
