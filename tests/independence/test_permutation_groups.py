@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import serape
 
 GROUPS = np.repeat(np.arange(20), 6)
 
 
-def p_of(x: np.ndarray, y: np.ndarray, test: str, grouped: bool = True) -> float:  # type: ignore[type-arg]
+def p_of(x: NDArray[Any], y: NDArray[Any], test: str, grouped: bool = True) -> float:
     if test != "correlation-permutation":
         x, y = (np.where(v > 0, "high", "low") for v in (x, y))
     return serape.ci_test({"x": x, "y": y}, "x", "y", test=test, groups=GROUPS if grouped else None).p

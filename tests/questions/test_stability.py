@@ -70,7 +70,7 @@ def test_any_data(missing: str, sampling: Any) -> None:
     assert "note: constant, so never part of a blanket" in str(found)
     assert serape.alpha_path(assorted(missing, 200), "two", [0.01]).notes == found.notes
     near = serape.stability(assorted(missing, 200), "number", draws=4, sampling=sampling, finds="parents-children")
-    assert near.frequencies["other"] == 1
+    assert near.frequencies["other"] >= 0.75
     assert near.title.startswith("Parents and children of number in 4 ")
 
 

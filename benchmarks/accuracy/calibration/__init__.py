@@ -8,7 +8,13 @@ from pathlib import Path
 from benchmarks.accuracy.calibration import power, real, size
 from benchmarks.peers.runner import add_options
 
-PARTS = {"size": size.run, "real": real.run_sizes, "probes": real.run_probes, "power": power.run}
+PARTS = {
+    "size": size.run,
+    "real": real.run_sizes,
+    "probes": real.run_probes,
+    "blankets": real.run_blankets,
+    "power": power.run,
+}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -30,9 +36,10 @@ def run(options: argparse.Namespace) -> None:
 
     `size`: every test over a grid of generated data: distribution, rows, Z, and how x and y depend on Z. `real`: tests
     of the target of real data with shuffled columns. `probes`: shuffled columns in the blankets of all-default calls.
-    `power`: beside the tests of other packages (--peers), with the size of each, and the time of a test. Rates that
-    are more than 1.3 times their level, and not by chance, are in bold type. Tables are in Markdown; --page
-    docs/calibration.md writes them into the page. Results go to benchmarks/out/calibration-*.json.
+    `blankets`: the blankets of all-default calls, and what their notes say. `power`: beside the tests of other packages
+    (--peers), with the size of each, and the time of a test. Rates that are more than 1.3 times their level, and not by
+    chance, are in bold type. Tables are in Markdown; --page docs/calibration.md writes them into the page. Results go
+    to benchmarks/out/calibration-*.json.
     """
     for name in options.what or PARTS:
         PARTS[name](options)

@@ -80,6 +80,11 @@ STORED: dict[str, tuple[str, tuple[str, ...]]] = {
 """Files that a folder may have: the target, and columns that are left out."""
 
 
+SHOWN = ("breast_cancer", "pima", "bike", "levels", "titanic", "taxis")
+ALSO = {"taxis": ("payment",)}
+"""Data whose blankets are shown, and further targets."""
+
+
 def data_sets(folder: Path | None, only: Sequence[str] | None) -> Iterator[tuple[str, Columns, str]]:
     """Yield the data sets that are there, with their targets."""
     found: dict[str, Load] = dict(BUNDLED)
@@ -189,3 +194,16 @@ def run_probes(options: argparse.Namespace) -> None:
         report(" ".join(lines[-1]))
     head = ("data", "rows", "columns", "columns found", f"of {PROBES} probes found", "by", "s")
     put({"probes": markdown(head, lines, words=(0, 5))}, options.page)
+
+
+def run_blankets(options: argparse.Namespace) -> None:
+    """Print the blankets of all-default calls, with their notes, and write them into the page."""
+    lines = []
+    for name, columns, target in data_sets(options.data, ["iris"] if options.quick else options.sets or SHOWN):
+        for asked in (target, *ALSO.get(name, ())):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = serape.markov_blanket(columns, asked, alpha=ALPHA)
+            lines += ["", f"- `{name}`, target `{asked}`: {', '.join(f'`{member}`' for member in found.blanket)}."]
+            lines += [f"  - {note}" for note in found.notes]
+    put({"blankets": "\n".join(lines[1:])}, options.page)

@@ -92,7 +92,7 @@ class Permutation(IndependenceTest):
         self._asymptotic = G2(table, dof="adjusted", reliability=None) if statistic == "g2" else None
         self._groups = table.groups
         self._n_groups = 1 if table.groups is None else int(table.groups.max()) + 1
-        self._by_group = None if table.groups is None else np.argsort(table.groups, kind="stable")
+        self._by_group = np.argsort(np.zeros(table.rows) if table.groups is None else table.groups, kind="stable")
         self._answers: dict[tuple[frozenset[int], frozenset[int]], Outcome] = {}
 
     def check(self, variables: Container[int]) -> None:
@@ -134,7 +134,7 @@ class Permutation(IndependenceTest):
         if self._asymptotic is not None:
             asymptotic = self._asymptotic.test(x, y, given)
             statistic, dof = asymptotic.statistic, asymptotic.dof
-            draw = self._tables(random, x, y, given) if dof else None
+            draw = self._tables(random, x, y, given) if dof and self._vary_within_groups(x, y, given) else None
         else:
             basis = _basis([self._numbers(z) for z in given], self.table.rows)
             dof = float(max(self.table.rows - self._n_groups - basis.shape[1] - 1, 0))
@@ -168,6 +168,23 @@ class Permutation(IndependenceTest):
             done += batch
             batch *= 2
 
+    def _strata(self, given: list[int]) -> Codes:
+        """Return the number of the stratum of every row; groups divide strata."""
+        label = strata(self.table, given)
+        if self._groups is None:
+            return label
+        divided: Codes = np.unique(label * self._n_groups + self._groups, return_inverse=True)[1]
+        return divided
+
+    def _vary_within_groups(self, x: int, y: int, given: list[int]) -> bool:
+        """Return whether x and y both vary in some stratum of some group."""
+        if self._groups is None:
+            return True
+        label = self._strata(given)
+        return bool(
+            np.logical_and(*(_varies(label, self.table.packed.codes(v).astype(np.int64)) for v in (x, y))).any()
+        )
+
     def _numbers(self, v: int) -> Floats:
         """Return the values of a column; with groups, less the mean of the group, in the order of the groups."""
         values = self.table.numbers(v)
@@ -184,15 +201,11 @@ class Permutation(IndependenceTest):
         digest = hashlib.blake2b(json.dumps(question).encode(), digest_size=16).digest()
         return np.random.default_rng(int.from_bytes(digest, "big"))
 
-    def _tables(self, random: np.random.Generator, x: int, y: int, given: list[int]) -> Draw | None:
+    def _tables(self, random: np.random.Generator, x: int, y: int, given: list[int]) -> Draw:
         """Draw Σ n_xyz ln n_xyz, the part of G² / 2 that permuting x within strata changes."""
-        label = strata(self.table, given)
-        if self._groups is not None:
-            label = np.unique(label * self._n_groups + self._groups, return_inverse=True)[1]
+        label = self._strata(given)
         codes_x, codes_y = (self.table.packed.codes(v).astype(np.int64) for v in (x, y))
         informative = (_varies(label, codes_x) & _varies(label, codes_y))[label]
-        if not informative.any():
-            return None
         # Numbered in order of appearance, so that the names of levels do not matter.
         label, codes_x, codes_y = (_by_appearance(values[informative]) for values in (label, codes_x, codes_y))
         order = np.argsort(label, kind="stable")
@@ -220,7 +233,7 @@ class Permutation(IndependenceTest):
             permuted = residual_x[None, :]
             if batch and self._groups is None:
                 permuted = random.permuted(np.broadcast_to(permuted, (batch, len(residual_x))), axis=1)
-            elif batch:  # rows are in the order of their groups
+            elif batch and self._groups is not None:  # rows are in the order of their groups
                 keys = random.random((batch, len(residual_x))) + self._groups[self._by_group]
                 permuted = residual_x[np.argsort(keys, axis=1)]
             on_given = permuted @ basis
