@@ -35,9 +35,9 @@ namespace serape {
 // Limits, each a trade of flexibility for rows or time.
 struct ResidualLimits {
     double rows_per_column = 5.0;  // of a basis of Z, beyond its first columns
-    std::size_t max_width = 96;     // of such a basis, beyond its first columns: a bound of time
-    std::size_t max_degree = 12;    // of polynomials of a number
-    std::size_t max_levels = 64;    // of x or y that have an indicator: the most frequent ones
+    std::size_t max_width = 96;    // of such a basis, beyond its first columns: a bound of time
+    std::size_t max_degree = 12;   // of polynomials of a number
+    std::size_t max_levels = 64;   // of x or y that have an indicator: the most frequent ones
     double min_level_rows = 5.0;
     double rows_per_dof = 5.0;       // of a reliable test
     double min_rows = 10.0;          // left by Z in a reliable test
