@@ -20,6 +20,8 @@ SAMPLES = {
     "clgaussian.test": "A>D H>D B>F C>F B>E D>E A>G D>G E>G F>G",
 }
 """The networks behind bnlearn's samples, from its documentation."""
+OWN = {"gaussian": "partial-correlation", "mixed": "mixed"}
+"""The tests of the models that the data follow."""
 
 
 def draw_gaussian(graph: nx.DiGraph[str], rows: int, random: np.random.Generator) -> dict[str, Any]:
@@ -79,19 +81,23 @@ def accuracy(
     return float(np.mean([c.precision for c in found])), float(np.mean([c.recall for c in found]))
 
 
-def print_rows(data: Sequence[Sequence[tuple[nx.DiGraph[str], serape.Table]]], sound: bool) -> None:
+def print_rows(
+    data: Sequence[Sequence[tuple[nx.DiGraph[str], serape.Table]]], sound: bool, tests: Sequence[str]
+) -> None:
     """Print a row for each algorithm (or each sound one), and a cell for each set of data."""
     questions: tuple[Finds, ...] = ("blanket", "parents-children")
     for finds in questions:
         for name, algorithm in ALGORITHMS.items():
             if algorithm.answers(finds) and (algorithm.sound or not sound):
-                cells = ["{:.3f} {:.3f}".format(*accuracy(one, name, finds)) for one in data]
+                measured = (accuracy(one, name, finds, test) for one, test in zip(data, tests, strict=True))
+                cells = ["{:.3f} {:.3f}".format(*both) for both in measured]
                 print(f"{finds} {name} | " + " | ".join(cells), flush=True)
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--rows", type=int, nargs="+", default=[100, 1000, 10_000, 50_000])
+    parser.add_argument("--test", help="instead of the model's own tests: partial-correlation and mixed")
     parser.add_argument("--samples", type=Path, metavar="FOLDER", help="gaussian.test.csv.xz, clgaussian.test.csv.xz")
 
 
@@ -102,7 +108,7 @@ def run(options: argparse.Namespace) -> None:
     alpha is 0.01. With --samples: bnlearn's gaussian.test and clgaussian.test instead, with every algorithm.
     """
     if options.samples is not None:
-        samples(options.samples)
+        samples(options.samples, options.test)
         return
     draws: dict[str, Draw] = {"gaussian": draw_gaussian, "mixed": draw_mixed}
     count, sizes = (1, [1000]) if options.quick else (10, options.rows)
@@ -111,10 +117,10 @@ def run(options: argparse.Namespace) -> None:
         graphs = [random_graph(random, 8, 0.25) for _ in range(count)]
         data = [[(graph, serape.Table(draw(graph, rows, random))) for graph in graphs] for rows in sizes]
         print(f"\n{kind}: precision and recall | " + " | ".join(f"{n:,} rows" for n in sizes))
-        print_rows(data, sound=True)
+        print_rows(data, sound=True, tests=[options.test or OWN[kind]] * len(data))
 
 
-def samples(folder: Path) -> None:
+def samples(folder: Path, test: str | None) -> None:
     """Print a table for bnlearn's samples."""
     data = []
     for name, arcs in SAMPLES.items():
@@ -122,4 +128,4 @@ def samples(folder: Path) -> None:
         graph.add_edges_from((arc[0], arc[2]) for arc in arcs.split())
         data.append([(graph, serape.Table(folder / f"{name}.csv.xz"))])
     print("precision and recall | " + " | ".join(SAMPLES))
-    print_rows(data, sound=False)
+    print_rows(data, sound=False, tests=[test] * 2 if test else list(OWN.values()))

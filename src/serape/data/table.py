@@ -144,10 +144,7 @@ class Table:
     def packed(self) -> _core.PackedTable:
         """The packed columns; an error if values are missing, or if rows have weights, which they do not hold."""
         if self.weights is not None:
-            raise DataError(
-                f"the rows of this table have weights ({self.weights.kind}), which cannot be used here; make a table "
-                f"without sample_weight"
-            )
+            raise DataError(f"{self.weights.kind} weights cannot be used here; make a table without sample_weight")
         return self.codes_alone
 
     @property
@@ -238,8 +235,8 @@ class Table:
 
     def _of_rows(self, rows: Any) -> dict[str, Any]:
         """Return the weights and groups of some rows."""
-        weights, groups = self.weights, self.groups
-        return {"weights": weights and weights.at(rows), "groups": None if groups is None else groups[rows]}
+        groups = None if self.groups is None else self.groups[rows]
+        return {"weights": self.weights and self.weights.at(rows), "groups": groups}
 
     def redrawn(self, rows: NDArray[Any], packed: _core.PackedTable, constant: Collection[int]) -> Table:
         """Return a table of all columns and some rows, with codes that `Resampler` has packed.

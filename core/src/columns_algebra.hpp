@@ -1,0 +1,62 @@
+// Linear algebra of a few long columns, and of small matrices.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "serape/aligned.hpp"
+#include "serape/kernels.hpp"
+
+namespace serape {
+
+inline double dot(const LineVector<double>& a, const LineVector<double>& b) {
+    double value = 0.0;
+    const double* other = b.data();
+    kernels().dots(a.data(), &other, 1, a.size(), &value);
+    return value;
+}
+
+// Takes an orthonormal block out of a column.
+inline void take_block_out(const std::vector<LineVector<double>>& block, LineVector<double>& column) {
+    for (const LineVector<double>& other : block) {
+        const double* vector = other.data();
+        const double product = dot(column, other);
+        kernels().subtract(column.data(), &vector, &product, 1, column.size());
+    }
+}
+
+// Cholesky factor of a symmetric matrix, in its lower half; a row whose pivot is below `least` becomes zero.
+inline void factorise(std::vector<double>& matrix, std::size_t size, double least) {
+    for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t j = 0; j <= i; ++j) {
+            double value = matrix[i * size + j];
+            for (std::size_t k = 0; k < j; ++k) {
+                value -= matrix[i * size + k] * matrix[j * size + k];
+            }
+            if (i == j) {
+                matrix[i * size + i] = value > least ? std::sqrt(value) : 0.0;
+            } else {
+                matrix[i * size + j] = matrix[j * size + j] > 0.0 ? value / matrix[j * size + j] : 0.0;
+            }
+        }
+    }
+}
+
+// Solves L v = values, in place, L such a factor; what it leaves out becomes zero.
+inline void solve(const std::vector<double>& factor, std::size_t size, std::vector<double>& values) {
+    for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            values[i] -= factor[i * size + j] * values[j];
+        }
+        values[i] = factor[i * size + i] > 0.0 ? values[i] / factor[i * size + i] : 0.0;
+    }
+}
+
+inline void scale(LineVector<double>& column, double by) {
+    for (double& value : column) {
+        value *= by;
+    }
+}
+
+}  // namespace serape
