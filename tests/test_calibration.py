@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy import stats
 
 from benchmarks.accuracy.calibration import draws, page, power, rates, real, size
 from benchmarks.peers import runner
-from benchmarks.peers.independence import FEWEST, TOOLS, Samples, job
+from benchmarks.peers.independence import FEWEST, TOOLS, Samples, job, read
 from serape.independence import TESTS
 
 
@@ -75,20 +76,36 @@ def test_cases_have_a_null_and_every_method_a_package() -> None:
         assert (runner.PINS / f"{peer}.txt").read_text().startswith(f"{peer}==")
 
 
-def test_a_case_that_is_too_slow_is_left_out_at_more_rows() -> None:
-    samples = Samples(
-        {f"a/{n}": ("nn", np.zeros((FEWEST, n, 2))) for n in (5, 9)} | {"b/9": ("nn", np.zeros((3, 9, 2)))}, 1.0
-    )
-    found = job(samples, lambda columns, _: columns.shape[0] / 10)[0](lambda: None)
-    assert found["a/5"]["p"] == [0.5] * FEWEST
-    slow = job(Samples(samples.cases, 0.0), lambda columns, _: sum(range(10**5)) * 0.0)[0](lambda: None)
-    assert list(slow) == ["a/5", "b/9"]
-    assert len(slow["a/5"]["p"]) == 1
+def test_samples_are_tested_while_there_is_time() -> None:
+    cases = {"a/5": ("nn", np.zeros((FEWEST, 5, 2))), "b/9": ("nn", np.zeros((3, 9, 2)))}
+    found = job(Samples(cases, 1.0), lambda columns, _: columns.shape[0] / 10)[0](lambda: None)
+    assert [found[case]["p"] for case in cases] == [[0.5] * FEWEST, [0.9] * 3]
+    slow = job(Samples(cases, 0.0), lambda *_: sum(range(10**5)) * 0.0)[0](lambda: None)
+    assert [len(slow[case]["p"]) for case in cases] == [1, 1]
 
     def fails(*_: object) -> float:
         raise ValueError("no\nmore")
 
-    assert job(samples, fails)[0](lambda: None)["b/9"] == {"error": "ValueError: no"}
+    assert job(Samples(cases, 1.0), fails)[0](lambda: None)["b/9"] == {"error": "ValueError: no"}
+
+
+def test_a_case_that_is_too_slow_is_left_out_at_more_rows(tmp_path: Path) -> None:
+    asked: list[set[str]] = []
+
+    class Slow(runner.Runner):
+        def call(self, tool: str, method: str, data: Path) -> dict[str, Any]:
+            cases = read(str(data)).cases
+            asked.append(set(cases))
+            seconds = {case: 1.0 if case.startswith("linear/") else 0.001 for case in cases}
+            return {"version": tool + method, "found": {c: {"p": [1.0], "seconds": s} for c, s in seconds.items()}}
+
+    slow = Slow("independence", tmp_path, tmp_path, {}, 0.05, 1.0)
+    drawn = {n: power.samples(1, (n,)) for n in (20, 30)}
+    found, version = power.measure(slow, "a", "b", drawn, seconds=4.0)
+    assert version == "ab"
+    assert "linear/20" in asked[0]
+    assert {case.partition("/")[0] for case in asked[0]} - {case.partition("/")[0] for case in asked[1]} == {"linear"}
+    assert len(found) == len(asked[0]) + len(asked[1])
 
 
 def test_tables_go_between_their_marks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,18 +58,11 @@ def read(path: str) -> Samples:
 
 
 def job(samples: Samples, test: Test) -> Job:
-    """Test all samples of each case, as long as there is time for it.
-
-    A case is left out if the same one of fewer rows, which came before, was too slow for `FEWEST` samples.
-    """
+    """Test all samples of each case, as long as there is time for it."""
 
     def search(_: Callable[[], None]) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = {}
-        too_slow: set[str] = set()
         for case, (kinds, values) in samples.cases.items():
-            title = case.partition("/")[0]
-            if title in too_slow:
-                continue
             p: list[float] = []
             begin, spent = time.process_time(), 0.0  # whatever else the machine does
             try:
@@ -82,8 +75,6 @@ def job(samples: Samples, test: Test) -> Job:
                 found[case] = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
                 continue
             found[case] = {"p": p, "seconds": spent / len(p)}
-            if spent / len(p) * FEWEST > samples.seconds:
-                too_slow.add(title)
         return found
 
     return search, lambda found: found

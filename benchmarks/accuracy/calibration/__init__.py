@@ -26,7 +26,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sets", nargs="+", help="only these real data")
     parser.add_argument("--shuffles", type=int, default=10, help="how often 200 columns of real data are shuffled")
     parser.add_argument("--samples", type=int, default=100, help="samples for each point of a power curve")
-    parser.add_argument("--seconds", type=float, default=4.0, help="time that a test may take for one such point")
+    parser.add_argument("--seconds", type=float, default=6.0, help="time that a test may take for one such point")
     parser.add_argument("--page", type=Path, help="write the tables into this page, too")
     add_options(parser, limit=900.0, peers=power.PEERS)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.accuracy.calibration.page import put
 from benchmarks.accuracy.calibration.rates import TOLERANCE, bold, exceeds
 from benchmarks.common.output import markdown, report, save, short
-from benchmarks.peers.independence import FEWEST, write
+from benchmarks.peers.independence import FEWEST, NUMBERS_ONLY, write
 from benchmarks.peers.runner import Runner, environments
 
 Floats = NDArray[np.float64]
@@ -42,6 +42,7 @@ METHODS = (
     ("hyppo", "Dcorr"),
 )
 
+Answers = tuple[dict[str, Any], str]
 Draw = Callable[[np.random.Generator, int, float], list[Floats]]
 """Returns x, y and perhaps z: independent, given z, if the last argument is 0."""
 
@@ -196,31 +197,53 @@ def tables(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[str, str]
     }
 
 
+def measure(
+    runner: Runner, tool: str, method: str, drawn: Mapping[int, Mapping[str, Floats]], seconds: float
+) -> Answers:
+    """Return the answers of a method to all cases, and the version of its package.
+
+    Every number of rows has a process of its own, as the answers of some packages depend on what they did before. A
+    case that was too slow for `FEWEST` samples is left out at more rows.
+    """
+    found: dict[str, Any] = {}
+    version, slow, data = "", set[str](), runner.folder / "data.npz"
+    for n, cases in drawn.items():
+        left = {name: values for name, values in cases.items() if name.partition("/")[0] not in slow}
+        if not left:
+            break
+        write(data, seconds, left)
+        answer = runner.call(tool, method, data)
+        if "found" not in answer:
+            report(f"  {n:,} rows: {answer.get('error', f'over {runner.limit:g} s')}")
+            break
+        version = answer["version"]
+        found |= answer["found"]
+        for case, entry in answer["found"].items():
+            if "error" in entry and NUMBERS_ONLY not in entry["error"]:
+                report(f"  {case}: {entry['error']}")
+            if entry.get("seconds", 0.0) * FEWEST > seconds:
+                slow.add(case.partition("/")[0])
+    return found, version
+
+
 def run(options: argparse.Namespace) -> None:
     """Test the same samples by all packages that are there, print tables, and write them into the page."""
     interpreters = environments(options)
     count, rows = (FEWEST, ROWS[:1]) if options.quick else (options.samples, ROWS)
+    drawn = {n: samples(count, (n,)) for n in rows}
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    versions: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        data, warm = folder / "data.npz", folder / "warm.npz"
-        write(data, options.seconds, samples(count, rows))
+        warm = Path(name) / "warm.npz"
         write(warm, options.seconds, samples(1, ROWS[:1]))
-        runner = Runner("independence", folder, warm, interpreters, LEVEL, options.limit)
-        versions = {}
+        runner = Runner("independence", Path(name), warm, interpreters, LEVEL, options.limit)
         for tool, method in METHODS:
             if tool not in runner.tools or (tool == "serape" and options.tests and method not in options.tests):
                 continue
             report(f"power: {tool} {method}")
-            answer = runner.call(tool, method, data)
-            if "found" not in answer:
-                report(f"{tool} {method}: {answer.get('error', f'over {runner.limit:g} s')}")
-                continue
-            versions[tool] = answer["version"]
-            found[tool, method] = answer["found"]
-            for case, entry in answer["found"].items():
-                if "error" in entry and "numbers only" not in entry["error"]:
-                    report(f"  {case}: {entry['error']}")
+            answers, version = measure(runner, tool, method, drawn, options.seconds)
+            if answers:
+                found[tool, method], versions[tool] = answers, version
     put(tables(found), options.page)
     print("\n" + ", ".join(f"{tool} {version}" for tool, version in versions.items()))
     save("calibration-power", {"versions": versions, "found": {f"{t} {m}": f for (t, m), f in found.items()}})
