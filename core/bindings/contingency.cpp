@@ -3,6 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include "batches.hpp"
 #include "bindings.hpp"
 #include "cancellation.hpp"
 #include "conversions.hpp"
@@ -175,12 +176,7 @@ void bind_contingency_test(nb::module_& m) {
         .def(
             "search_subsets",
             [](const ContingencyTest& test, const SubsetQuery& query, std::size_t threads, const nb::object& poll) {
-                check(test.table(), query);
-                SubsetAnswers found;
-                CancellationToken token = cancellation_token(poll);
-                run_interruptible(token,
-                                  [&] { found = test.search_subsets(query, std::min(threads, most_threads), token); });
-                return FoundSubsets(query.xs, std::move(found));
+                return found_subsets(test, test.table(), query, threads, poll);
             },
             nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "For each x the first separation, or else the weakest association, over subsets of the pool.")

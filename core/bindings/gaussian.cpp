@@ -2,28 +2,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include "batches.hpp"
 #include "bindings.hpp"
-#include "cancellation.hpp"
-#include "conversions.hpp"
-#include "serape/answers.hpp"
 #include "serape/gaussian_test.hpp"
 
 namespace nb = nanobind;
 
 namespace serape {
-
-namespace {
-
-// The arrays in which a batch of answers goes to Python.
-struct Batch {
-    explicit Batch(std::size_t size)
-        : statistic(empty_numpy<double>(size)), dof(empty_numpy<double>(size)), reliable(empty_numpy<bool>(size)) {}
-    Answers answers() const { return {statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())}; }
-    NumPy<double> statistic, dof;
-    NumPy<bool> reliable;
-};
-
-}  // namespace
 
 void bind_gaussian(nb::module_& m) {
     nb::class_<GaussianTest>(m, "GaussianTest", "Partial correlations of standardised columns.")
@@ -71,23 +56,9 @@ void bind_gaussian(nb::module_& m) {
                 return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
             },
             nb::arg("x"), nb::arg("y"), nb::arg("given"))
-        .def(
-            "screen",
-            [](const GaussianTest& test, std::uint32_t target, const Array<std::uint32_t>& candidates,
-               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll) {
-                check(test, target);
-                check(test, span(candidates));
-                check(test, given);
-                Batch batch(candidates.size());
-                CancellationToken token = cancellation_token(poll);
-                run_interruptible(token, [&] {
-                    test.screen(target, span(candidates), given, std::min(threads, most_threads), token,
-                                batch.answers());
-                });
-                return std::make_tuple(batch.statistic, batch.dof, batch.reliable);
-            },
-            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
-            nb::arg("poll") = nb::none(), "Statistic, dof and reliability of many candidates given one set.")
+        .def("screen", &screened<GaussianTest>, nb::arg("target"), nb::arg("candidates"), nb::arg("given"),
+             nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+             "Statistic, dof and reliability of many candidates given one set.")
         .def(
             "first_dependent",
             [](const GaussianTest& test, std::uint32_t target, const Array<std::uint32_t>& candidates,
@@ -108,12 +79,7 @@ void bind_gaussian(nb::module_& m) {
         .def(
             "search_subsets",
             [](const GaussianTest& test, const SubsetQuery& query, std::size_t threads, const nb::object& poll) {
-                check(test, query);
-                SubsetAnswers found;
-                CancellationToken token = cancellation_token(poll);
-                run_interruptible(token,
-                                  [&] { found = test.search_subsets(query, std::min(threads, most_threads), token); });
-                return FoundSubsets(query.xs, std::move(found));
+                return found_subsets(test, test, query, threads, poll);
             },
             nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "As ContingencyTest.search_subsets.")

@@ -1,10 +1,8 @@
 // The test of residuals.
 #include <nanobind/stl/string.h>
 
+#include "batches.hpp"
 #include "bindings.hpp"
-#include "cancellation.hpp"
-#include "conversions.hpp"
-#include "serape/answers.hpp"
 #include "serape/f_distribution.hpp"
 #include "serape/residual_test.hpp"
 
@@ -13,8 +11,8 @@ namespace nb = nanobind;
 namespace serape {
 
 void bind_residuals(nb::module_& m) {
-    m.def("f_log_sf", &f_log_sf, nb::arg("f"), nb::arg("more"), nb::arg("rest"),
-          "Logarithm of the upper tail of the F distribution.");
+    m.def("f_log_sf", &f_log_sf, nb::arg("explained"), nb::arg("unexplained"), nb::arg("more"), nb::arg("rest"),
+          "Log p of the F test from sums of squares and their degrees of freedom.");
     m.def("normal_quantile", &normal_quantile, nb::arg("p"));
     nb::class_<ResidualTest>(m, "ResidualTest", "The test of residuals of scores.")
         .def(
@@ -66,34 +64,13 @@ void bind_residuals(nb::module_& m) {
                 return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
             },
             nb::arg("x"), nb::arg("y"), nb::arg("given"))
-        .def(
-            "screen",
-            [](const ResidualTest& test, std::uint32_t target, const Array<std::uint32_t>& candidates,
-               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll) {
-                check(test, target);
-                check(test, span(candidates));
-                check(test, given);
-                auto statistic = empty_numpy<double>(candidates.size());
-                auto dof = empty_numpy<double>(candidates.size());
-                auto reliable = empty_numpy<bool>(candidates.size());
-                CancellationToken token = cancellation_token(poll);
-                run_interruptible(token, [&] {
-                    test.screen(target, span(candidates), given, std::min(threads, most_threads), token,
-                                {statistic.data(), dof.data(), reinterpret_cast<std::uint8_t*>(reliable.data())});
-                });
-                return std::make_tuple(statistic, dof, reliable);
-            },
-            nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
-            nb::arg("poll") = nb::none(), "Statistic, dof and reliability of many candidates given one set.")
+        .def("screen", &screened<ResidualTest>, nb::arg("target"), nb::arg("candidates"), nb::arg("given"),
+             nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+             "Statistic, dof and reliability of many candidates given one set.")
         .def(
             "search_subsets",
             [](const ResidualTest& test, const SubsetQuery& query, std::size_t threads, const nb::object& poll) {
-                check(test, query);
-                SubsetAnswers found;
-                CancellationToken token = cancellation_token(poll);
-                run_interruptible(token,
-                                  [&] { found = test.search_subsets(query, std::min(threads, most_threads), token); });
-                return FoundSubsets(query.xs, std::move(found));
+                return found_subsets(test, test, query, threads, poll);
             },
             nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "As ContingencyTest.search_subsets.");

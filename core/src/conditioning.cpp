@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "serape/kernels.hpp"
+#include "columns_algebra.hpp"
 
 namespace serape {
 namespace {
@@ -53,10 +53,7 @@ std::vector<LineVector<double>> indicators(const ResidualTest& test, std::span<c
             column[r] = codes[r] == level ? test.root_weight(r) : 0.0;
         }
         test.centre(column.data());
-        const double scale = 1.0 / std::sqrt(squared_length(column.data(), test.stride()));
-        for (double& value : column) {
-            value *= scale;
-        }
+        scale(column, 1.0 / std::sqrt(dot(column, column)));
     }
     return made;
 }
@@ -275,7 +272,7 @@ double Conditioning::take_out(double* column) const {
     return squared_length(column, test_.stride());
 }
 
-bool Conditioning::add(Column column) {
+void Conditioning::add(Column column) {
     test_.centre(column.data());
     const double before = squared_length(column.data(), test_.stride());
     double left = take_out(column.data());
@@ -283,33 +280,29 @@ bool Conditioning::add(Column column) {
         left = take_out(column.data());  // again, as rounding weighs more
     }
     if (!(left > test_.limits().least_left * before)) {
-        return false;
+        return;
     }
-    const double scale = 1.0 / std::sqrt(left);
-    for (double& value : column) {
-        value *= scale;
-    }
+    scale(column, 1.0 / std::sqrt(left));
     basis_.push_back(std::move(column));
     vectors_.push_back(basis_.back().data());
-    return true;
 }
 
 void Conditioning::weigh() {
     const std::size_t rows = test_.rows();
-    weights_.assign(test_.stride(), 0.0);
+    root_weights_.assign(test_.stride(), 0.0);
     for (std::size_t r = 0; r < rows; ++r) {
         const double root = test_.root_weight(r);
-        weights_[r] = root * root / (cell_.empty() ? test_.effective_rows() : cell_rows_[cell_[r]]);
+        root_weights_[r] = root * root / (cell_.empty() ? test_.effective_rows() : cell_rows_[cell_[r]]);
     }
     for (const double* vector : vectors_) {
         for (std::size_t r = 0; r < rows; ++r) {
-            weights_[r] += vector[r] * vector[r];
+            root_weights_[r] += vector[r] * vector[r];
         }
     }
     for (std::size_t r = 0; r < rows; ++r) {
         const double copies = test_.copies(r);
-        const double left = 1.0 - weights_[r] / copies;
-        weights_[r] = left > 1e-9 ? 1.0 / (left * copies) : 0.0;
+        const double left = 1.0 - root_weights_[r] / copies;
+        root_weights_[r] = left > 1e-9 ? std::sqrt(1.0 / (left * copies)) : 0.0;
     }
 }
 

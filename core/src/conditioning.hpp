@@ -24,8 +24,8 @@ class Conditioning {
     // Takes out of a column what Z explains; returns the squared length of what is left.
     double take_out(double* column) const;
     double rows_left() const { return rows_left_; }  // degrees of freedom of a residual
-    // By row: the inverse of the share of its variance that Z leaves, or 0 if Z fits the row perfectly.
-    const double* weights() const { return weights_.data(); }
+    // By row: the root of the inverse of the share of its variance that Z leaves, or 0 if Z fits the row perfectly.
+    const double* root_weights() const { return root_weights_.data(); }
     // Columns of Z by which dependence may vary: scores and indicators, of mean square 1.
     const std::vector<LineVector<double>>& moderators() const { return moderators_; }
     std::size_t bytes() const;
@@ -38,7 +38,7 @@ class Conditioning {
 
     void divide(const std::vector<std::uint32_t>& categories);
     void enrich(const std::vector<std::uint32_t>& numbers, double budget);
-    bool add(Column column);  // orthogonalises it; false if Z explains it already
+    void add(Column column);  // orthogonalised, unless the basis explains it already
     void take_means_out(double* column) const;
     Column scaled(const double* scores) const;
     Column weighted(Column column) const;  // times √w
@@ -50,7 +50,7 @@ class Conditioning {
     std::vector<double> cell_rows_;
     std::vector<Column> basis_;
     std::vector<const double*> vectors_;
-    Column weights_;
+    Column root_weights_;
     std::vector<Column> moderators_;
     std::size_t first_width_ = 0;
     double rows_left_ = 0.0;

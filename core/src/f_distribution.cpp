@@ -1,26 +1,20 @@
 #include "serape/f_distribution.hpp"
 
-#include <math.h>  // lgamma_r
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "incomplete_beta.hpp"
+
 namespace serape {
 namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-double log_gamma(double x) {  // std::lgamma writes a global variable, which threads must not
-    int sign = 0;
-    return ::lgamma_r(x, &sign);
-}
 
 // What Stirling's formula leaves of ln Γ(a), for a of at least 15.
 double stirling_rest(double a) {
     const double q = 1.0 / (a * a);
-    return (1.0 / 12 - q * (1.0 / 360 - q * (1.0 / 1260 - q * (1.0 / 1680 - q / 1188)))) / a;
+    return (1.0 / 12 - q * (1.0 / 360 - q * (1.0 / 1260 - q * (1.0 / 1680 - q * (1.0 / 1188 - q * 691.0 / 360360))))) /
+           a;
 }
 
 double log_beta(double a, double b) {
@@ -38,55 +32,30 @@ double log_beta(double a, double b) {
            stirling_rest(b);
 }
 
-// The continued fraction of the incomplete beta function (DLMF 8.17.22, Lentz's method), for x < (a+1)/(a+b+2).
-double beta_fraction(double a, double b, double x) {
-    constexpr double tiny = 1e-300;
-    const auto kept = [](double v) { return std::fabs(v) < tiny ? tiny : v; };
-    double c = 1.0;
-    double d = 1.0 / kept(1.0 - (a + b) * x / (a + 1.0));
-    double value = d;
-    for (double m = 1.0; m < 1e6; m += 1.0) {
-        const double even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = 1.0 / kept(1.0 + even * d);
-        c = kept(1.0 + even / c);
-        value *= c * d;
-        const double odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        d = 1.0 / kept(1.0 + odd * d);
-        c = kept(1.0 + odd / c);
-        const double factor = c * d;
-        value *= factor;
-        if (std::fabs(factor - 1.0) < 2.0 * epsilon) {
-            break;
-        }
-    }
-    return value;
-}
-
 }  // namespace
 
-// P = I_x(rest/2, more/2) with x = rest / (rest + more f).
-double f_log_sf(double f, double more, double rest) {
-    if (std::isnan(f) || !(more > 0.0) || !(rest > 0.0)) {
+// P = I_x(rest/2, more/2) with x the share that is not explained.
+double f_log_sf(double explained, double unexplained, double more, double rest) {
+    if (std::isnan(explained) || std::isnan(unexplained) || !(more > 0.0) || !(rest > 0.0)) {
         return std::numeric_limits<double>::quiet_NaN();
     }
-    if (f <= 0.0) {
+    if (explained <= 0.0) {
         return 0.0;
     }
-    if (std::isinf(f)) {
-        return -f;
+    const double odds = explained / unexplained;
+    if (std::isinf(odds)) {
+        return -odds;
     }
     const double a = 0.5 * rest;
     const double b = 0.5 * more;
-    const double odds = f * (more / rest);  // y / x
-    const double log_x = -std::log1p(odds);
-    const double log_y = -std::log1p(1.0 / odds);
-    const double x = 1.0 / (1.0 + odds);
-    const double front = a * log_x + b * log_y - log_beta(a, b);
-    if (x < (a + 1.0) / (a + b + 2.0)) {
+    const double x = unexplained / (explained + unexplained);
+    const double y = explained / (explained + unexplained);
+    const double front = -a * std::log1p(odds) - b * std::log1p(unexplained / explained) - log_beta(a, b);
+    if (x <= (a + 1.0) / (a + b + 2.0)) {
         return std::min(front + std::log(beta_fraction(a, b, x)) - std::log(a), 0.0);
     }
-    const double lower = front + std::log(beta_fraction(b, a, 1.0 - x)) - std::log(b);
-    return lower < 0.0 ? std::log1p(-std::exp(lower)) : 0.0;
+    const double lower = front + std::log(beta_fraction(b, a, y)) - std::log(b);
+    return lower < 0.0 ? std::log1p(-std::exp(lower)) : -std::numeric_limits<double>::infinity();
 }
 
 // A first guess (Abramowitz & Stegun 26.2.23), made exact by Halley's method.

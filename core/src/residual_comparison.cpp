@@ -23,13 +23,13 @@ Outcome unreliable(std::size_t products) {
 
 double ResidualComparison::t_squared(const Conditioning& given) {
     const std::size_t count = used_;
-    const double* weights = given.weights();
+    const double* root_weights = given.root_weights();
     std::vector<double> sums(count);
     std::vector<const double*> columns(count);
     for (std::size_t k = 0; k < count; ++k) {
         sums[k] = std::accumulate(products_[k].begin(), products_[k].end(), 0.0);
         for (std::size_t r = 0; r < test_.rows(); ++r) {
-            products_[k][r] *= std::sqrt(weights[r]);
+            products_[k][r] *= root_weights[r];
         }
         columns[k] = products_[k].data();
     }
@@ -100,7 +100,7 @@ double ResidualComparison::covariance_log_p(const Covariances& c, const Conditio
     const double m = rows_left(given) - 0.5 * (static_cast<double>(c.p + q) + 1.0);
     const double t = both > 5.0 ? std::sqrt((pq * pq - 4.0) / (both - 5.0)) : 1.0;
     const double rest_dof = m * t - 0.5 * pq + 1.0;
-    return f_log_sf(std::expm1(-log_lambda / t) * rest_dof / pq / inflation, pq, rest_dof);
+    return f_log_sf(std::expm1(-log_lambda / t), inflation, pq, rest_dof);
 }
 
 // How much more the products of residuals vary than if their spread did not change with Z.
@@ -150,7 +150,7 @@ double ResidualComparison::curvature_log_p(const Residuals& x, const Residuals& 
     }
     const double d = static_cast<double>(used_);
     const double share = std::min(t_squared(given) / test_.effective_rows(), 1.0 - least_rest);
-    return f_log_sf(share / (1.0 - share) * (left - d) / d, d, left - d);
+    return f_log_sf(share, 1.0 - share, d, left - d);
 }
 
 // Adds the product of two columns, and of a third if there is one; none if one of the two is empty.

@@ -10,14 +10,14 @@
 
 #include "conditioning.hpp"
 #include "residuals.hpp"
+#include "serape/counting/costs.hpp"
 #include "serape/f_distribution.hpp"
 #include "serape/subset_driver.hpp"
 
 namespace serape {
 namespace {
 
-constexpr double common_share = 0.1;                       // of the rows, from which a value has an indicator
-constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of conditioning sets kept by a search, a thread
+constexpr double common_share = 0.1;  // of the rows, from which a value has an indicator
 
 }  // namespace
 
@@ -236,7 +236,7 @@ class ResidualEvaluator {
         std::sort(key.begin(), key.end());
         auto at = kept_.find(key);
         if (at == kept_.end()) {
-            if (bytes_ > most_bytes) {
+            if (bytes_ > default_costs.max_kept_bytes) {
                 kept_.clear();
                 bytes_ = 0;
             }

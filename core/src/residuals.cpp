@@ -20,11 +20,12 @@ Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning,
 void Residuals::make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
     const ResidualLimits& limits = test.limits();
     const auto add = [&](LineVector<double> scores) {
-        LineVector<double> fitted(scores);
+        const bool bends = block.size() < (test.number(column) ? 1 : 2);
+        LineVector<double> fitted(bends ? scores : LineVector<double>());
         if (!(conditioning.take_out(scores.data()) > limits.least_left)) {
             return;
         }
-        if (block.size() < (test.number(column) ? 1 : 2)) {
+        if (bends) {
             std::transform(fitted.begin(), fitted.end(), scores.begin(), fitted.begin(), std::minus<>{});
             const int few_rows = 2 + static_cast<int>(std::max(conditioning.rows_left(), 0.0) / 75.0);
             add_curves(test, conditioning, std::move(fitted), std::min(test.number(column) ? 5 : 4, few_rows));
@@ -78,10 +79,12 @@ void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditi
     for (std::size_t r = 0; r < test.rows(); ++r) {
         fitted[r] = std::clamp(fitted[r] * to_spread_1 / test.root_weight(r), -4.0, 4.0);
     }
+    LineVector<double> raised(fitted);
     for (int power = 2; power <= powers; ++power) {
         LineVector<double>& curve = curves.emplace_back(test.stride(), 0.0);
         for (std::size_t r = 0; r < test.rows(); ++r) {
-            curve[r] = std::pow(fitted[r], power) * test.root_weight(r);
+            raised[r] *= fitted[r];
+            curve[r] = raised[r] * test.root_weight(r);
         }
         test.centre(curve.data());
         const double before = dot(curve, curve);

@@ -1,20 +1,13 @@
 #include "serape/student_t.hpp"
 
-#include <math.h>  // lgamma_r
-
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "incomplete_beta.hpp"
+
 namespace serape {
 namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-double log_gamma(double x) {  // std::lgamma writes a global variable, which threads must not
-    int sign = 0;
-    return ::lgamma_r(x, &sign);
-}
 
 // ln B(a, ½) = ½ ln π + ln Γ(a) − ln Γ(a + ½), without the cancellation for large a.
 double log_beta_half(double a) {
@@ -25,30 +18,6 @@ double log_beta_half(double a) {
     const double b = 1.0 / (a * a);
     const double rest = (1.0 / 8 - b * (1.0 / 192 - b * (1.0 / 640 - b * (17.0 / 14336 - b * 31.0 / 18432)))) / a;
     return log_root_pi - 0.5 * std::log(a) + rest;
-}
-
-// The continued fraction of the incomplete beta function (DLMF 8.17.22, Lentz's method), for x < (a+1)/(a+b+2).
-double beta_fraction(double a, double b, double x) {
-    constexpr double tiny = 1e-300;
-    const auto kept = [](double v) { return std::fabs(v) < tiny ? tiny : v; };
-    double c = 1.0;
-    double d = 1.0 / kept(1.0 - (a + b) * x / (a + 1.0));
-    double value = d;
-    for (double m = 1.0; m < 1e7; m += 1.0) {
-        const double even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = 1.0 / kept(1.0 + even * d);
-        c = kept(1.0 + even / c);
-        value *= c * d;
-        const double odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        d = 1.0 / kept(1.0 + odd * d);
-        c = kept(1.0 + odd / c);
-        const double factor = c * d;
-        value *= factor;
-        if (std::fabs(factor - 1.0) < 2 * epsilon) {
-            break;
-        }
-    }
-    return value;
 }
 
 }  // namespace

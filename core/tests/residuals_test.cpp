@@ -12,12 +12,12 @@ namespace {
 const Case f_tail("F tail: Student's t is the case of one degree of freedom, and edges", [] {
     for (const double t : {0.1, 1.0, 3.5, 40.0, 1e4}) {
         for (const double dof : {1.0, 7.5, 300.0}) {
-            check_close(f_log_sf(t * t, 1.0, dof), student_t_log_p(t, dof), 1e-10);
+            check_close(f_log_sf(t * t, dof, 1.0, dof), student_t_log_p(t, dof), 1e-10);
         }
     }
-    check_equal(f_log_sf(0.0, 3.0, 9.0), 0.0);
-    check(std::isnan(f_log_sf(1.0, 0.0, 9.0)));
-    check(std::isinf(f_log_sf(INFINITY, 3.0, 9.0)));
+    check_equal(f_log_sf(0.0, 1.0, 3.0, 9.0), 0.0);
+    check(std::isnan(f_log_sf(1.0, 1.0, 0.0, 9.0)));
+    check(std::isinf(f_log_sf(1.0, 0.0, 3.0, 9.0)));
 });
 
 const Case quantiles("normal quantiles: known values", [] {

@@ -241,8 +241,8 @@ def all_pairs(table: PackedTable, log_alpha: float, strongest: int, least_rows: 
     For every column how many others depend on it, which most (so many a column), and their statistics.
     """
 
-def f_log_sf(f: float, more: float, rest: float) -> float:
-    """Logarithm of the upper tail of the F distribution."""
+def f_log_sf(explained: float, unexplained: float, more: float, rest: float) -> float:
+    """Log p of the F test from sums of squares and their degrees of freedom."""
 
 def normal_quantile(p: float) -> float: ...
 

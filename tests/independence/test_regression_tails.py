@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from serape.independence.f_distribution import f_log_sf
+from serape._core import f_log_sf
 from serape.independence.regression import combined
 
 

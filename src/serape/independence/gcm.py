@@ -23,8 +23,8 @@ import math
 
 import numpy as np
 
+from serape import _core
 from serape.independence.covariance_measure import CovarianceMeasure
-from serape.independence.f_distribution import f_log_sf
 
 _SINGULAR = 1e-9  # a smaller eigenvalue of the correlations of the products is rounding error
 
@@ -59,4 +59,4 @@ class GCM(CovarianceMeasure):
         along = vectors[:, keep].T @ (mean / spread)
         ratio = float((along**2 / eigenvalues[keep]).sum())
         dof = int(keep.sum())
-        return self.rows * ratio, float(dof), f_log_sf(ratio, 1.0, dof, self.rows - dof)
+        return self.rows * ratio, float(dof), _core.f_log_sf(ratio, 1.0, dof, self.rows - dof)

@@ -32,7 +32,6 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
-from serape.independence.f_distribution import f_log_sf
 from serape.independence.logistic import Fit, Ints, fit, grouped
 from serape.independence.mixed import check_complete, scale
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
@@ -201,7 +200,7 @@ class RegressionTest(IndependenceTest):
         columns -= np.outer(columns @ direction, direction)
         unexplained = np.maximum(np.einsum("ij,ij->i", columns, columns), SINGULAR * left)
         for k in np.flatnonzero((left > SINGULAR * whole) & (left > _CONSTANT * self.rows)).tolist():
-            log_p[k] = f_log_sf(float(explained[k]), float(unexplained[k]), 1, rest)
+            log_p[k] = _core.f_log_sf(float(explained[k]), float(unexplained[k]), 1, rest)
         return log_p
 
 
@@ -277,7 +276,7 @@ class _Side:
             slopes = added.T @ self.residual
             unexplained = self.residual - added @ slopes
             remaining = max(float(unexplained @ unexplained), SINGULAR * self.left)
-            return f_log_sf(float(slopes @ slopes), remaining, size, rest)
+            return _core.f_log_sf(float(slopes @ slopes), remaining, size, rest)
         codes, levels = self.labels
         if levels < 2:
             return None
