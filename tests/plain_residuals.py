@@ -155,7 +155,10 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
     rest_of_row = 1 - (q**2).sum(axis=1)
     wide_blocks = block_of(x).shape[1] * block_of(y).shape[1] > 32
     if not wide_blocks:
-        q = bent(bent(q, x, q), y, q)
+        curves = curves_of(y, q)
+        for curve in curves_of(x, q):
+            add_orthonormal(curves, curve)
+        q = np.column_stack([q, *curves])
     ux, uy = (orthonormal(block - q @ (q.T @ block)) for block in (block_of(x), block_of(y)))
     left = rows - q.shape[1]
     c = ux.T @ uy
@@ -181,26 +184,29 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
     return min(log_p - math.log(0.8), second - math.log(0.2), 0.0)
 
 
-def bent(q: Matrix, column: NDArray[Any], given: Matrix) -> Matrix:
-    """Add powers of what Z explains of the first scores of a column."""
-    is_number = column.dtype.kind == "f"
-    columns = list(q.T)
-    for scores in block_of(column).T[: 1 if is_number else 2]:
-        fitted = given @ (given.T @ scores)
+def curves_of(column: NDArray[Any], q: Matrix) -> list[Matrix]:
+    """Return polynomials of what Z explains of the first scores of a column, orthonormal, less what Z explains."""
+    made: list[Matrix] = []
+    for scores in block_of(column).T[: 1 if column.dtype.kind == "f" else 2]:
+        fitted = q @ (q.T @ scores)
         if fitted @ fitted < 0.05 * len(scores):
             continue
         fitted = np.clip(fitted / math.sqrt((fitted**2).mean()), -4, 4)
-        few_rows = 2 + int((len(scores) - given.shape[1]) / 75)
-        for power in range(2, min(5 if is_number else 4, few_rows) + 1):
-            curve = fitted**power - (fitted**power).mean()
-            alone = curve - given @ (given.T @ curve)
-            if alone @ alone <= 1e-8 * (curve @ curve):
-                continue
-            basis = np.column_stack(columns)
-            left = alone - basis @ (basis.T @ alone)
-            if left @ left > 1e-6 * (alone @ alone):
-                columns.append(left / math.sqrt(left @ left))
-    return np.column_stack(columns)
+        few_rows = 4 + int((len(scores) - q.shape[1]) / 75)
+        for degree in range(2, min(11, few_rows) + 1):
+            curve = hermite(fitted, degree)
+            curve -= curve.mean()
+            alone = curve - q @ (q.T @ curve)
+            if alone @ alone > 1e-8 * (curve @ curve):
+                add_orthonormal(made, alone)
+    return made
+
+
+def add_orthonormal(columns: list[Matrix], column: Matrix) -> None:
+    """Add what is left of a column, unless next to nothing is."""
+    left = column - sum((other * (other @ column) for other in columns), np.zeros(len(column)))
+    if left @ left > 1e-6 * (column @ column):
+        columns.append(left / math.sqrt(left @ left))
 
 
 def second_products(

@@ -19,11 +19,13 @@ inline double dot(const LineVector<double>& a, const LineVector<double>& b) {
 
 // Takes an orthonormal block out of a column.
 inline void take_block_out(const std::vector<LineVector<double>>& block, LineVector<double>& column) {
-    for (const LineVector<double>& other : block) {
-        const double* vector = other.data();
-        const double product = dot(column, other);
-        kernels().subtract(column.data(), &vector, &product, 1, column.size());
+    std::vector<const double*> vectors(block.size());
+    std::vector<double> products(block.size());
+    for (std::size_t k = 0; k < block.size(); ++k) {
+        vectors[k] = block[k].data();
     }
+    kernels().dots(column.data(), vectors.data(), vectors.size(), column.size(), products.data());
+    kernels().subtract(column.data(), vectors.data(), products.data(), vectors.size(), column.size());
 }
 
 // Cholesky factor of a symmetric matrix, in its lower half; a row whose pivot is below `least` becomes zero.

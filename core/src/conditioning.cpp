@@ -197,6 +197,7 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
         }
     };
     raise(3);
+    roomy_ = numbers.empty() || degree > 1;
     const std::size_t pairs = numbers.size() * (numbers.size() - std::min<std::size_t>(numbers.size(), 1)) / 2;
     const std::size_t slopes = cells > 1 ? numbers.size() * (cells - 1) : 0;
     if (pairs > 0 && fits(pairs)) {

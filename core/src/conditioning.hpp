@@ -24,6 +24,7 @@ class Conditioning {
     // Takes out of a column what Z explains; returns the squared length of what is left.
     double take_out(double* column) const;
     double rows_left() const { return rows_left_; }  // degrees of freedom of a residual
+    bool roomy() const { return roomy_; }            // rows enough for the squares of all numbers
     // By row: the root of the inverse of the share of its variance that Z leaves, or 0 if Z fits the row perfectly.
     const double* root_weights() const { return root_weights_.data(); }
     // Columns of Z by which dependence may vary: scores and indicators, of mean square 1.
@@ -54,6 +55,7 @@ class Conditioning {
     std::vector<Column> moderators_;
     std::size_t first_width_ = 0;
     double rows_left_ = 0.0;
+    bool roomy_ = true;
 };
 
 // The frequent levels of a category but the first of them.

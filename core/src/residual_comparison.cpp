@@ -3,6 +3,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "columns_algebra.hpp"
 #include "residuals.hpp"
@@ -172,40 +173,40 @@ void ResidualComparison::multiply(const LineVector<double>& a, const LineVector<
 
 // Takes the curves of both out of both.
 void ResidualComparison::take_curves_out(Residuals& x, Residuals& y) {
-    std::vector<LineVector<double>> basis;
-    const auto orthonormal = [](const std::vector<LineVector<double>>& others, LineVector<double>& column) {
+    const double least = test_.limits().least_curve;
+    const auto orthonormal = [&](const std::vector<LineVector<double>>& others, LineVector<double>& column) {
         take_block_out(others, column);
         const double left = dot(column, column);
-        scale(column, left > 1e-6 ? 1.0 / std::sqrt(left) : 0.0);
-        return left > 1e-6;
+        scale(column, left > least ? 1.0 / std::sqrt(left) : 0.0);
+        return left > least;
     };
-    for (const Residuals* one : {&x, &y}) {
-        for (LineVector<double> curve : one->curves) {
-            if (orthonormal(basis, curve)) {
-                basis.push_back(std::move(curve));
-            }
+    std::vector<LineVector<double>> basis(y.curves);
+    for (LineVector<double>& curve : x.curves) {
+        if (orthonormal(basis, curve)) {
+            basis.push_back(std::move(curve));
         }
     }
+    const std::size_t taken = basis.size();
     for (Residuals* one : {&x, &y}) {
-        const std::size_t first = basis.size();
-        std::vector<LineVector<double>> all(basis);
-        for (LineVector<double>& column : one->block) {
-            if (orthonormal(all, column)) {
-                all.push_back(std::move(column));
+        std::vector<LineVector<double>> block = std::exchange(one->block, {});
+        for (LineVector<double>& column : block) {
+            if (orthonormal(basis, column)) {
+                basis.push_back(std::move(column));
             }
         }
-        if (!one->square.empty() && !orthonormal(all, one->square)) {
+        if (!one->square.empty() && !orthonormal(basis, one->square)) {
             one->square.clear();
         }
-        one->block.assign(std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(first)),
-                          std::make_move_iterator(all.end()));
+        const auto first = basis.begin() + static_cast<std::ptrdiff_t>(taken);
+        one->block.assign(std::make_move_iterator(first), std::make_move_iterator(basis.end()));
+        basis.resize(taken);
     }
-    taken_ = static_cast<double>(basis.size());
+    taken_ = static_cast<double>(taken);
 }
 
 bool ResidualComparison::reliable(std::size_t p, std::size_t q, const Conditioning& given) const {
     const double left = rows_left(given);
-    return p * q > 0 && left >= test_.limits().min_rows &&
+    return p * q > 0 && given.roomy() && left >= test_.limits().min_rows &&
            left >= test_.limits().rows_per_dof * static_cast<double>(p * q);
 }
 

@@ -83,6 +83,7 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
         before += tied;
         ++made.values;
     }
+    made.testable = effective_rows_ - common_rows >= limits_.min_level_rows * (1.0 - 1e-9);
     made.width = 1;
     if (made.values > 2 && common_rows > common_share * effective_rows_) {
         made.width = 2;

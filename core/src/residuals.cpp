@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "columns_algebra.hpp"
 
@@ -27,8 +28,8 @@ void Residuals::make_columns(const ResidualTest& test, const Conditioning& condi
         }
         if (bends) {
             std::transform(fitted.begin(), fitted.end(), scores.begin(), fitted.begin(), std::minus<>{});
-            const int few_rows = 2 + static_cast<int>(std::max(conditioning.rows_left(), 0.0) / 75.0);
-            add_curves(test, conditioning, std::move(fitted), std::min(test.number(column) ? 5 : 4, few_rows));
+            const int few_rows = 4 + static_cast<int>(std::max(conditioning.rows_left(), 0.0) / 75.0);
+            add_curves(test, conditioning, std::move(fitted), std::min(limits.max_bends, few_rows));
         }
         take_block_out(block, scores);
         const double left = dot(scores, scores);
@@ -44,7 +45,7 @@ void Residuals::make_columns(const ResidualTest& test, const Conditioning& condi
         return;
     }
     const ResidualTest::Scores& scores = test.scores(column);
-    for (std::size_t k = 0; k < scores.width; ++k) {
+    for (std::size_t k = 0; k < scores.width && scores.testable; ++k) {
         const double* first = scores.columns.data() + k * test.stride();
         add(LineVector<double>(first, first + test.stride()));
     }
@@ -67,10 +68,10 @@ void Residuals::make_columns(const ResidualTest& test, const Conditioning& condi
     }
 }
 
-// What Z explains of a column may be bent, as where x is a class or a count by a sum of members of Z. Powers of it let
-// the regression follow (Ramsey 1969).
+// What Z explains of a column may be bent, as where x is a class or a count by a sum of members of Z. Polynomials of it
+// let the regression follow (Ramsey 1969).
 void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> fitted,
-                           int powers) {
+                           int degrees) {
     const double explained = dot(fitted, fitted);
     if (explained < test.limits().least_explained) {
         return;
@@ -79,20 +80,22 @@ void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditi
     for (std::size_t r = 0; r < test.rows(); ++r) {
         fitted[r] = std::clamp(fitted[r] * to_spread_1 / test.root_weight(r), -4.0, 4.0);
     }
-    LineVector<double> raised(fitted);
-    for (int power = 2; power <= powers; ++power) {
-        LineVector<double>& curve = curves.emplace_back(test.stride(), 0.0);
+    LineVector<double> last(fitted), before_last(fitted.size(), 1.0);  // Hermite polynomials, as in Conditioning
+    for (int degree = 2; degree <= degrees; ++degree) {
+        LineVector<double> curve(test.stride(), 0.0);
         for (std::size_t r = 0; r < test.rows(); ++r) {
-            raised[r] *= fitted[r];
-            curve[r] = raised[r] * test.root_weight(r);
+            const double next = (fitted[r] * last[r] - std::sqrt(degree - 1.0) * before_last[r]) / std::sqrt(degree);
+            before_last[r] = std::exchange(last[r], next);
+            curve[r] = next * test.root_weight(r);
         }
         test.centre(curve.data());
         const double before = dot(curve, curve);
-        const double left = conditioning.take_out(curve.data());
-        if (left > test.limits().least_left * before) {
+        const double alone = conditioning.take_out(curve.data());
+        take_block_out(curves, curve);
+        const double left = dot(curve, curve);
+        if (alone > test.limits().least_left * before && left > test.limits().least_curve * alone) {
             scale(curve, 1.0 / std::sqrt(left));
-        } else {
-            curves.pop_back();
+            curves.push_back(std::move(curve));
         }
     }
 }

@@ -20,7 +20,7 @@ struct Residuals {
 
     std::vector<LineVector<double>> block;   // orthonormal columns
     LineVector<double> square;               // empty if there is none
-    std::vector<LineVector<double>> curves;  // powers of what Z explains of the first columns
+    std::vector<LineVector<double>> curves;  // polynomials of what Z explains of the first columns, orthonormal
 
     std::vector<std::uint16_t> level;  // by row: the number of its indicator, or their count
     std::size_t count = 0;             // of indicators
@@ -28,7 +28,7 @@ struct Residuals {
     std::size_t rank = 0;
 
   private:
-    void add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> fitted, int powers);
+    void add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> fitted, int degrees);
     void make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
     void make_levels(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
 };

@@ -123,7 +123,13 @@ def product_causes(random: np.random.Generator, rows: int) -> tuple[Column, Colu
     return both + 0.3 * random.normal(size=rows), both + 0.3 * random.normal(size=rows), [z, g]
 
 
-@pytest.mark.parametrize("draw", [heavy, zeros, curved_causes, spread_by_z, product_causes])
+def steps_of_a_sum(random: np.random.Generator, rows: int) -> tuple[Column, Column, list[Column]]:
+    z = random.normal(size=(3, rows))
+    x, y = (np.digitize(z.sum(axis=0) + 0.6 * random.normal(size=rows), (-1.5, -0.5, 0.5, 1.5)) for _ in range(2))
+    return x.astype(float), y.astype(float), list(z)
+
+
+@pytest.mark.parametrize("draw", [heavy, zeros, curved_causes, spread_by_z, product_causes, steps_of_a_sum])
 @pytest.mark.parametrize("rows", [100, 400])
 def test_size_where_models_fail(
     draw: Callable[[np.random.Generator, int], tuple[Column, Column, list[Column]]], rows: int
@@ -191,6 +197,23 @@ def test_few_rows_are_not_reliable() -> None:
 
 
 # --- order, threads, batches --------------------------------------------------------------------------------------
+
+
+def test_a_number_in_which_few_rows_differ_is_not_reliable() -> None:
+    random = np.random.default_rng(5)
+    x = np.zeros(300)
+    x[:4] = [1, 2, 3, 4]
+    given = list(random.normal(size=(3, 300)))
+    assert not Residuals(table_of(x, random.normal(size=300), *given)).test(0, 1, [2, 3, 4]).reliable
+    x[4] = 5
+    assert Residuals(table_of(x, random.normal(size=300), *given)).test(0, 1, [2, 3, 4]).reliable
+
+
+def test_ten_rows_for_a_number_in_z_are_needed() -> None:
+    random = np.random.default_rng(5)
+    test = Residuals(table_of(*random.normal(size=(9, 60))))
+    assert test.test(0, 1, range(2, 8)).reliable
+    assert not test.test(0, 1, range(2, 9)).reliable
 
 
 def test_order_plays_no_part() -> None:

@@ -8,8 +8,9 @@ X ⊥ Y | Z is judged by what Z leaves of X and Y:
    the 64 most frequent ones, join that one. So neither skew nor heavy tails nor outliers matter.
 2. **Residuals** of the scores of X and Y in a linear regression on Z. Z is rich: the joint cells of its categories,
    Hermite polynomials of the scores of its numbers up to degree 12, products of two numbers, slopes and curves by
-   cell, as long as each column of the regression has 5 rows (`Conditioning` in the core gives the order). Powers of
-   what Z explains of X and of Y are added, for classes and counts by a sum of members of Z (Ramsey 1969).
+   cell, as long as each column of the regression has 5 rows (`Conditioning` in the core gives the order). Polynomials
+   of what Z explains of X and of Y, up to degree 11, are added: for classes and counts by a sum of members of Z
+   (Ramsey 1969).
 3. **Is their covariance zero?** Wilks' Λ of the two blocks of residuals, with Rao's F. F is divided by how much more
    the products of residuals vary than they would if the spread of X and Y did not change with Z, as in the generalised
    covariance measure (Shah & Peters 2020). A test that takes the spread for constant rejects too often where it is
@@ -25,7 +26,8 @@ It assumes that the basis can follow how X and Y depend on Z; it needs rows for 
 to dependence that shows neither in means and spreads of scores nor in their products with one member of Z.
 
 A test is not reliable if Z leaves fewer than 10 rows (rows less columns of the regression), or fewer than 5 for each
-product of the two blocks, or if Z determines X or Y. A perfect dependence has the smallest p-value that N rows allow.
+product of the two blocks; if there is no room for the squares of the numbers in Z (10 rows for each number, 5 for each
+cell); if fewer than 5 rows differ from the most frequent value of a number X or Y; or if Z determines X or Y. A perfect dependence has the smallest p-value that N rows allow.
 
 Weights multiply what is summed over rows. N is the sum of frequencies, or the effective number of rows of survey
 weights. With weights, questions about categories alone are answered by residuals too.
