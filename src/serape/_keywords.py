@@ -17,6 +17,8 @@ class Keywords(TypedDict, total=False):
 
     test: str
     alpha: float
+    fdr: float | None
+    fdr_method: FdrMethod
     max_conditioning: int | Literal["auto"] | None
     dof: DofRule
     reliability: Reliability
@@ -34,6 +36,8 @@ class Keywords(TypedDict, total=False):
     groups: Any
     n_jobs: int | None
     progress: bool | ProgressCallback | None
+    max_seconds: float | None
+    max_tests: int | None
     k: float | int
     max_parents: int | None
     order: Literal["strength", "table"]

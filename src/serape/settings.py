@@ -17,7 +17,7 @@ import numpy as np
 from serape.errors import InputTypeError, OptionError, is_integer, suggestion
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback, check_progress
-from serape.types import DofRule, LocalAlgorithm, Missing, Reliability, Variables, WeightKind
+from serape.types import DofRule, FdrMethod, LocalAlgorithm, Missing, Reliability, Variables, WeightKind
 
 MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
 MAX_SIZE = 2**31
@@ -100,6 +100,16 @@ class SearchSettings:
         0.05,
         "Significance level: a reliable test with p <= alpha shows dependence, one with p > alpha independence.",
     )
+    fdr: float | None = _setting(
+        None,
+        "A bound on the false discovery rate: the expected share of false members among those found (of false edges, "
+        "for skeletons and networks). None is no bound: every test is judged by alpha alone (docs/false-discoveries.md).",
+    )
+    fdr_method: FdrMethod = _setting(
+        "auto",
+        'How the rate is bounded: "bh" is Benjamini–Hochberg, "by" Benjamini–Yekutieli, which allows for any '
+        "dependence between tests and finds fewer members.",
+    )
     max_conditioning: int | Literal["auto"] | None = _setting(
         "auto",
         "The size of the largest conditioning set; tests with larger sets are skipped. None means no limit. "
@@ -139,6 +149,12 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
+        if self.fdr is not None:
+            check_alpha(self.fdr, "fdr")
+        if self.fdr_method not in ("auto", "bh", "by", "adaptive"):
+            raise OptionError(f"fdr_method={self.fdr_method!r:.60} is not known; use 'bh' or 'by'")
+        if self.fdr is None and self.fdr_method != "auto":
+            raise OptionError(f"fdr_method={self.fdr_method!r} needs a rate; pass fdr, such as fdr=0.05")
         check_max_conditioning(self.max_conditioning, "auto")
         check_random_state(self.random_state)
         if self.dof not in ("auto", "full", "adjusted"):
@@ -208,7 +224,7 @@ class DataSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunSettings:
-    """Settings of the run; the answer does not depend on them."""
+    """Settings of the run; the answer does not depend on them, unless a budget ends the search."""
 
     n_jobs: int | None = _setting(1, "The number of processes or threads; -1 uses all cores.")
     progress: bool | ProgressCallback | None = _setting(
@@ -217,9 +233,25 @@ class RunSettings:
         "called with a `Progress` now and then.",
     )
 
+    max_seconds: float | None = _setting(
+        None,
+        "The time that the call may take; for `blankets`, that each target may take. A search that takes longer stops "
+        "and returns the result so far: `complete` is False, and a note says what is left undone. None is no limit.",
+    )
+    max_tests: int | None = _setting(
+        None, "The number of tests that the call may perform, as `max_seconds`; the answer is the same on any machine."
+    )
+
     def __post_init__(self) -> None:
         thread_count(self.n_jobs)
         check_progress(self.progress)
+        seconds = self.max_seconds
+        if seconds is not None and (
+            isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number) or not seconds > 0
+        ):
+            raise OptionError(f"max_seconds must be a number above 0, not {seconds!r:.60}")
+        if self.max_tests is not None and (not is_integer(self.max_tests) or self.max_tests < 1):
+            raise OptionError(f"max_tests must be a whole number, 1 or more, not {self.max_tests!r:.60}")
 
     @property
     def threads(self) -> int:

@@ -13,6 +13,8 @@ ReliabilityRule = Literal["dof", "cells"] | None
 """Which tests of a contingency table are reliable."""
 Reliability = ReliabilityRule | Literal["auto"]
 """The rule of reliability as a setting."""
+FdrMethod = Literal["auto", "bh", "by", "adaptive"]
+"""How the false discovery rate is bounded: Benjamini–Hochberg or Benjamini–Yekutieli."""
 Missing = Literal["error", "drop", "level", "pairwise"]
 """The rule for missing values."""
 Rule = Literal["and", "or"]

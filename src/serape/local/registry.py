@@ -59,6 +59,16 @@ class Algorithm:
         return self.family == DIVIDE
 
     @property
+    def conditions_on_blanket(self) -> bool:
+        """Whether every test conditions on all members so far, so that a false discovery rate is bounded stepwise."""
+        return self.family == "incremental" and self.name != "inter-iapc"
+
+    @property
+    def either_side(self) -> bool:
+        """Whether two variables are adjacent as soon as the tests of one of them show it."""
+        return self.family == _HYBRID
+
+    @property
     def by_pairs(self) -> bool:
         """Whether it learns a skeleton pair by pair, not from neighbourhoods."""
         return self.finds == "skeleton"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError, abbreviate, is_integer
+from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer
 from serape.independence import IndependenceTest, make_test, position, table_of
 from serape.independence.registry import TESTS, refuse_beside_test, searched
 from serape.independence.screens import ScreenResult
@@ -24,12 +25,14 @@ from serape.local.registry import Algorithm
 from serape.progress import ProgressCallback, StatusLine
 from serape.questions.choice import Choice, Reader, check_algorithm_options, choose_local
 from serape.questions.constraints import refuse_identifiers, resolve_constraints
+from serape.questions.discoveries import Discoveries, bound
+from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.untested import untested_note
 from serape.results.call import Call
 from serape.results.explanation import Evidence
 from serape.results.result import Result
-from serape.search import Search, StepCache
-from serape.settings import SearchSettings, Settings
+from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Search, StepCache
+from serape.settings import RunSettings, SearchSettings, Settings
 from serape.types import Finds
 
 
@@ -44,6 +47,8 @@ class Query:
     max_conditioning: int | None
     random_state: int | np.random.Generator | None
     options: Mapping[str, Any]
+    fdr: FalseDiscoveryRate | None = None
+    run_settings: RunSettings = RunSettings()
     make_source: Callable[[Any], IndependenceTest] = make_test
     """Makes the same test on other data."""
     knowledge: BoundKnowledge | None = None
@@ -91,7 +96,13 @@ class Query:
         if bound == "auto":
             bounded = algorithm.separates_by_subsets and table_of(source) is not None
             bound = max_conditioning if bounded else None
-        return cls(finds, algorithm, source, asked.alpha, bound, asked.random_state, settings.options, make_source)
+        stepwise = algorithm.conditions_on_blanket and finds == "blanket"
+        method = asked.fdr_method if asked.fdr_method != "auto" else "by" if stepwise else "adaptive"
+        fdr = None if asked.fdr is None else FalseDiscoveryRate(float(asked.fdr), method, math.log(asked.alpha))
+        return cls(
+            finds, algorithm, source, asked.alpha, bound, asked.random_state, settings.options, fdr, settings.run,
+            make_source,
+        )  # fmt: skip
 
     @classmethod
     def about(cls, data: Any, target: object, finds: Finds, settings: Settings) -> tuple[Query, int]:
@@ -149,15 +160,25 @@ class Query:
         those of the result. If `name_untested`, and tests were skipped, one more screen finds the candidates that
         cannot be tested reliably given the answer; a note names them.
         """
-        search = self.search(target, threads, watch, marginals, cache)
+        search = self.search(target, threads, watch, marginals, cache, self.budget())
         started = time.perf_counter()
-        try:
-            answer = self.answer(search, target)
-        except KeyboardInterrupt:
+
+        def so_far() -> Result:
             members = search.members_so_far(target)
             partial = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
-            seconds = time.perf_counter() - started
-            raise Interrupted(self._result(search, target, partial, seconds, cache, notes)) from None
+            return self._result(search, target, partial, Discoveries(), time.perf_counter() - started, cache, notes)
+
+        try:
+            answer = self.answer(search, target)
+            answer, discoveries = bound(search, target, answer, self._kept(target), either=self.algorithm.either_side)
+        except KeyboardInterrupt:
+            raise Interrupted(so_far()) from None
+        except BudgetSpent as spent:
+            search.notes.append(
+                f"the search stopped at {spent}: the members are those found so far, and neither all candidates nor "
+                f"all members have been tested"
+            )
+            return so_far()
         finally:
             if isinstance(watch, StatusLine):
                 watch.close()
@@ -165,7 +186,8 @@ class Query:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
         elif name_untested and search.tally.skipped:
             search.notes += untested_note(search, target, self._members(answer))
-        return self._result(search, target, answer, time.perf_counter() - started, cache, notes, complete=True)
+        seconds = time.perf_counter() - started
+        return self._result(search, target, answer, discoveries, seconds, cache, notes, complete=True)
 
     def search(
         self,
@@ -174,6 +196,7 @@ class Query:
         watch: ProgressCallback | None = None,
         marginals: Mapping[int, ScreenResult] | None = None,
         cache: StepCache | None = None,
+        budget: Budget | None = None,
     ) -> Search:
         """Return a search with the query's settings; without a target, a search for many targets.
 
@@ -193,6 +216,9 @@ class Query:
             knowledge=self.knowledge,
             known=() if target is None else self.known.get(target, ()),
             excluded=self.excluded(target),
+            fdr=self.fdr,
+            stepwise=self.algorithm.conditions_on_blanket and self.finds == "blanket",
+            budget=budget,
         )
         if marginals is not None:
             search.use_marginals(marginals)
@@ -207,21 +233,14 @@ class Query:
         table = table_of(self.source)
         if table is None:
             return frozenset()
-        return table.identifiers if target is None else table.identifiers.union(self._duplicates(table, target))
+        if target is None or self.random_state is not None:
+            return table.identifiers
+        return table.identifiers | not_candidates(table, target, self._kept(target))
 
-    def _duplicates(self, table: Table, target: int) -> frozenset[int]:
-        if self.random_state is not None or not table.duplicates:
-            return frozenset()
-        kept = {*self.known.get(target, ()), *self.required(target)}
-        if target not in table.duplicates and not any(x in table.duplicates for x in kept):
-            return table.later_duplicates
-        found: set[int] = set()
-        for first, group in table.duplicates.items():
-            if first == group[0]:
-                others = [x for x in group if x != target]
-                candidates = [x for x in others if x in kept] or others[:1]
-                found.update(x for x in others if x not in candidates)
-        return frozenset(found)
+    def budget(self) -> Budget | None:
+        """Return a budget that begins now, or None if there is no limit."""
+        run = self.run_settings
+        return None if run.max_seconds is None and run.max_tests is None else Budget(run.max_seconds, run.max_tests)
 
     def conditioning_on_one_more(self) -> Query:
         """Return the same query with conditioning sets of up to one more member."""
@@ -250,6 +269,10 @@ class Query:
     def required(self, target: int) -> frozenset[int]:
         """Return the neighbours of a target that knowledge requires."""
         return frozenset() if self.knowledge is None else self.knowledge.required_neighbours(target)
+
+    def _kept(self, target: int) -> set[int]:
+        """Return the members that are known or required."""
+        return {*self.known.get(target, ()), *self.required(target)}
 
     def _checked(self, answer: Any, target: int) -> Answer:
         """Return the answer of an algorithm, checked and in positions."""
@@ -299,6 +322,7 @@ class Query:
         search: Search,
         target: int,
         answer: Answer,
+        discoveries: Discoveries,
         seconds: float,
         cache: StepCache | None,
         notes: Sequence[str] = (),
@@ -313,7 +337,8 @@ class Query:
 
         spouses = answer.spouses
         neighbours = named(answer.parents_children)
-        interchangeable, duplicate_notes = self._duplicates_of(answer, target)
+        inside = {int(v) for v in (*(answer.blanket or ()), *(answer.parents_children or ()))}
+        interchangeable, duplicate_notes = describe_duplicates(table, names, target, inside)
         search.reconcile_sides(self._members(answer))
         return Result(
             target=names[target],
@@ -324,6 +349,9 @@ class Query:
             algorithm=self.algorithm.name,
             test=self.source.name,
             alpha=search.alpha,
+            fdr=None if self.fdr is None else self.fdr.rate,
+            threshold=discoveries.threshold,
+            adjusted_p={names[x]: p for x, p in discoveries.adjusted.items()},
             tests=search.tally.performed,
             tests_by_size=dict(sorted(search.tally.tests_by_size.items())),
             skipped=search.tally.skipped,
@@ -351,25 +379,6 @@ class Query:
     def _members(self, answer: Answer) -> set[int]:
         return {int(v) for v in (answer.blanket if self.finds == "blanket" else answer.parents_children) or ()}
 
-    def _duplicates_of(self, answer: Answer, target: int) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-        """Return the duplicates of the members by name, and the notes about them."""
-        table = table_of(self.source)
-        duplicates = {} if table is None else table.duplicates
-        interchangeable: dict[str, tuple[str, ...]] = {}
-        notes: list[str] = []
-        if not duplicates:
-            return interchangeable, notes
-        names = self.source.variables
-        inside = {int(v) for v in (*(answer.blanket or ()), *(answer.parents_children or ()))}
-        for k in sorted(inside.intersection(duplicates)):
-            if others := tuple(names[x] for x in sorted(duplicates[k]) if x not in (k, target)):
-                interchangeable[names[k]] = others
-                notes.append(f"duplicates of {names[k]!r} (any of them would do as well): {abbreviate(others)}")
-        if target in duplicates:
-            others = tuple(names[x] for x in sorted(duplicates[target]) if x != target)
-            notes.insert(0, f"duplicates of the target: {abbreviate(others)}")
-        return interchangeable, notes
-
     @cached_property
     def _call(self) -> Call:
         return Call(self.own)
@@ -388,6 +397,7 @@ class Query:
             "random_state": self.random_state if is_integer(self.random_state) else None,
             "reliability": getattr(self.source, "reliability", None),
             "dof": getattr(self.source, "dof", None),
+            **({} if self.fdr is None else {"fdr": self.fdr.rate, "fdr_method": self.fdr.method}),
             **self.options,
             **self.constraints,
         }

@@ -193,10 +193,11 @@ class Evidence:
         for name in ("statistic", "dof", "log_p", "reliable"):
             columns[name] = [self._columns[name][k] for k in keep]
         columns["p"] = [math.exp(log_p) for log_p in columns["log_p"]]
+        columns["adjusted_p"] = [result.adjusted_p.get(name, math.nan) for name in columns["variable"]]
         columns["rows"] = [self._rows_used(k) for k in keep]
         columns["rows_per_cell"] = [self._rows_per_cell(k) for k in keep]
         given = [self.given(name) for name in columns["variable"]]
-        alpha = math.log(result.alpha)
+        alpha = math.log(result.level)
         columns["given"] = [None if g is None else ", ".join(g) for g in given]
         decided = zip(columns["reliable"], columns["log_p"], columns["given"], strict=True)
         separating = [self._separating(k) for k in keep]
@@ -229,7 +230,7 @@ class Evidence:
         outcome = Outcome(statistic, dof, log_p, bool(self._columns["reliable"][k]))
         included = variable in result.members
         given = self.given(variable)
-        independent = outcome.reliable and outcome.log_p > math.log(result.alpha)
+        independent = outcome.reliable and outcome.log_p > math.log(result.level)
         history = tuple(what for x, what in self._events if x == k)
         return Explanation(
             variable,
@@ -329,7 +330,14 @@ def _in_words(
     plural = "" if outcome.dof == 1 else "s"
     freedom = f"{outcome.dof:g} degree{plural} of freedom"
     numbers = f"{result.test} = {outcome.statistic:.4g}, {freedom}, p = {p_text(outcome.log_p)}"
-    if outcome.log_p > math.log(result.alpha):
+    limit = f"alpha = {result.alpha:g}" if result.threshold is None else f"{result.threshold:.2g}, which the rate allows"
+    adjusted = result.adjusted_p.get(variable)
+    if adjusted is not None and result.fdr is not None and adjusted > result.fdr and not included:
+        return (
+            f"{verdict}: its association with {result.target} is too weak for a false discovery rate of {result.fdr:g}. "
+            f"Its adjusted p is {adjusted:.3g}. Its last test was {condition} ({numbers})."
+        )
+    if outcome.log_p > math.log(result.level):
         finding, compared = f"it is independent of {result.target}", "above"
     else:
         finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
@@ -339,7 +347,7 @@ def _in_words(
             finding = f"it is associated with {result.target}, but not {_condition(separating)}"
             through = (result.spouses or {}).get(variable)
             entered = f" It is a spouse{', through ' + _listed(through) if through else ''}."
-    return f"{verdict}: {condition}, {finding} ({numbers}, {compared} alpha = {result.alpha:g}).{entered}"
+    return f"{verdict}: {condition}, {finding} ({numbers}, {compared} {limit}).{entered}"
 
 
 def _condition(given: Sequence[str]) -> str:

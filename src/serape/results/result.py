@@ -65,6 +65,12 @@ class Result:
     """Members that the wrapper removed."""
     interchangeable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By member, its duplicates: any of them would do as well."""
+    fdr: float | None = None
+    """The false discovery rate asked for, or None."""
+    threshold: float | None = None
+    """With a false discovery rate, the p-value up to which members were kept."""
+    adjusted_p: Mapping[str, float] = field(default_factory=dict)
+    """With a false discovery rate, the smallest rate at which each member, or former member, is kept."""
     data: Provenance | None = field(default=None, repr=False, compare=False)
     """The data: rows, columns, fingerprint; None for an independence test without data."""
     call: Call = field(default_factory=Call, repr=False, compare=False)
@@ -79,6 +85,11 @@ class Result:
     def members(self) -> tuple[str, ...]:
         """The blanket, or the parents and children if the question is about these."""
         return self.blanket if self.finds == "blanket" else self.parents_children or ()
+
+    @property
+    def level(self) -> float:
+        """The p-value up to which a test shows dependence: alpha, or what the false discovery rate came to."""
+        return self.alpha if self.threshold is None else self.threshold
 
     @property
     def title(self) -> str:
@@ -170,6 +181,9 @@ class Result:
             "algorithm": self.algorithm,
             "test": self.test,
             "alpha": self.alpha,
+            "fdr": self.fdr,
+            "threshold": self.threshold,
+            "adjusted_p": dict(self.adjusted_p),
             "tests": self.tests,
             "tests_by_size": {str(size): count for size, count in self.tests_by_size.items()},
             "skipped": self.skipped,
@@ -207,12 +221,15 @@ class Result:
             lines.append(f"  spouses: {', '.join(via) or 'none'}")
         bounded = self.options.get("max_conditioning") is not None
         why = "unreliable or over max_conditioning" if bounded else "unreliable"
+        rate = "" if self.fdr is None else f", false discovery rate {self.fdr:g}"
+        if self.threshold is not None:
+            rate += f" (p up to {self.threshold:.2g})"
         lines.append(
-            f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}: {self.tests:,} tests, "
+            f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate}: {self.tests:,} tests, "
             f"{self.skipped:,} skipped as {why}, {self.seconds:.3g} s"
         )
         if not self.complete:
-            lines.append("  interrupted: this is the result so far")
+            lines.append("  not complete: this is the result so far")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
@@ -268,6 +285,9 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
         complete=bool(content["complete"]),
         dropped=names(content["left_out" if "left_out" in content else "dropped"]),
         interchangeable={str(name): names(others) for name, others in content["interchangeable"].items()},
+        fdr=None if content.get("fdr") is None else float(content["fdr"]),  # files of older versions have none
+        threshold=None if content.get("threshold") is None else float(content["threshold"]),
+        adjusted_p={str(name): float(p) for name, p in content.get("adjusted_p", {}).items()},
         trace=Evidence.from_dict(content["evidence"]),
         data=None if data is None else Provenance.from_dict(data),
         call=Call.from_dict(content.get("call")),

@@ -6,13 +6,18 @@ Algorithms import all they need from here, and nothing from the rooms below.
 from serape.independence.outcomes import Outcome, as_positions
 from serape.independence.screens import CandidateGroups
 from serape.progress import Progress
+from serape.search.budget import Budget, BudgetSpent
+from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.members import Members
 from serape.search.memo import StepCache, memoised
 from serape.search.min_association import MinAssociation
 from serape.search.search import Positions, Search
 
 __all__ = [
+    "Budget",
+    "BudgetSpent",
     "CandidateGroups",
+    "FalseDiscoveryRate",
     "Members",
     "MinAssociation",
     "Outcome",

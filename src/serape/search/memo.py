@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from serape.search.associations import Associations
 from serape.search.separations import Separations
 
 if TYPE_CHECKING:
@@ -18,11 +19,12 @@ Value = TypeVar("Value")
 
 
 class CachedStep(NamedTuple, Generic[Value]):
-    """The result of a step about one target, and the separating sets it found."""
+    """The result of a step about one target, and the separating sets and associations it found."""
 
     target: int
     value: Value
     separations: Separations
+    associations: Associations | None = None
 
 
 class NeedsOtherTarget(Exception):  # noqa: N818 (a signal, not an error)

@@ -23,6 +23,7 @@ from serape.independence.outcomes import NO_OUTCOME, Outcome, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult
+from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.required import search_all_but
 from serape.search.state import SearchState
 
@@ -61,6 +62,8 @@ class Search(SearchState):
             return None
         if outcome.log_p > self.log_alpha:
             self._separations.add(x, target, given)
+        elif self._associations is not None:
+            self._associations.note(x, target, outcome.log_p)
         return outcome
 
     def independent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
@@ -84,7 +87,7 @@ class Search(SearchState):
             return self._all_skipped(target, candidates, given)
         if not given and target in self._marginals:
             screen = self._marginals[target].part(as_positions(candidates))
-            self._recorder.note_screen(target, screen)
+            self._note_screen(target, screen)
             return screen
         return self._record_screen(
             target, self._screen(target, candidates, given, threads=self._threads, poll=self._tick)
@@ -107,8 +110,9 @@ class Search(SearchState):
         target = int(target)
         screen = self.screen(target, candidates, given)
         indices, log_p = screen.strongest()
-        if not indices or log_p > self.log_alpha:
-            self._separations.add_batch(screen.ranked_split(self.log_alpha)[1], target, None, (screen.given,))
+        level = self._level(target, screen)
+        if not indices or log_p > level:
+            self._separations.add_batch(screen.ranked_split(level)[1], target, None, (screen.given,))
             return None
         return int(screen.xs[self.one_of(indices)])
 
@@ -136,7 +140,7 @@ class Search(SearchState):
         target = int(target)
         screen = self.screen(target, candidates, given)
         if self._random is None and not self._required(target):
-            found, separated = screen.ranked_split(self.log_alpha)
+            found, separated = screen.ranked_split(self._level(target, screen))
             self._separations.add_batch(separated, target, None, (screen.given,))
             return found, separated
         dependent, independent = self._partitioned(target, screen)
@@ -153,6 +157,10 @@ class Search(SearchState):
         if self._too_large(given):
             self._all_skipped(target, candidates, given)
             return None
+        if self.stepwise:
+            screen = self.screen(target, candidates, given)
+            found = np.flatnonzero(screen.dependent(self._level(target, screen)))
+            return int(found[0]) if len(found) else None
         screen = self._record_screen(
             target, self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._tick)
         )
@@ -181,13 +189,32 @@ class Search(SearchState):
 
     def _partitioned(self, target: int, screen: ScreenResult) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the indices of dependent candidates, and of independent ones; keep the separating set of these."""
-        dependent, independent = screen.partition(self.log_alpha)
+        dependent, independent = screen.partition(self._level(target, screen))
         if required := self._required(target):
             kept = np.isin(screen.xs[independent], list(required))
             dependent = np.sort(np.concatenate([dependent, independent[kept]]))
             independent = independent[~kept]
         self._separations.add_batch(screen.xs[independent], target, None, (screen.given,))
         return dependent, independent
+
+    def _level(self, target: int, screen: ScreenResult) -> float:
+        """Return the log p up to which a candidate is dependent.
+
+        With a false discovery rate, it follows from the tests of all candidates given the members, and of each member
+        given the others (Peña, *Learning Gaussian graphical models of gene networks with false discovery rate control*,
+        EvoBIO 2008).
+        """
+        if self.fdr is None or not self.stepwise:
+            return self.log_alpha
+        key = target, screen.given
+        if self._members_log_p is None or self._members_log_p[0] != key:
+            tests = [(x, tuple(z for z in screen.given if z != x)) for x in screen.given]
+            outcomes = [self.test.test(x, target, rest) for x, rest in tests]
+            for (_, rest), outcome in zip(tests, outcomes, strict=True):
+                self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
+            self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
+        log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
+        return min(self.log_alpha, self.fdr.log_threshold(log_p, len(self.candidates(target))))
 
     def _ranked(self, screen: ScreenResult, indices: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return indices from the strongest to the weakest; exact ties by index, or at random with a seed."""
@@ -252,9 +279,30 @@ class Search(SearchState):
         if target == self.subject and self._known_members:
             kept = kept.union(self._known_members)
         pool = list(members)
+        if self.stepwise and self.fdr is not None:
+            return self._weakest_given_rest(target, pool, kept, self.fdr)
         separated = self._test_each_given_rest([x for x in pool if x != newest and x not in kept], target, pool)
         if separated and newest is not None and newest not in kept:
             separated += self._test_each_given_rest([newest], target, [x for x in pool if x not in separated])
+        return separated
+
+    def _weakest_given_rest(
+        self, target: int, pool: list[int], kept: frozenset[int], fdr: FalseDiscoveryRate
+    ) -> list[int]:
+        """Remove the member with the largest p given the others, as long as the false discovery rate requires it."""
+        separated: list[int] = []
+        while xs := [x for x in pool if x not in kept]:
+            outcomes = {x: self.ask(x, target, [z for z in pool if z != x]) for x in xs}
+            tested = {x: outcome.log_p for x, outcome in outcomes.items() if outcome is not None}
+            if not tested:
+                break
+            level = min(self.log_alpha, fdr.log_threshold(tested.values(), len(self.candidates(target))))
+            weakest = max(tested, key=lambda x: tested[x])
+            if tested[weakest] <= level:
+                break
+            self._separations.add(weakest, target, tuple(z for z in pool if z != weakest))
+            pool.remove(weakest)
+            separated.append(weakest)
         return separated
 
     def _test_each_given_rest(self, xs: list[int], target: int, pool: list[int]) -> list[int]:

@@ -18,6 +18,9 @@ from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.knowledge import BoundKnowledge
 from serape.progress import Progress, ProgressCallback
+from serape.search.associations import Associations
+from serape.search.budget import Budget
+from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.evidence import EvidenceLog
 from serape.search.members import Members
 from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
@@ -58,6 +61,9 @@ class SearchState:
         knowledge: BoundKnowledge | None = None,
         known: Collection[int] = (),
         excluded: Collection[int] = (),
+        fdr: FalseDiscoveryRate | None = None,
+        stepwise: bool = False,
+        budget: Budget | None = None,
     ) -> None:
         check_alpha(alpha)
         check_max_conditioning(max_conditioning)
@@ -83,6 +89,11 @@ class SearchState:
         self._cache = cache
         self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # steps used so far, by target and identity
         self._separations = Separations()
+        self.fdr = fdr
+        self.stepwise = stepwise and fdr is not None
+        self._associations = Associations() if fdr is not None and not stepwise else None
+        self._members_log_p: tuple[tuple[int, tuple[int, ...]], list[float]] | None = None  # of the latest step
+        self._budget = budget
         self.restrict_to: int | None = None
         """The only variable that steps may be about, if there is one."""
         self._marginals: Mapping[int, ScreenResult] = {}
@@ -130,6 +141,16 @@ class SearchState:
         found = (store.get(x, y) for store in (*steps, self._separations))
         return next((given for given in found if given is not None), None)
 
+    def weakest_association(self, x: int, target: int) -> float | None:
+        """Return the largest log p of the tests of a target that showed a candidate to be dependent.
+
+        It is 0 if a set separates the two, and None if no test showed dependence. Only a search with a false discovery
+        rate that is not bounded step by step knows it.
+        """
+        steps = (step.associations for about in {x, target} for step in self._steps.get(about, {}).values())
+        found = [None if store is None else store.get(x, target) for store in (*steps, self._associations)]
+        return max((log_p for log_p in found if log_p is not None), default=None)
+
     def may_join(self, x: int, y: int) -> bool:
         """Return whether knowledge allows an arc x → y."""
         return self._knowledge is None or self._knowledge.allows(x, y)
@@ -140,12 +161,13 @@ class SearchState:
             raise NeedsOtherTarget
 
         def run() -> CachedStep[Value]:
-            outside = self._separations, self._recorder.step_of
+            outside = self._separations, self._associations, self._recorder.step_of
             self._separations, self._recorder.step_of = Separations(), target
+            self._associations = None if self._associations is None else Associations()
             try:
-                return CachedStep(target, compute(), self._separations)
+                return CachedStep(target, compute(), self._separations, self._associations)
             finally:
-                self._separations, self._recorder.step_of = outside
+                self._separations, self._associations, self._recorder.step_of = outside
 
         if self._cache is None:
             self._cache = StepCache()
@@ -220,19 +242,28 @@ class SearchState:
     def _record_screen(self, target: int, screen: ScreenResult) -> ScreenResult:
         performed = screen.performed
         self.tally.add(len(screen.given), performed, len(screen) - performed)
-        self._recorder.note_screen(target, screen)
+        self._note_screen(target, screen)
         self._tick()
         return screen
+
+    def _note_screen(self, target: int, screen: ScreenResult) -> None:
+        self._recorder.note_screen(target, screen)
+        if self._associations is not None:
+            self._associations.note_screen(screen, target, self.log_alpha)
 
     def _record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
         """Count and record the answers of a search through conditioning sets."""
         self.tally.merge(tally)
         self._recorder.note_subsets(target, found)
         self._separations.add_found(found, target, self.log_alpha)
+        if self._associations is not None:
+            self._associations.note_subsets(found, target, self.log_alpha)
         self._tick()
         return found
 
     def _tick(self) -> None:
+        if self._budget is not None:
+            self._budget.check(self.tally.performed)
         if self._progress is None:
             return
         now = time.perf_counter()

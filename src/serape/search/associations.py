@@ -1,0 +1,43 @@
+"""The weakest association of each pair of variables that a search has kept together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from serape.independence.screens import ScreenResult
+from serape.independence.subsets import SubsetResult
+
+
+class Associations:
+    """By target and candidate, the largest log p of a test that showed dependence; 0 if a set separates the two."""
+
+    def __init__(self) -> None:
+        self._log_p: dict[int, dict[int, float]] = {}
+
+    def note(self, x: int, target: int, log_p: float) -> None:
+        """Note a test that showed dependence."""
+        known = self._log_p.setdefault(target, {})
+        known[x] = max(log_p, known.get(x, -math.inf))
+
+    def note_screen(self, screen: ScreenResult, target: int, log_alpha: float) -> None:
+        """Note the tests of candidates that show dependence."""
+        self._note_all(screen, screen.dependent(log_alpha), target)
+
+    def note_subsets(self, found: SubsetResult, target: int, log_alpha: float) -> None:
+        """Note the weakest associations that a search through conditioning sets found, and what it separated."""
+        self._note_all(found, found.reliable & (found.log_p <= log_alpha), target)
+        known = self._log_p.get(target, {})
+        for x in found.separated_variables:
+            if x in known:
+                known[x] = 0.0
+
+    def get(self, x: int, target: int) -> float | None:
+        """Return the weakest association of a candidate with a target, or None if no test showed dependence."""
+        return self._log_p.get(target, {}).get(x)
+
+    def _note_all(self, answers: ScreenResult | SubsetResult, which: np.ndarray, target: int) -> None:
+        indices = np.flatnonzero(which)
+        for x, log_p in zip(answers.xs[indices].tolist(), answers.log_p_of(indices).tolist(), strict=True):
+            self.note(x, target, log_p)

@@ -1,0 +1,62 @@
+"""The false discovery rate: how many of the variables found are expected to be false.
+
+Benjamini and Hochberg, *Controlling the false discovery rate*, JRSS B 1995; Benjamini and Yekutieli, *The control of
+the false discovery rate in multiple testing under dependency*, Annals of Statistics 2001.
+
+Of m hypotheses with the p-values p(1) ≤ … ≤ p(m), those up to the largest k with p(k) ≤ k q / m are rejected. The rate
+of false ones among them is then at most q, on average, if the p-values are independent or positively dependent. With
+q / (1 + 1/2 + … + 1/m) in place of q ("by") it is so for any dependence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class FalseDiscoveryRate:
+    """A bound on the false discovery rate. p-values are given as logarithms; hypotheses without one count as p = 1."""
+
+    rate: float
+    method: Literal["bh", "by", "adaptive"] = "bh"
+    log_alpha: float = 0.0
+    """The significance level of single tests: no p-value is larger."""
+
+    def log_threshold(self, log_p: Iterable[float] | Floats, hypotheses: int) -> float:
+        """Return the log p up to which hypotheses are rejected.
+
+        If none is, it is the p that a single one would need.
+        """
+        ordered = np.sort(np.fromiter(log_p, np.float64))
+        share = math.log(self.rate) - self._log_hypotheses(ordered, hypotheses)
+        limits = share + np.log(np.arange(1, len(ordered) + 1))
+        rejected = np.flatnonzero(ordered <= limits)
+        return min(float(limits[rejected[-1]]) if len(rejected) else share, self.log_alpha)
+
+    def adjusted(self, log_p: Iterable[float] | Floats, hypotheses: int) -> Floats:
+        """Return the adjusted p-values: the smallest rate at which each hypothesis is rejected."""
+        values = np.fromiter(log_p, np.float64)
+        order = np.argsort(values, kind="stable")
+        ordered = values[order]
+        scaled = ordered + self._log_hypotheses(ordered, hypotheses) - np.log(np.arange(1, len(values) + 1))
+        found = np.empty(len(values))
+        found[order] = np.exp(np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 0.0))
+        return found
+
+    def _log_hypotheses(self, ordered: Floats, hypotheses: int) -> float:
+        """Return the log of the number of true null hypotheses that is reckoned with."""
+        if self.method == "by":
+            return math.log(math.fsum(hypotheses / k for k in range(1, hypotheses + 1)))
+        if self.method == "adaptive":
+            half = self.log_alpha - math.log(2)
+            weak = len(ordered) - int(np.searchsorted(ordered, half, side="right"))
+            return min(math.log(1 + weak) - half, math.log(max(hypotheses, 1)))
+        return math.log(max(hypotheses, 1))
