@@ -68,7 +68,7 @@ class Basis:
         q = np.column_stack(self.columns)
         left = column - q @ (q.T @ column)
         left = left - q @ (q.T @ left)
-        if left @ left > 1e-8 * (column @ column):
+        if left @ left > 1e-6 * (column @ column):
             self.columns.append(left / math.sqrt(left @ left))
 
     def add_by_cell(self, column: Matrix) -> None:
@@ -153,12 +153,12 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
     rows = len(x)
     q = basis_of(given, rows)
     rest_of_row = 1 - (q**2).sum(axis=1)
-    wide_blocks = block_of(x).shape[1] * block_of(y).shape[1] > 32
-    if not wide_blocks:
-        curves = curves_of(y, q)
-        for curve in curves_of(x, q):
-            add_orthonormal(curves, curve)
-        q = np.column_stack([q, *curves])
+    left_by_z = rows - q.shape[1]
+    wide_blocks = block_of(x).shape[1] * block_of(y).shape[1] > 64
+    (first, _), (second, _) = sorted((curves_of(x, q), curves_of(y, q)), key=lambda found: -found[1])
+    for curve in second:
+        add_orthonormal(first, curve, q)
+    q = np.column_stack([q, *first])
     ux, uy = (orthonormal(block - q @ (q.T @ block)) for block in (block_of(x), block_of(y)))
     left = rows - q.shape[1]
     c = ux.T @ uy
@@ -179,33 +179,56 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
     if products.shape[1] == 0:
         return log_p
     d = products.shape[1]
-    share = quadratic(products, weights) / rows
+    share = quadratic(products, weights) / left_by_z
     second = float(stats.f.logsf(share / (1 - share) * (left - d) / d, d, left - d))
     return min(log_p - math.log(0.8), second - math.log(0.2), 0.0)
 
 
-def curves_of(column: NDArray[Any], q: Matrix) -> list[Matrix]:
-    """Return polynomials of what Z explains of the first scores of a column, orthonormal, less what Z explains."""
+def bent_columns(column: NDArray[Any], q: Matrix) -> Matrix:
+    """Return the columns whose fitted values are bent: of a number its scores, of a category two combinations."""
+    block = block_of(column)
+    if column.dtype.kind == "f" or block.shape[1] == 0:
+        return block
+    explained = block.T @ q @ (q.T @ block)
+    made = []
+    for _ in range(min(2, block.shape[1])):
+        vector = np.diag(explained).copy()
+        for _ in range(50):
+            vector = explained @ vector
+            length = math.sqrt(vector @ vector)
+            if length == 0:
+                return standard(made, len(column))
+            vector /= length
+        explained = explained - length * np.outer(vector, vector)
+        made.append(block @ vector)
+    return standard(made, len(column))
+
+
+def curves_of(column: NDArray[Any], q: Matrix) -> tuple[list[Matrix], float]:
+    """Return polynomials of what Z explains of a column, orthonormal, less what Z explains, and the explained share."""
     made: list[Matrix] = []
-    for scores in block_of(column).T[: 1 if column.dtype.kind == "f" else 2]:
-        fitted = q @ (q.T @ scores)
-        if fitted @ fitted < 0.05 * len(scores):
+    share = 0.0
+    for scores in bent_columns(column, q).T:
+        fitted = q @ (q.T @ (scores - scores.mean()))
+        explained = fitted @ fitted / len(scores)
+        if explained < 0.05:
             continue
-        fitted = np.clip(fitted / math.sqrt((fitted**2).mean()), -4, 4)
+        share += explained
+        fitted = np.clip(fitted / math.sqrt(explained), -4, 4)
         few_rows = 4 + int((len(scores) - q.shape[1]) / 75)
         for degree in range(2, min(11, few_rows) + 1):
             curve = hermite(fitted, degree)
             curve -= curve.mean()
-            alone = curve - q @ (q.T @ curve)
-            if alone @ alone > 1e-8 * (curve @ curve):
-                add_orthonormal(made, alone)
-    return made
+            add_orthonormal(made, curve, q)
+    return made, share
 
 
-def add_orthonormal(columns: list[Matrix], column: Matrix) -> None:
+def add_orthonormal(columns: list[Matrix], column: Matrix, q: Matrix) -> None:
     """Add what is left of a column, unless next to nothing is."""
-    left = column - sum((other * (other @ column) for other in columns), np.zeros(len(column)))
-    if left @ left > 1e-6 * (column @ column):
+    basis = np.column_stack([q, *columns])
+    left = column - basis @ (basis.T @ column)
+    left = left - basis @ (basis.T @ left)
+    if left @ left > 1e-4 * (column @ column):
         columns.append(left / math.sqrt(left @ left))
 
 

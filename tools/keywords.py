@@ -26,7 +26,7 @@ import numpy as np
 
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
-from serape.types import DofRule, Missing, Reliability, Variables, WeightKind
+from serape.types import DofRule, FdrMethod, Missing, Reliability, Variables, WeightKind
 
 
 class Keywords(TypedDict, total=False):

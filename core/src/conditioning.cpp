@@ -38,7 +38,7 @@ std::vector<std::uint32_t> indicated_levels(const ResidualTest& test, std::span<
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return rows[a] > rows[b]; });
     order.resize(std::min(order.size(), max_levels));
     // Rare levels join the most frequent one; if there is no other, they are the other.
-    if (order.size() > 1 || present == 1) {
+    if (order.size() > 1 || (order.size() == 1 && present == 1)) {
         order.erase(order.begin());
     }
     return order;
@@ -128,7 +128,12 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
     for (std::size_t r = 0; r < rows; ++r) {
         cell_rows_[cell_[r]] += test_.root_weight(r) * test_.root_weight(r);
     }
+    std::size_t indicated = 0;
     for (std::size_t k = 0; k < categories.size() && divides < categories.size(); ++k) {
+        indicated += k == divides ? 0 : test_.table().levels(categories[k]);
+    }
+    roomy_ = indicated <= test_.limits().max_indicators;
+    for (std::size_t k = 0; k < categories.size() && divides < categories.size() && roomy_; ++k) {
         if (k != divides) {
             const std::uint32_t levels = test_.table().levels(categories[k]);
             for (Column& column : indicators(test_, codes[k], indicated_levels(test_, codes[k], levels, levels, 0.0))) {
@@ -197,7 +202,7 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
         }
     };
     raise(3);
-    roomy_ = numbers.empty() || degree > 1;
+    roomy_ = roomy_ && (numbers.empty() || degree > 1);
     const std::size_t pairs = numbers.size() * (numbers.size() - std::min<std::size_t>(numbers.size(), 1)) / 2;
     const std::size_t slopes = cells > 1 ? numbers.size() * (cells - 1) : 0;
     if (pairs > 0 && fits(pairs)) {
@@ -280,7 +285,7 @@ void Conditioning::add(Column column) {
     if (left < 0.01 * before) {
         left = take_out(column.data());  // again, as rounding weighs more
     }
-    if (!(left > test_.limits().least_left * before)) {
+    if (!(left > test_.limits().least_new * before)) {
         return;
     }
     scale(column, 1.0 / std::sqrt(left));

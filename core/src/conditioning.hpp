@@ -24,7 +24,8 @@ class Conditioning {
     // Takes out of a column what Z explains; returns the squared length of what is left.
     double take_out(double* column) const;
     double rows_left() const { return rows_left_; }  // degrees of freedom of a residual
-    bool roomy() const { return roomy_; }            // rows enough for the squares of all numbers
+    // Whether there are rows enough for the squares of all numbers, and levels are few enough to be added side by side.
+    bool roomy() const { return roomy_; }
     // By row: the root of the inverse of the share of its variance that Z leaves, or 0 if Z fits the row perfectly.
     const double* root_weights() const { return root_weights_.data(); }
     // Columns of Z by which dependence may vary: scores and indicators, of mean square 1.

@@ -47,7 +47,7 @@ double ResidualComparison::t_squared(const Conditioning& given) {
     return std::inner_product(sums.begin(), sums.end(), sums.begin(), 0.0);
 }
 
-ResidualComparison::Covariances ResidualComparison::between(const Residuals& x, const Residuals& y) const {
+ResidualComparison::Covariances ResidualComparison::between(const ResidualColumns& x, const ResidualColumns& y) const {
     const bool swap = x.block.size() < y.block.size();
     const auto& rows = swap ? y.block : x.block;
     const auto& columns = swap ? x.block : y.block;
@@ -60,17 +60,33 @@ ResidualComparison::Covariances ResidualComparison::between(const Residuals& x, 
     return made;
 }
 
-ResidualComparison::Covariances ResidualComparison::between_levels(const Residuals& levels,
-                                                                   const Residuals& columns) const {
+ResidualComparison::Covariances ResidualComparison::between_levels(
+    const Residuals& levels, const ResidualColumns& columns, const std::vector<LineVector<double>>& curves) const {
     const std::size_t p = levels.count, q = columns.block.size();
-    Covariances made{p, q, std::vector<double>(p * q)};
     std::vector<double> sums(p + 1);
-    for (std::size_t j = 0; j < q; ++j) {
+    const auto sum_by_level = [&](const LineVector<double>& column) {
         std::fill(sums.begin(), sums.end(), 0.0);
         for (std::size_t r = 0; r < test_.rows(); ++r) {
-            sums[levels.level[r]] += columns.block[j][r] * test_.root_weight(r);
+            sums[levels.level[r]] += column[r] * test_.root_weight(r);
         }
-        solve(levels.factor, p, sums);
+    };
+    std::vector<double> factor(levels.left);
+    for (const LineVector<double>& curve : curves) {
+        sum_by_level(curve);
+        for (std::size_t i = 0; i < p; ++i) {
+            for (std::size_t j = 0; j <= i; ++j) {
+                factor[i * p + j] -= sums[i] * sums[j];
+            }
+        }
+    }
+    factorise(factor, p, test_.limits().least_left * test_.limits().min_level_rows);
+    Covariances made{0, q, std::vector<double>(p * q)};
+    for (std::size_t i = 0; i < p; ++i) {
+        made.p += factor[i * p + i] > 0.0;
+    }
+    for (std::size_t j = 0; j < q; ++j) {
+        sum_by_level(columns.block[j]);
+        solve(factor, p, sums);
         for (std::size_t i = 0; i < p; ++i) {
             made.values[i * q + j] = sums[i];
         }
@@ -105,7 +121,7 @@ double ResidualComparison::covariance_log_p(const Covariances& c, const Conditio
 }
 
 // How much more the products of residuals vary than if their spread did not change with Z.
-double ResidualComparison::inflation(const Residuals& x, const Residuals& y, const Covariances& covariances,
+double ResidualComparison::inflation(const ResidualColumns& x, const ResidualColumns& y, const Covariances& covariances,
                                      const Conditioning& given) {
     double squares = 0.0;
     for (const double value : covariances.values) {
@@ -121,10 +137,11 @@ double ResidualComparison::inflation(const Residuals& x, const Residuals& y, con
     return robust > 0.0 ? rows_left(given) * squares / robust : 1.0;
 }
 
-double ResidualComparison::curvature_log_p(const Residuals& x, const Residuals& y, const Conditioning& given) {
+double ResidualComparison::curvature_log_p(const ResidualColumns& x, const ResidualColumns& y,
+                                           const Conditioning& given) {
     const double left = rows_left(given);
     const std::size_t most =
-        std::min(test_.limits().max_products, static_cast<std::size_t>(left / test_.limits().rows_per_product));
+        std::min(test_.limits().max_curved, static_cast<std::size_t>(left / test_.limits().rows_per_product));
     used_ = 0;
     const std::size_t squares = (x.square.empty() ? 0 : y.block.size()) + (y.square.empty() ? 0 : x.block.size()) +
                                 (x.square.empty() || y.square.empty() ? 0 : 1);
@@ -150,7 +167,7 @@ double ResidualComparison::curvature_log_p(const Residuals& x, const Residuals& 
         return nan;
     }
     const double d = static_cast<double>(used_);
-    const double share = std::min(t_squared(given) / test_.effective_rows(), 1.0 - least_rest);
+    const double share = std::min(t_squared(given) / given.rows_left(), 1.0 - least_rest);
     return f_log_sf(share, 1.0 - share, d, left - d);
 }
 
@@ -171,37 +188,43 @@ void ResidualComparison::multiply(const LineVector<double>& a, const LineVector<
     }
 }
 
-// Takes the curves of both out of both.
-void ResidualComparison::take_curves_out(Residuals& x, Residuals& y) {
-    const double least = test_.limits().least_curve;
-    const auto orthonormal = [&](const std::vector<LineVector<double>>& others, LineVector<double>& column) {
+bool ResidualComparison::orthonormalise(const std::vector<LineVector<double>>& others,
+                                        LineVector<double>& column) const {
+    take_block_out(others, column);
+    double left = dot(column, column);
+    if (left < 0.01) {  // again, as rounding weighs more in what is left
         take_block_out(others, column);
-        const double left = dot(column, column);
-        scale(column, left > least ? 1.0 / std::sqrt(left) : 0.0);
-        return left > least;
-    };
-    std::vector<LineVector<double>> basis(y.curves);
-    for (LineVector<double>& curve : x.curves) {
-        if (orthonormal(basis, curve)) {
-            basis.push_back(std::move(curve));
+        left = dot(column, column);
+    }
+    const bool enough = left > test_.limits().least_curve;
+    scale(column, enough ? 1.0 / std::sqrt(left) : 0.0);
+    return enough;
+}
+
+std::vector<LineVector<double>> ResidualComparison::joined(const Residuals& x, const Residuals& y) const {
+    const bool x_first = x.explained > y.explained;  // so that it does not matter which of the two is the target
+    std::vector<LineVector<double>> made(x_first ? x.curves : y.curves);
+    for (LineVector<double> curve : x_first ? y.curves : x.curves) {
+        if (orthonormalise(made, curve)) {
+            made.push_back(std::move(curve));
         }
     }
-    const std::size_t taken = basis.size();
-    for (Residuals* one : {&x, &y}) {
-        std::vector<LineVector<double>> block = std::exchange(one->block, {});
-        for (LineVector<double>& column : block) {
-            if (orthonormal(basis, column)) {
-                basis.push_back(std::move(column));
-            }
+    return made;
+}
+
+void ResidualComparison::take_out(std::vector<LineVector<double>>& curves, ResidualColumns& columns) const {
+    const std::size_t taken = curves.size();
+    for (LineVector<double>& column : columns.block) {
+        if (orthonormalise(curves, column)) {
+            curves.push_back(std::move(column));
         }
-        if (!one->square.empty() && !orthonormal(basis, one->square)) {
-            one->square.clear();
-        }
-        const auto first = basis.begin() + static_cast<std::ptrdiff_t>(taken);
-        one->block.assign(std::make_move_iterator(first), std::make_move_iterator(basis.end()));
-        basis.resize(taken);
     }
-    taken_ = static_cast<double>(taken);
+    if (!columns.square.empty() && !orthonormalise(curves, columns.square)) {
+        columns.square.clear();
+    }
+    columns.block.assign(std::make_move_iterator(curves.begin() + static_cast<std::ptrdiff_t>(taken)),
+                         std::make_move_iterator(curves.end()));
+    curves.resize(taken);
 }
 
 bool ResidualComparison::reliable(std::size_t p, std::size_t q, const Conditioning& given) const {
@@ -211,9 +234,11 @@ bool ResidualComparison::reliable(std::size_t p, std::size_t q, const Conditioni
 }
 
 Outcome ResidualComparison::wide(const Residuals& levels, const Residuals& columns, const Conditioning& given) {
-    taken_ = 0.0;
-    Covariances covariances = between_levels(levels, columns);
-    covariances.p = levels.rank;
+    std::vector<LineVector<double>> curves = joined(levels, columns);
+    taken_ = static_cast<double>(curves.size());
+    ResidualColumns bent(columns);
+    take_out(curves, bent);
+    const Covariances covariances = between_levels(levels, bent, curves);
     if (!reliable(covariances.p, covariances.q, given)) {
         return unreliable(covariances.p * covariances.q);
     }
@@ -231,16 +256,20 @@ Outcome ResidualComparison::operator()(std::uint32_t x, std::uint32_t target, co
         return by_x ? wide(of_x, of_target, given) : wide(of_target, of_x, given);
     }
     Residuals of_x(test_, given, x, Residuals::Form::columns);
-    if (!of_x.curves.empty() || !of_target.curves.empty()) {
-        Residuals bent(of_target);
-        take_curves_out(of_x, bent);
-        return compare(of_x, bent, given);
-    }
     taken_ = 0.0;
-    return compare(of_x, of_target, given);
+    if (of_x.curves.empty() && of_target.curves.empty()) {
+        return compare(of_x, of_target, given);
+    }
+    std::vector<LineVector<double>> curves = joined(of_x, of_target);
+    taken_ = static_cast<double>(curves.size());
+    ResidualColumns bent(of_target);
+    take_out(curves, of_x);
+    take_out(curves, bent);
+    return compare(of_x, bent, given);
 }
 
-Outcome ResidualComparison::compare(const Residuals& of_x, const Residuals& of_target, const Conditioning& given) {
+Outcome ResidualComparison::compare(const ResidualColumns& of_x, const ResidualColumns& of_target,
+                                    const Conditioning& given) {
     const ResidualLimits& limits = test_.limits();
     if (!reliable(of_x.block.size(), of_target.block.size(), given)) {
         return unreliable(of_x.block.size() * of_target.block.size());

@@ -65,6 +65,7 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
     made.values = 0;
     std::size_t common = 0, common_end = 0;
     double common_rows = 0.0, before = 0.0;
+    bool one_common = true;
     for (std::size_t begin = 0, end = 0; begin < rows; begin = end) {
         double tied = 0.0;
         for (; end < rows && values[order[end]] == values[order[begin]]; ++end) {
@@ -79,13 +80,16 @@ void ResidualTest::set_values(std::size_t column, std::span<const double> values
             common = begin;
             common_end = end;
             common_rows = tied;
+            one_common = true;
+        } else if (tied == common_rows) {
+            one_common = false;  // so that a number and its negative have the same scores
         }
         before += tied;
         ++made.values;
     }
     made.testable = effective_rows_ - common_rows >= limits_.min_level_rows * (1.0 - 1e-9);
     made.width = 1;
-    if (made.values > 2 && common_rows > common_share * effective_rows_) {
+    if (made.values > 2 && one_common && common_rows > common_share * effective_rows_) {
         made.width = 2;
         made.columns.resize(2 * stride_, 0.0);
         for (std::size_t k = common; k < common_end; ++k) {
@@ -136,7 +140,7 @@ Outcome ResidualTest::test(std::uint32_t x, std::uint32_t y, std::span<const std
         return categorical_.test(x, y, given);
     }
     const Conditioning conditioning(*this, given);
-    const Residuals of_y(*this, conditioning, y, Residuals::Form::both);
+    const Residuals of_y(*this, conditioning, y, Residuals::Form::columns);
     return ResidualComparison(*this)(x, y, of_y, conditioning);
 }
 
@@ -168,7 +172,7 @@ void ResidualTest::screen(std::uint32_t target, std::span<const std::uint32_t> c
         return;
     }
     const Conditioning conditioning(*this, given);
-    const Residuals of_target(*this, conditioning, target, Residuals::Form::both);
+    const Residuals of_target(*this, conditioning, target, Residuals::Form::columns);
     std::vector<ResidualComparison> comparisons(std::max<std::size_t>(threads, 1), ResidualComparison(*this));
     const std::size_t grain = std::max<std::size_t>(100'000 / (stride_ * (given.size() + 1)), 1);
     parallel_for(others.size(), grain, threads, token, [&](std::size_t first, std::size_t last, std::size_t w) {
@@ -186,7 +190,7 @@ namespace {
 // A conditioning set and what it leaves of the target.
 struct Prepared {
     Prepared(const ResidualTest& test, std::uint32_t target, std::span<const std::uint32_t> given)
-        : conditioning(test, given), target(test, conditioning, target, Residuals::Form::both) {}
+        : conditioning(test, given), target(test, conditioning, target, Residuals::Form::columns) {}
     Conditioning conditioning;
     Residuals target;
 };

@@ -13,23 +13,25 @@ Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning,
     if (form != Form::levels) {
         make_columns(test, conditioning, column);
     }
-    if (form != Form::columns && !test.number(column)) {
-        make_levels(test, conditioning, column);
+    const ResidualTest::Scores& scores = test.scores(column);
+    if (test.number(column)) {
+        for (std::size_t k = 0; k < scores.width && !block.empty(); ++k) {
+            const double* first = scores.columns.data() + k * test.stride();
+            add_curves(test, conditioning, LineVector<double>(first, first + test.stride()));
+        }
+        return;
+    }
+    make_levels(test, conditioning, column);
+    for (LineVector<double>& component : leading_components(test)) {
+        add_curves(test, conditioning, std::move(component));
     }
 }
 
 void Residuals::make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
     const ResidualLimits& limits = test.limits();
     const auto add = [&](LineVector<double> scores) {
-        const bool bends = block.size() < (test.number(column) ? 1 : 2);
-        LineVector<double> fitted(bends ? scores : LineVector<double>());
         if (!(conditioning.take_out(scores.data()) > limits.least_left)) {
             return;
-        }
-        if (bends) {
-            std::transform(fitted.begin(), fitted.end(), scores.begin(), fitted.begin(), std::minus<>{});
-            const int few_rows = 4 + static_cast<int>(std::max(conditioning.rows_left(), 0.0) / 75.0);
-            add_curves(test, conditioning, std::move(fitted), std::min(limits.max_bends, few_rows));
         }
         take_block_out(block, scores);
         const double left = dot(scores, scores);
@@ -68,18 +70,48 @@ void Residuals::make_columns(const ResidualTest& test, const Conditioning& condi
     }
 }
 
+// The two combinations of the indicators of which Z explains most, of length 1.
+std::vector<LineVector<double>> Residuals::leading_components(const ResidualTest& test) const {
+    std::vector<double> rows(count + 1, 0.0), spread(count), explained(count * count);
+    for (std::size_t r = 0; r < test.rows(); ++r) {
+        rows[level[r]] += test.root_weight(r) * test.root_weight(r);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        spread[i] = std::sqrt(rows[i] - rows[i] * rows[i] / test.effective_rows());
+        for (std::size_t j = 0; j <= i; ++j) {
+            const double own = (i == j ? rows[i] : 0.0) - rows[i] * rows[j] / test.effective_rows();
+            explained[i * count + j] = (own - left[i * count + j]) / (spread[i] * spread[j]);
+        }
+    }
+    std::vector<LineVector<double>> made;
+    for (const std::vector<double>& vector : leading_vectors(std::move(explained), count, 2)) {
+        LineVector<double>& component = made.emplace_back(test.stride(), 0.0);
+        for (std::size_t r = 0; r < test.rows(); ++r) {
+            component[r] = level[r] < count ? vector[level[r]] / spread[level[r]] * test.root_weight(r) : 0.0;
+        }
+        test.centre(component.data());
+        scale(component, 1.0 / std::sqrt(dot(component, component)));
+    }
+    return made;
+}
+
 // What Z explains of a column may be bent, as where x is a class or a count by a sum of members of Z. Polynomials of it
 // let the regression follow (Ramsey 1969).
-void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> fitted,
-                           int degrees) {
-    const double explained = dot(fitted, fitted);
-    if (explained < test.limits().least_explained) {
+void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> column) {
+    LineVector<double> fitted(column);
+    conditioning.take_out(column.data());
+    std::transform(fitted.begin(), fitted.end(), column.begin(), fitted.begin(), std::minus<>{});
+    const double share = dot(fitted, fitted);
+    if (share < test.limits().least_explained) {
         return;
     }
-    const double to_spread_1 = std::sqrt(test.effective_rows() / explained);
+    explained += share;
+    const double to_spread_1 = std::sqrt(test.effective_rows() / share);
     for (std::size_t r = 0; r < test.rows(); ++r) {
         fitted[r] = std::clamp(fitted[r] * to_spread_1 / test.root_weight(r), -4.0, 4.0);
     }
+    const int few_rows = 4 + static_cast<int>(std::max(conditioning.rows_left(), 0.0) / 75.0);
+    const int degrees = std::min(test.limits().max_bends, few_rows);
     LineVector<double> last(fitted), before_last(fitted.size(), 1.0);  // Hermite polynomials, as in Conditioning
     for (int degree = 2; degree <= degrees; ++degree) {
         LineVector<double> curve(test.stride(), 0.0);
@@ -90,18 +122,23 @@ void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditi
         }
         test.centre(curve.data());
         const double before = dot(curve, curve);
-        const double alone = conditioning.take_out(curve.data());
+        conditioning.take_out(curve.data());
         take_block_out(curves, curve);
-        const double left = dot(curve, curve);
-        if (alone > test.limits().least_left * before && left > test.limits().least_curve * alone) {
-            scale(curve, 1.0 / std::sqrt(left));
+        double own = dot(curve, curve);
+        if (own < 0.01 * before) {  // again, as rounding weighs more in what is left
+            conditioning.take_out(curve.data());
+            take_block_out(curves, curve);
+            own = dot(curve, curve);
+        }
+        if (own > test.limits().least_curve * before) {
+            scale(curve, 1.0 / std::sqrt(own));
             curves.push_back(std::move(curve));
         }
     }
 }
 
+// The level of each row, and what Z leaves of the indicators.
 void Residuals::make_levels(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
-    const ResidualLimits& limits = test.limits();
     const std::uint32_t levels = test.table().levels(column);
     level = test.codes(column);
     const std::vector<std::uint32_t>& indicated = test.scores(column).levels;
@@ -113,11 +150,7 @@ void Residuals::make_levels(const ResidualTest& test, const Conditioning& condit
     for (std::uint16_t& l : level) {
         l = number[l];
     }
-    factor = conditioning.left_of_levels(level, count);
-    factorise(factor, count, limits.least_left * limits.min_level_rows);
-    for (std::size_t k = 0; k < count; ++k) {
-        rank += factor[k * count + k] > 0.0;
-    }
+    left = conditioning.left_of_levels(level, count);
 }
 
 }  // namespace serape

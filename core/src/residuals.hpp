@@ -14,30 +14,35 @@ namespace serape {
 
 // What is left of a column's block, and of its squared scores if it is a number. A block of many indicators is not
 // written down: the covariances of what is left of them follow from sums by level.
-struct Residuals {
-    enum class Form { columns, levels, both };
+struct ResidualColumns {
+    std::vector<LineVector<double>> block;  // orthonormal
+    LineVector<double> square;              // empty if there is none
+};
+
+struct Residuals : ResidualColumns {
+    enum class Form { columns, levels };  // levels: no block
     Residuals(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column, Form form);
 
-    std::vector<LineVector<double>> block;   // orthonormal columns
-    LineVector<double> square;               // empty if there is none
-    std::vector<LineVector<double>> curves;  // polynomials of what Z explains of the first columns, orthonormal
+    std::vector<LineVector<double>> curves;  // polynomials of what Z explains, orthonormal
+    double explained = 0.0;                  // share that Z explains of the columns that are bent
 
+    // Of a category:
     std::vector<std::uint16_t> level;  // by row: the number of its indicator, or their count
     std::size_t count = 0;             // of indicators
-    std::vector<double> factor;        // of their residual covariances (Cholesky); zero where nothing is left
-    std::size_t rank = 0;
+    std::vector<double> left;          // their residual sums of squares and products, in the lower half
 
   private:
-    void add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> fitted, int degrees);
     void make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
     void make_levels(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
+    std::vector<LineVector<double>> leading_components(const ResidualTest& test) const;
+    void add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> column);
 };
 
 // Compares residuals; one per thread.
 class ResidualComparison {
   public:
     explicit ResidualComparison(const ResidualTest& test) : test_(test) {}
-    // x against a target of which both forms are known.
+    // x against a target of which the block is known.
     Outcome operator()(std::uint32_t x, std::uint32_t target, const Residuals& of_target, const Conditioning& given);
 
   private:
@@ -46,16 +51,22 @@ class ResidualComparison {
         std::size_t p, q;
         std::vector<double> values;
     };
-    Covariances between(const Residuals& x, const Residuals& y) const;
-    Covariances between_levels(const Residuals& levels, const Residuals& columns) const;
+    Covariances between(const ResidualColumns& x, const ResidualColumns& y) const;
+    Covariances between_levels(const Residuals& levels, const ResidualColumns& columns,
+                               const std::vector<LineVector<double>>& curves) const;
     Outcome wide(const Residuals& levels, const Residuals& columns, const Conditioning& given);
-    void take_curves_out(Residuals& x, Residuals& y);
-    Outcome compare(const Residuals& x, const Residuals& y, const Conditioning& given);
+    // Takes curves out of columns.
+    void take_out(std::vector<LineVector<double>>& curves, ResidualColumns& columns) const;
+    // The curves of both, orthonormal.
+    std::vector<LineVector<double>> joined(const Residuals& x, const Residuals& y) const;
+    bool orthonormalise(const std::vector<LineVector<double>>& others, LineVector<double>& column) const;
+    Outcome compare(const ResidualColumns& x, const ResidualColumns& y, const Conditioning& given);
     double rows_left(const Conditioning& given) const { return given.rows_left() - taken_; }
     bool reliable(std::size_t p, std::size_t q, const Conditioning& given) const;
     double covariance_log_p(const Covariances& covariances, const Conditioning& given, double inflation) const;
-    double inflation(const Residuals& x, const Residuals& y, const Covariances& covariances, const Conditioning& given);
-    double curvature_log_p(const Residuals& x, const Residuals& y, const Conditioning& given);
+    double inflation(const ResidualColumns& x, const ResidualColumns& y, const Covariances& covariances,
+                     const Conditioning& given);
+    double curvature_log_p(const ResidualColumns& x, const ResidualColumns& y, const Conditioning& given);
     // T² that all products of residuals have mean zero, with a variance for each row of its own.
     double t_squared(const Conditioning& given);
     void multiply(const LineVector<double>& a, const LineVector<double>& b, const double* factor);

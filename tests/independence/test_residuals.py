@@ -129,20 +129,30 @@ def steps_of_a_sum(random: np.random.Generator, rows: int) -> tuple[Column, Colu
     return x.astype(float), y.astype(float), list(z)
 
 
-@pytest.mark.parametrize("draw", [heavy, zeros, curved_causes, spread_by_z, product_causes, steps_of_a_sum])
+def many_classes_of_a_sum(random: np.random.Generator, rows: int) -> tuple[Column, Column, list[Column]]:
+    z = random.normal(size=(2, rows))
+    classes, noise = (7, 0.5) if rows > 200 else (3, 1.0)
+    cuts = np.linspace(-2, 2, classes)
+    x, y = (np.digitize(z.sum(axis=0) + noise * random.normal(size=rows), cuts) for _ in range(2))
+    return x, y, list(z)
+
+
+@pytest.mark.parametrize(
+    "draw", [heavy, zeros, curved_causes, spread_by_z, product_causes, steps_of_a_sum, many_classes_of_a_sum]
+)
 @pytest.mark.parametrize("rows", [100, 400])
 def test_size_where_models_fail(
     draw: Callable[[np.random.Generator, int], tuple[Column, Column, list[Column]]], rows: int
 ) -> None:
     random = np.random.default_rng(11)
     p = []
-    for _ in range(300):
+    for _ in range(600):
         x, y, given = draw(random, rows)
         found = Residuals(table_of(x, y, *given)).test(0, 1, range(2, 2 + len(given)))
         assert found.reliable
         p.append(math.exp(found.log_p))
     for level in (0.05, 0.01):
-        allowed = 1.3 * level + 3 * math.sqrt(level / 300)
+        allowed = 1.3 * level + 3 * math.sqrt(level / 600)
         assert np.mean(np.array(p) <= level) <= allowed
 
 
@@ -214,6 +224,37 @@ def test_ten_rows_for_a_number_in_z_are_needed() -> None:
     test = Residuals(table_of(*random.normal(size=(9, 60))))
     assert test.test(0, 1, range(2, 8)).reliable
     assert not test.test(0, 1, range(2, 9)).reliable
+
+
+def test_order_of_rows_and_sides_plays_no_part_where_classes_are_steep() -> None:
+    random = np.random.default_rng(4)
+    z = random.normal(size=1500)
+    cuts = np.quantile(z, np.arange(1, 6) / 6)
+    x, y = (np.digitize(z + 0.3 * random.normal(size=1500), cuts) for _ in range(2))
+    order = random.permutation(1500)
+    found = Residuals(table_of(x, y, z)).test(0, 1, [2]).log_p
+    assert Residuals(table_of(x[order], y[order], z[order])).test(0, 1, [2]).log_p == pytest.approx(found, rel=1e-6)
+    assert Residuals(table_of(y, x, z)).test(0, 1, [2]).log_p == pytest.approx(found, rel=1e-6)
+
+
+def test_a_constant_category_in_very_few_rows() -> None:
+    table = table_of(np.zeros(4, int), np.array([1.5, 2.5, 3.5, 0.5]), np.array([2.5, 1.5, 0.5, 9.5]))
+    assert not Residuals(table).test(0, 1, [2]).reliable
+
+
+def test_two_categories_of_very_many_levels_in_z_are_refused_at_once() -> None:
+    random = np.random.default_rng(4)
+    given = [random.integers(0, 2000, 20_000) for _ in range(2)]
+    assert not Residuals(table_of(*random.normal(size=(2, 20_000)), *given)).test(0, 1, [2, 3]).reliable
+
+
+def test_curves_are_seen_where_z_takes_half_of_the_rows() -> None:
+    random = np.random.default_rng(4)
+    x = random.normal(size=400)
+    y = 0.7 * x**2 + random.normal(size=400)
+    found = Residuals(table_of(x, y, np.repeat(np.arange(200), 2))).test(0, 1, [2])
+    assert found.reliable
+    assert found.log_p < math.log(0.01)
 
 
 def test_order_plays_no_part() -> None:

@@ -34,20 +34,23 @@ namespace serape {
 
 // Limits, each a trade of flexibility for rows or time.
 struct ResidualLimits {
-    double rows_per_column = 5.0;    // of a basis of Z, beyond its first columns
-    std::size_t max_width = 96;      // of such a basis, beyond its first columns: a bound of time
-    std::size_t max_degree = 12;     // of polynomials of a number
-    int max_bends = 11;              // degree of what Z explains of x or y
-    std::size_t max_levels = 64;     // of x or y that have an indicator: the most frequent ones
-    double min_level_rows = 5.0;     // of a level with an indicator; of a number, rows off its most frequent value
-    double rows_per_dof = 5.0;       // of a reliable test
-    double min_rows = 10.0;          // left by Z in a reliable test
-    std::size_t max_products = 32;   // whose variance is estimated
-    double rows_per_product = 20.0;  // of the second question
-    double first_share = 0.8;        // of the level
-    double least_explained = 0.05;   // of a column's variance by Z, from which what is explained may be bent
-    double least_curve = 1e-6;       // of a curve's variance, below which the others are that curve
-    double least_left = 1e-8;        // of a column's variance, below which nothing is left of it
+    double rows_per_column = 5.0;      // of a basis of Z, beyond its first columns
+    std::size_t max_width = 96;        // of such a basis, beyond its first columns: a bound of time
+    std::size_t max_degree = 12;       // of polynomials of a number
+    std::size_t max_indicators = 256;  // of levels in Z whose cells are too many
+    int max_bends = 11;                // degree of what Z explains of x or y
+    std::size_t max_levels = 64;       // of x or y that have an indicator: the most frequent ones
+    double min_level_rows = 5.0;       // of a level with an indicator; of a number, rows off its most frequent value
+    double rows_per_dof = 5.0;         // of a reliable test
+    double min_rows = 10.0;            // left by Z in a reliable test
+    std::size_t max_products = 64;     // of the first question whose variance is estimated
+    std::size_t max_curved = 32;       // products of the second question
+    double rows_per_product = 20.0;    // of the second question
+    double first_share = 0.8;          // of the level
+    double least_explained = 0.05;     // of a column's variance by Z, from which what is explained may be bent
+    double least_curve = 1e-4;         // of a curve's variance, below which the others are that curve
+    double least_new = 1e-6;           // of a basis column's variance, below which the others are that column
+    double least_left = 1e-8;          // of a column's variance, below which nothing is left of it
 };
 
 class Conditioning;

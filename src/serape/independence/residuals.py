@@ -9,12 +9,12 @@ X ⊥ Y | Z is judged by what Z leaves of X and Y:
 2. **Residuals** of the scores of X and Y in a linear regression on Z. Z is rich: the joint cells of its categories,
    Hermite polynomials of the scores of its numbers up to degree 12, products of two numbers, slopes and curves by
    cell, as long as each column of the regression has 5 rows (`Conditioning` in the core gives the order). Polynomials
-   of what Z explains of X and of Y, up to degree 11, are added: for classes and counts by a sum of members of Z
-   (Ramsey 1969).
+   of what Z explains of X and of Y (of a category, of the two combinations of its levels of which Z explains most), up
+   to degree 11, are added: for classes and counts by a sum of members of Z (Ramsey 1969).
 3. **Is their covariance zero?** Wilks' Λ of the two blocks of residuals, with Rao's F. F is divided by how much more
    the products of residuals vary than they would if the spread of X and Y did not change with Z, as in the generalised
    covariance measure (Shah & Peters 2020). A test that takes the spread for constant rejects too often where it is
-   not. Blocks with more than 32 products are taken for such.
+   not. Blocks with more than 64 products are taken for such.
 4. **Is there curved dependence?** Hotelling's T² that the products of residuals with squared scores, and with members
    of Z as factors, have mean zero. This sees y = x² + noise, changes of spread, and effects that depend on a member of
    Z. It is left out where there are fewer than 20 rows for each product.
@@ -27,7 +27,9 @@ to dependence that shows neither in means and spreads of scores nor in their pro
 
 A test is not reliable if Z leaves fewer than 10 rows (rows less columns of the regression), or fewer than 5 for each
 product of the two blocks; if there is no room for the squares of the numbers in Z (10 rows for each number, 5 for each
-cell); if fewer than 5 rows differ from the most frequent value of a number X or Y; or if Z determines X or Y. A perfect dependence has the smallest p-value that N rows allow.
+cell); if Z has categories with too many joint cells and more than 256 levels; if fewer than 5 rows differ from the most
+frequent value of a number X or Y; or if Z determines X or Y. A perfect dependence has the smallest p-value that N rows
+allow.
 
 Weights multiply what is summed over rows. N is the sum of frequencies, or the effective number of rows of survey
 weights. With weights, questions about categories alone are answered by residuals too.
@@ -64,8 +66,8 @@ class Residuals(IndependenceTest):
         self.variables = table.names
         self._numbers = frozenset(table.continuous)
         self.rows: int = table.rows if table.weights is None else table.weights.rows
-        weights = np.empty(0) if table.weights is None else table.weights.values
         repeated = table.weights is not None and table.weights.kind == "frequency"
+        weights = np.empty(0) if table.weights is None else table.weights.scaled
         self._native = _core.ResidualTest(table.codes_alone, list(table.continuous), self.curved, weights, repeated)
         self._handed_over: set[int] = set()
 
@@ -82,7 +84,7 @@ class Residuals(IndependenceTest):
         check_complete(self.table, f"test {self.name!r}", variables)
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-        """Test X ⊥ Y | given. The statistic is −2 ln p; it and log p are NaN if the test is not reliable."""
+        """Test X ⊥ Y | given. The statistic is −2 ln p, or G² for categories alone."""
         self._hand_over((x, y, *given))
         return Outcome(*self._native.test(x, y, list(given)), self.rows)
 

@@ -32,7 +32,9 @@ class Discoveries:
     dropped: tuple[int, ...] = ()
 
 
-def bound(search: Search, target: int, answer: Answer, kept: Collection[int], *, either: bool) -> tuple[Answer, Discoveries]:
+def bound(
+    search: Search, target: int, answer: Answer, kept: Collection[int], *, either: bool
+) -> tuple[Answer, Discoveries]:
     """Return the answer without the members that the rate does not allow; those in `kept` are known."""
     if search.fdr is None:
         return answer, Discoveries()

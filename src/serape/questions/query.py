@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer
 from serape.independence import IndependenceTest, make_test, position, table_of
 from serape.independence.registry import TESTS, refuse_beside_test, searched
@@ -48,7 +47,7 @@ class Query:
     random_state: int | np.random.Generator | None
     options: Mapping[str, Any]
     fdr: FalseDiscoveryRate | None = None
-    run_settings: RunSettings = RunSettings()
+    run_settings: RunSettings = field(default_factory=RunSettings)
     make_source: Callable[[Any], IndependenceTest] = make_test
     """Makes the same test on other data."""
     knowledge: BoundKnowledge | None = None

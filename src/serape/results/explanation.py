@@ -330,7 +330,9 @@ def _in_words(
     plural = "" if outcome.dof == 1 else "s"
     freedom = f"{outcome.dof:g} degree{plural} of freedom"
     numbers = f"{result.test} = {outcome.statistic:.4g}, {freedom}, p = {p_text(outcome.log_p)}"
-    limit = f"alpha = {result.alpha:g}" if result.threshold is None else f"{result.threshold:.2g}, which the rate allows"
+    limit = (
+        f"alpha = {result.alpha:g}" if result.threshold is None else f"{result.threshold:.2g}, which the rate allows"
+    )
     adjusted = result.adjusted_p.get(variable)
     if adjusted is not None and result.fdr is not None and adjusted > result.fdr and not included:
         return (
