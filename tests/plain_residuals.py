@@ -155,10 +155,10 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
     rest_of_row = 1 - (q**2).sum(axis=1)
     left_by_z = rows - q.shape[1]
     wide_blocks = block_of(x).shape[1] * block_of(y).shape[1] > 64
-    (first, _), (second, _) = sorted((curves_of(x, q), curves_of(y, q)), key=lambda found: -found[1])
-    for curve in second:
-        add_orthonormal(first, curve, q)
-    q = np.column_stack([q, *first])
+    (curves, _), (other, _) = sorted((curves_of(x, q), curves_of(y, q)), key=lambda found: -found[1])
+    for curve in other:
+        add_orthonormal(curves, curve, q)
+    q = np.column_stack([q, *curves])
     ux, uy = (orthonormal(block - q @ (q.T @ block)) for block in (block_of(x), block_of(y)))
     left = rows - q.shape[1]
     c = ux.T @ uy
@@ -190,7 +190,7 @@ def bent_columns(column: NDArray[Any], q: Matrix) -> Matrix:
     if column.dtype.kind == "f" or block.shape[1] == 0:
         return block
     explained = block.T @ q @ (q.T @ block)
-    made = []
+    made: list[Matrix] = []
     for _ in range(min(2, block.shape[1])):
         vector = np.diag(explained).copy()
         for _ in range(50):

@@ -103,12 +103,13 @@ class SearchSettings:
     fdr: float | None = _setting(
         None,
         "A bound on the false discovery rate: the expected share of false members among those found (of false edges, "
-        "for skeletons and networks). None is no bound: every test is judged by alpha alone (docs/false-discoveries.md).",
+        "for skeletons and networks). None is no bound: alpha alone judges (docs/false-discoveries.md).",
     )
     fdr_method: FdrMethod = _setting(
         "auto",
-        'How the rate is bounded: "bh" is Benjamini–Hochberg, "by" Benjamini–Yekutieli, which allows for any '
-        "dependence between tests and finds fewer members.",
+        'How the rate is bounded: "bh", Benjamini–Hochberg over all candidates; "by", Benjamini–Yekutieli, which allows '
+        'for any dependence between tests; "adaptive", "bh" with the number of false candidates estimated; or "auto": '
+        '"by" for algorithms that condition on the whole blanket, "adaptive" for all others.',
     )
     max_conditioning: int | Literal["auto"] | None = _setting(
         "auto",

@@ -23,7 +23,7 @@ from serape.questions.blanket import ask
 from serape.records import Records
 from serape.results.result import Result
 from serape.settings import FIELDS, DataSettings, Settings
-from serape.types import DofRule, Finds, LocalAlgorithm, Missing, Reliability, Variables, WeightKind
+from serape.types import DofRule, FdrMethod, Finds, LocalAlgorithm, Missing, Reliability, Variables, WeightKind
 
 try:
     from sklearn.base import BaseEstimator
@@ -49,7 +49,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    algorithm, test, alpha, max_conditioning, dof, reliability, knowledge, known_members, forbidden_members, progress
+    algorithm, test, alpha, fdr, fdr_method, max_conditioning, dof, reliability, knowledge, known_members, \
+    forbidden_members, progress, max_seconds, max_tests
         As in `serape.markov_blanket`, with columns of X by name or position; y is the target.
     random_state
         A seed. With a seed, exact ties are broken at random; without, by the order of the columns.
@@ -96,6 +97,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         test: str = "auto",
         alpha: float = 0.05,
         *,
+        fdr: float | None = None,
+        fdr_method: FdrMethod = "auto",
         max_conditioning: int | Literal["auto"] | None = "auto",
         dof: DofRule = "auto",
         reliability: Reliability = "auto",
@@ -108,6 +111,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         weight_kind: WeightKind = "frequency",
         n_jobs: int | None = 1,
         progress: bool | ProgressCallback | None = None,
+        max_seconds: float | None = None,
+        max_tests: int | None = None,
         finds: Finds = "blanket",
         algorithm_options: Mapping[str, Any] | None = None,
         target_kind: TargetKind = "auto",
@@ -117,6 +122,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.algorithm = algorithm
         self.test = test
         self.alpha = alpha
+        self.fdr = fdr
+        self.fdr_method = fdr_method
         self.max_conditioning = max_conditioning
         self.dof = dof
         self.reliability = reliability
@@ -129,6 +136,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.weight_kind = weight_kind
         self.n_jobs = n_jobs
         self.progress = progress
+        self.max_seconds = max_seconds
+        self.max_tests = max_tests
         self.finds = finds
         self.algorithm_options = algorithm_options
         self.target_kind = target_kind

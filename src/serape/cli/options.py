@@ -189,7 +189,7 @@ class DataOptions:
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """All settings of a search except the significance level."""
+    """All settings of a search except the level of significance or of false discoveries."""
 
     algorithm: Annotated[
         str,
@@ -249,6 +249,12 @@ class QuestionOptions:
         ),
     ] = None
     jobs: Jobs = 1
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds, and keep what was found.", rich_help_panel=_TESTS)
+    ] = None
+    max_tests: Annotated[
+        int | None, typer.Option(help="Stop after so many tests, and keep what was found.", rich_help_panel=_TESTS)
+    ] = None
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.", rich_help_panel=_OUTPUT)] = False
 
     def arguments(self) -> dict[str, Any]:
@@ -265,6 +271,8 @@ class QuestionOptions:
             "forbidden_members": self.forbid or (),
             "n_jobs": self.jobs,
             "progress": False if self.quiet else None,
+            "max_seconds": self.max_seconds,
+            "max_tests": self.max_tests,
         }
 
 
@@ -273,10 +281,18 @@ class SearchOptions(QuestionOptions):
     """All settings of a search."""
 
     alpha: Annotated[float, typer.Option(help="Significance level.", rich_help_panel=_TESTS)] = 0.05
+    fdr: Annotated[
+        float | None,
+        typer.Option(help="Bound the share of false members among those found.", rich_help_panel=_TESTS),
+    ] = None
+    fdr_method: Annotated[
+        Literal["auto", "bh", "by", "adaptive"],
+        typer.Option(help="How the share is bounded; by allows for any dependence.", rich_help_panel=_TESTS),
+    ] = "auto"
 
     def arguments(self) -> dict[str, Any]:
         """Return the settings as arguments of the questions in Python."""
-        return {**super().arguments(), "alpha": self.alpha}
+        return {**super().arguments(), "alpha": self.alpha, "fdr": self.fdr, "fdr_method": self.fdr_method}
 
 
 def _kind(entry: str) -> tuple[str, str]:

@@ -25,7 +25,7 @@ ALPHAS: tuple[float, ...] = tuple(float(f"{alpha:.3g}") for alpha in np.geomspac
 """The default significance levels."""
 
 
-@question(without={"alpha": "the significance levels are `alphas`"})
+@question(without=dict.fromkeys(("alpha", "fdr", "fdr_method"), "the significance levels are `alphas`"))
 def alpha_path(
     data: Any,
     target: str | int,

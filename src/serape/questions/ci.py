@@ -20,8 +20,8 @@ _ONE_TEST = "there is one test and no search"
 @question(
     without=dict.fromkeys(
         (
-            "algorithm", "alpha", "max_conditioning", "random_state", "knowledge", "known_members", "forbidden_members",
-            "n_jobs", "progress",
+            "algorithm", "alpha", "fdr", "fdr_method", "max_conditioning", "random_state", "knowledge", "known_members",
+            "forbidden_members", "n_jobs", "progress", "max_seconds", "max_tests",
         ),
         _ONE_TEST,
     )

@@ -56,8 +56,9 @@ class Counterexample:
 @question(
     without=dict.fromkeys(
         (
-            "test", "alpha", "dof", "reliability", "knowledge", "known_members", "forbidden_members", "kinds",
-            "missing", "ignore", "header", "na_values", "sample_weight", "weight_kind", "groups", "n_jobs", "progress",
+            "test", "alpha", "fdr", "fdr_method", "dof", "reliability", "knowledge", "known_members",
+            "forbidden_members", "kinds", "missing", "ignore", "header", "na_values", "sample_weight", "weight_kind",
+            "groups", "n_jobs", "progress", "max_seconds", "max_tests",
         ),
         "the tests are perfect, on graphs in place of data",
     )

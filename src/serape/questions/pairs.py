@@ -27,6 +27,8 @@ _FAST_RULES = ("full", "dof", _MIN_ROWS)
 _MAX_PARTNERS = 1000  # accepted for any number of variables
 _NONE = 2**32 - 1
 _NO_SEARCH = "every pair is tested given nothing, without a search"
+_ALL_COUNTED = "the pairs dependent at alpha are counted"
+_NOT_IN_PART = "the strongest of some pairs would be wrong"
 
 
 @question(
@@ -37,6 +39,10 @@ _NO_SEARCH = "every pair is tested given nothing, without a search"
         "knowledge": _NO_SEARCH,
         "known_members": _NO_SEARCH,
         "forbidden_members": _NO_SEARCH,
+        "fdr": _ALL_COUNTED,
+        "fdr_method": _ALL_COUNTED,
+        "max_seconds": _NOT_IN_PART,
+        "max_tests": _NOT_IN_PART,
     }
 )
 def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -> Pairs:

@@ -96,6 +96,8 @@ _FLAGS = {
     "algorithm": "--algorithm",
     "test": "--test",
     "alpha": "--alpha",
+    "fdr": "--fdr",
+    "fdr_method": "--fdr-method",
     "max_conditioning": "--max-conditioning",
     "reliability": "--reliability",
     "dof": "--dof",
