@@ -43,6 +43,7 @@ class Keywords(TypedDict, total=False):
     order: Literal["strength", "table"]
     patience: int
     published: bool
+    rank: Literal["significance", "information"]
     semi_interleaved: bool
     symmetry: bool | None
     tabu: int
