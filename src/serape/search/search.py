@@ -121,7 +121,7 @@ class Search(SearchState):
         if not indices or log_p > level:
             dependent, independent = screen.ranked_split(level)
             self._separations.add_batch(independent, target, None, (screen.given,))
-            if dependent and indices:
+            if dependent:
                 self.notes.append(
                     f"the search ended because the most informative candidate, "
                     f"{self.test.variables[screen.xs[indices[0]]]!r}, is independent given the members so far; "
