@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 from serape.local.registry import ALGORITHMS
 from serape.settings import FIELDS
@@ -52,8 +54,7 @@ def _options() -> dict[str, set[str]]:
         for function in (algorithm.run, algorithm.run_parents_children):
             if function is not None:
                 for name, parameter in list(inspect.signature(function, eval_str=True).parameters.items())[2:]:
-                    kinds = inspect.formatannotation(parameter.annotation).replace("typing.", "")
-                    found.setdefault(name, set()).update(kinds.split(" | "))
+                    found.setdefault(name, set()).update(_kinds(parameter.annotation))
     for network in NETWORK_ALGORITHMS.values():
         for name, default in network.defaults.items():
             if name == "rule":  # a parameter of its own
@@ -61,6 +62,12 @@ def _options() -> dict[str, set[str]]:
             of_default = {"int", "None"} if default is None else {type(default).__name__}
             found.setdefault(name, set()).update(of_default)
     return found
+
+
+def _kinds(annotation: Any) -> list[str]:
+    """Return the parts of an annotation as text."""
+    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    return ["None" if part is type(None) else inspect.formatannotation(part).replace("typing.", "") for part in parts]
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ QUESTIONS = (
     Question("iamb-npc", "blanket", _fs("IAMBnPC")),
     Question("inter-iamb-npc", "blanket", _fs("interIAMBnPC")),
     Question("fast-iamb", "blanket", _fs("fast_IAMB")),
+    Question("fbed", "blanket"),
     Question("mmmb", "blanket", _fs("MMMB")),
     Question("hiton-mb", "blanket", _fs("HITON_MB")),
     Question("pcmb", "blanket", _fs("PCMB")),

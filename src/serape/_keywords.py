@@ -38,11 +38,12 @@ class Keywords(TypedDict, total=False):
     progress: bool | ProgressCallback | None
     max_seconds: float | None
     max_tests: int | None
-    k: float | int
+    k: Literal["inf"] | float | int | None
     max_parents: int | None
     order: Literal["strength", "table"]
     patience: int
     published: bool
+    rank: Literal["significance", "information"]
     semi_interleaved: bool
     symmetry: bool | None
     tabu: int

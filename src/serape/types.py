@@ -19,6 +19,8 @@ Missing = Literal["error", "drop", "level", "pairwise"]
 """The rule for missing values."""
 Rule = Literal["and", "or"]
 """Whether an edge needs both neighbourhoods or one."""
+Rank = Literal["significance", "information"]
+"""What makes a candidate the strongest: the smallest p-value, or the largest conditional mutual information."""
 LocalAlgorithm = Callable[..., Any]
 """`algorithm(search, target, **options)`: returns the variables found (positions or names), or an `Answer`."""
 Variables = Collection[str | int] | Mapping[str | int, Collection[str | int]]

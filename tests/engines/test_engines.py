@@ -150,7 +150,7 @@ def test_counts_of_another_number_of_rows_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["iamb", "gs", "fast-iamb", "inter-iamb", "hiton-mb", "mmmb", "pcmb", "ipc-mb", "hpc"]
+    "algorithm", ["iamb", "gs", "fast-iamb", "fbed", "inter-iamb", "hiton-mb", "mmmb", "pcmb", "ipc-mb", "hpc"]
 )
 def test_searches_over_a_plain_engine(algorithm: str) -> None:
     table = serape.load_network("asia").sample(500, 3)

@@ -153,7 +153,7 @@ class TestAnswers:
             assert not outcome.reliable
             assert math.isnan(outcome.p)
             assert outcome.rows == 1
-        assert test.screen(2, [0, 1]).rows.tolist() == [3, 4]  # type: ignore[attr-defined]
+        assert np.array_equal(test.screen(2, [0, 1]).rows, [3, 4])  # type: ignore[arg-type]
         found, tally = test.search_subsets(SubsetQuery([0], 1, [2], range(2)))
         assert not found.reliable.any()
         assert tally.performed == 0

@@ -119,7 +119,7 @@ class TestOnData:
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["gs", "iamb", "inter-iamb", "iamb-npc", "inter-iamb-npc", "fast-iamb", "inter-iapc"]
+    "algorithm", ["gs", "iamb", "inter-iamb", "iamb-npc", "inter-iamb-npc", "fast-iamb", "fbed", "inter-iapc"]
 )
 def test_few_rows_are_answered_at_once(algorithm: str) -> None:
     """20 rows and 50 columns: an answer at once, and a count of what could not be asked."""

@@ -7,7 +7,7 @@ from serape.search import Members
 
 
 class TestCheckAlgorithm:
-    @pytest.mark.parametrize("algorithm", ["gs", "iamb", "inter-iamb", "fast-iamb", "inter-iapc"])
+    @pytest.mark.parametrize("algorithm", ["gs", "iamb", "inter-iamb", "fast-iamb", "fbed", "inter-iapc"])
     def test_sound_algorithms_pass(self, algorithm: str) -> None:
         assert serape.check_algorithm(algorithm, cases=40) is None
 

@@ -22,7 +22,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.independence.outcomes import NO_OUTCOME, Candidates, Outcome, Poll, Tally, check_distinct
+from serape.errors import OptionError
+from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, Rows, Tally, check_distinct
 from serape.independence.screens import NO_VARIABLES, CandidateGroups, ScreenResult, as_screen_result
 from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import Association, SubsetResult, as_subset_result, weaker
@@ -34,6 +35,8 @@ class IndependenceTest(ABC):
     name: str = "custom"
     variables: tuple[str, ...]
     rows: int | None = None
+    likelihood_ratio: bool = False
+    """Whether the statistic estimates 2N times the conditional mutual information, as G² does."""
     _noted: tuple[str, ...] = ()
 
     @property
@@ -68,6 +71,16 @@ class IndependenceTest(ABC):
         """Return the mean number of rows per cell of the table of the variables; infinite where there are no data."""
         del variables
         return math.inf
+
+    def information(self, statistic: Floats, dof: Floats, rows: Rows) -> Floats:
+        """Return the conditional mutual information, in nats, that tests with these statistics estimate."""
+        del dof
+        if not self.likelihood_ratio or rows is None:
+            raise OptionError(
+                f"test {self.name!r} does not estimate mutual information; use rank='significance', or a test that "
+                f"does, such as 'g2' or 'partial-correlation'"
+            )
+        return np.asarray(statistic / (2.0 * np.asarray(rows)))
 
     # --- batch questions -----------------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ class CountedTest(ContingencyTest):
         check_rules(dof, reliability)
         self.engine = engine
         self.name = self.statistic = statistic
+        self.likelihood_ratio = statistic == "g2"
         self.table = getattr(engine, "table", None)  # type: ignore[assignment]
         self.variables = engine.names
         self.rows = engine.rows

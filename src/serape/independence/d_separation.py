@@ -17,7 +17,7 @@ import numpy as np
 
 from serape.errors import DataError, InputTypeError
 from serape.independence.base import IndependenceTest
-from serape.independence.outcomes import Candidates, Outcome, Poll, as_positions
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, as_positions
 from serape.independence.screens import ScreenResult
 
 _SEPARATED = Outcome(0.0, 1.0, 0.0, reliable=True)
@@ -60,6 +60,11 @@ class DSeparation(IndependenceTest):
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test whether X and Y are d-separated by the given set."""
         return _CONNECTED if self._connected(y, given) >> x & 1 else _SEPARATED
+
+    def information(self, statistic: Floats, dof: Floats, rows: Rows) -> Floats:
+        """Return 1 where a path connects the two variables, otherwise 0: all associations are equally strong."""
+        del dof, rows
+        return statistic
 
     def screen(
         self,

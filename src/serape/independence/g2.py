@@ -8,3 +8,4 @@ class G2(ContingencyTest):
 
     name = "g2"
     statistic = "g2"
+    likelihood_ratio = True

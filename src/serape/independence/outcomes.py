@@ -14,6 +14,8 @@ from serape.errors import OptionError
 Floats = NDArray[np.float64]
 Candidates = Sequence[int] | NDArray[np.uint32]
 """Variables, as positions."""
+Rows = float | NDArray[np.int64] | None
+"""The number of rows of one or many tests; None where there are no data."""
 Poll = Callable[[], object]
 """Called now and then during long work; it may raise to end it."""
 

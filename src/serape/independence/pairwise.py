@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from serape.data.table import Table
 from serape.independence.base import IndependenceTest
-from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, Tally, as_positions
+from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import Association, SubsetResult, weaker
@@ -86,7 +86,7 @@ class Pairwise(IndependenceTest):
         self._counts: dict[Gaps, int] = {frozenset(): self.rows}
         self._lock = threading.Lock()
         fewest = min(range(len(table.names)), key=lambda k: int(table.missing[k].sum()) if k in table.missing else 0)
-        built = self._build(self._gaps([fewest]), [fewest])
+        built = self._one_column = self._build(self._gaps([fewest]), [fewest])
         self.name = built.name
         self.dof, self.reliability = getattr(built, "dof", None), getattr(built, "reliability", None)
 
@@ -122,6 +122,10 @@ class Pairwise(IndependenceTest):
         first, second, *rest = part.indices(asked)
         outcome = part.test.test(first, second, tuple(rest))
         return Outcome(outcome.statistic, outcome.dof, outcome.log_p, outcome.reliable, part.rows)
+
+    def information(self, statistic: Floats, dof: Floats, rows: Rows) -> Floats:
+        """Return the conditional mutual information in nats, as the test that `make` builds estimates it."""
+        return self._one_column.information(statistic, dof, rows)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of complete rows per cell of the table of the variables."""
@@ -349,8 +353,7 @@ class _PairwiseScreen(ScreenResult):
         rows: NDArray[np.int64],
     ) -> None:
         super().__init__(candidates, given, statistic, dof, reliable, log_p)
-        self.rows = rows
-        """The number of rows behind each answer."""
+        self.rows: NDArray[np.int64] = rows
 
     def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
         return _PairwiseScreen(

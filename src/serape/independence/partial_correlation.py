@@ -34,6 +34,7 @@ effective number of rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Container, Sequence
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal
@@ -46,7 +47,7 @@ from serape.data.table import Table
 from serape.data.weights import Weights
 from serape.errors import DataError, abbreviate
 from serape.independence.base import IndependenceTest
-from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import NativeSubsetResult, SubsetResult
@@ -168,6 +169,14 @@ class CorrelationTest(IndependenceTest):
         names = None if self._at is None else self._positions
         return NativeSubsetResult(found, self.rows, names), Tally(*found.tally())
 
+    def information(self, statistic: Floats, dof: Floats, rows: Rows) -> Floats:
+        """Return −½ ln(1 − r²), the conditional mutual information of normal variables in nats."""
+        del rows
+        if self.distribution == "student-t":
+            return information_of_t(statistic, dof)
+        z = statistic / np.sqrt(dof)
+        return np.asarray(np.logaddexp(z, -z) - math.log(2.0))  # ln cosh z
+
     # --- inside --------------------------------------------------------------------------------------------------
 
     def _find(self, variables: Candidates) -> NDArray[np.uint32]:
@@ -188,6 +197,11 @@ class CorrelationTest(IndependenceTest):
     def _find_set(self, given: Collection[int]) -> tuple[list[int], tuple[int, ...]]:
         named = tuple(map(int, given))
         return (list(named) if self._at is None else self._find(named).tolist()), named
+
+
+def information_of_t(statistic: Floats, dof: Floats) -> Floats:
+    """Return −½ ln(1 − r²) of the partial correlations r behind Student's t."""
+    return np.asarray(0.5 * np.log1p(np.square(statistic) / dof))
 
 
 class FisherZ(CorrelationTest):

@@ -42,7 +42,7 @@ from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate, is_integer
 from serape.independence.base import IndependenceTest
 from serape.independence.g2 import G2
-from serape.independence.outcomes import Floats, Outcome
+from serape.independence.outcomes import Floats, Outcome, Rows
 from serape.independence.trend import strata
 
 PermutationStatistic = Literal["g2", "correlation"]
@@ -86,6 +86,7 @@ class Permutation(IndependenceTest):
         self.variables = table.names
         self.rows = table.rows
         self.statistic = statistic
+        self.likelihood_ratio = statistic == "g2"
         self.permutations = int(permutations)
         self.seed = int(seed)
         self.stop_early = bool(stop_early)
@@ -115,6 +116,13 @@ class Permutation(IndependenceTest):
         if self.statistic == "correlation":
             return math.inf
         return self.table.rows / math.prod(self.table.levels(v) for v in variables)
+
+    def information(self, statistic: Floats, dof: Floats, rows: Rows) -> Floats:
+        """Return the conditional mutual information in nats: G² / 2N, or −½ ln(1 − r²)."""
+        if self.likelihood_ratio:
+            return super().information(statistic, dof, rows)
+        with np.errstate(divide="ignore"):  # infinite if r is ±1
+            return np.asarray(-0.5 * np.log1p(-np.square(statistic)))
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given."""

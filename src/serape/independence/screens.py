@@ -24,6 +24,9 @@ class ScreenResult:
     An unreliable test was not performed: its statistic and log p are NaN.
     """
 
+    rows: NDArray[np.int64] | None = None
+    """The number of rows behind each answer, where they differ."""
+
     def __init__(
         self,
         candidates: NDArray[np.uint32],

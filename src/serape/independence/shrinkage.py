@@ -29,6 +29,7 @@ class ShrunkenG2(IndependenceTest):
     """2n times the conditional mutual information of shrunken probabilities, against chi-square."""
 
     name = "g2-shrinkage"
+    likelihood_ratio = True
 
     def __init__(
         self, table: Table, dof: DofRule = "auto", reliability: ReliabilityRule = "dof", minimum: float = 5.0

@@ -12,7 +12,8 @@ from serape import _core
 from serape.engines import Engine
 from serape.errors import DataError
 from serape.independence.base import IndependenceTest
-from serape.independence.outcomes import Candidates, Outcome, Poll, as_positions
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, as_positions
+from serape.independence.partial_correlation import information_of_t
 from serape.independence.screens import ScreenResult, as_screen_result
 
 MIN_VARIANCE = 1e-10
@@ -41,6 +42,11 @@ class SummedTest(IndependenceTest):
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given."""
         return self._outcomes(y, [x], given)[0]
+
+    def information(self, statistic: Floats, dof: Floats, rows: Rows) -> Floats:
+        """Return −½ ln(1 − r²), the conditional mutual information of normal variables in nats."""
+        del rows
+        return information_of_t(statistic, dof)
 
     def screen(
         self,

@@ -53,6 +53,7 @@ class SurveyTest(IndependenceTest):
         self.table = table
         self.variables = table.names
         self.name = self.statistic = statistic
+        self.likelihood_ratio = statistic == "g2"
         self.rows: int = table.weights.rows
         self.dof = "full" if dof == "auto" else dof
         self.reliability = reliability

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from serape.errors import InputTypeError, OptionError
 from serape.local.dos import dos, dos_pc
 from serape.local.fast_iamb import fast_iamb
+from serape.local.fbed import fbed
 from serape.local.gs import gs
 from serape.local.hiton import hiton_mb, hiton_pc
 from serape.local.hpc import hpc, hpc_mb
@@ -95,6 +96,7 @@ _ALL = (
     Algorithm("iamb-npc", iamb_npc, "blanket", "incremental", False, _TSAMARDINOS),
     Algorithm("inter-iamb-npc", inter_iamb_npc, "blanket", "incremental", False, _TSAMARDINOS),
     Algorithm("fast-iamb", fast_iamb, "blanket", "incremental", True, "Yaramakala & Margaritis 2005", "cells"),
+    Algorithm("fbed", fbed, "blanket", "incremental", True, "Borboudakis & Tsamardinos 2019"),
     Algorithm("inter-iapc", inter_iapc, "parents-children", "incremental", True, _MORAIS),
     Algorithm("mmpc", mmpc, "parents-children", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
     Algorithm("mmmb", mmmb, "blanket", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),

@@ -26,6 +26,7 @@ from serape.independence.subsets import SubsetResult
 from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.required import search_all_but
 from serape.search.state import SearchState
+from serape.types import Rank
 
 Positions = NDArray[np.uint32]
 Candidates = Sequence[int] | Positions
@@ -105,16 +106,40 @@ class Search(SearchState):
         finally:
             self._screen = outside
 
-    def strongest(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> int | None:
-        """Return the dependent candidate most strongly associated with the target, or None if none is dependent."""
+    def strongest(
+        self, target: int, candidates: Candidates, given: Sequence[int] = (), rank: Rank = "significance"
+    ) -> int | None:
+        """Return the candidate most strongly associated with the target, or None if it is not dependent.
+
+        It has the smallest p-value, or, ranked by "information", the largest conditional mutual information. In that
+        case others can be dependent where it is not; a note reports them.
+        """
         target = int(target)
         screen = self.screen(target, candidates, given)
-        indices, log_p = screen.strongest()
+        indices, log_p = screen.strongest() if rank == "significance" else self._most_informative(screen)
         level = self._level(target, screen)
         if not indices or log_p > level:
-            self._separations.add_batch(screen.ranked_split(level)[1], target, None, (screen.given,))
+            dependent, independent = screen.ranked_split(level)
+            self._separations.add_batch(independent, target, None, (screen.given,))
+            if dependent:
+                self.notes.append(
+                    f"the search ended because the most informative candidate, "
+                    f"{self.test.variables[screen.xs[indices[0]]]!r}, is independent given the members so far; "
+                    f"{len(dependent):,} less informative ones are dependent"
+                )
             return None
         return int(screen.xs[self.one_of(indices)])
+
+    def _most_informative(self, screen: ScreenResult) -> tuple[list[int], float]:
+        """Return the indices of the most informative reliable answers (several if they tie exactly) and their log p."""
+        indices = np.flatnonzero(screen.reliable)
+        rows = self.test.rows if screen.rows is None else screen.rows[indices]
+        information = self.test.information(screen.statistic[indices], screen.dof[indices], rows)
+        if len(indices) == 0:
+            return [], 0.0
+        best = indices[information == information.max()]
+        log_p = screen.log_p_of(best)
+        return best[log_p == log_p.min()].tolist(), float(log_p.min())
 
     def by_strength(self, target: int, candidates: Candidates, given: Sequence[int] = ()) -> Positions:
         """Return the candidates whose test is reliable, most strongly associated first."""
