@@ -11,7 +11,7 @@ import pytest
 import serape
 from serape import DataError, InputTypeError, OptionError, Table
 from serape.questions.alpha_path import ALPHAS
-from serape.questions.stability import rows_of_draw
+from serape.questions.draws import rows_of_draw
 from tables import PATIENTS, assorted
 
 # --- stability -------------------------------------------------------------------------------------------------------
