@@ -64,6 +64,8 @@ def test_charts_can_be_read(count: int, kind: str) -> None:
     names = [NAMES[kind].format(k) for k in range(count)]
     for target in ("T", NAMES["long"]):
         bars, path = stable_result(names, target).plot(), path_result(names, target).plot()
+        for threshold in (0.51, 1.0):  # with a bound on false selections
+            check_readable(stable_result(names, target).plot(threshold=threshold))
         check_readable(bars)
         check_readable(path)
     assert [name.replace("\n", "") for name in names_of(bars)] == names[:MAX_BARS]

@@ -92,12 +92,11 @@ Picture = Annotated[
     Path | None, typer.Option(help="Draw the result into this .png, .svg or .pdf file.", rich_help_panel=_OUTPUT)
 ]
 Finds = Annotated[Literal["blanket", "parents-children"], typer.Option(help="What to find.", rich_help_panel=_TESTS)]
-Rule = Annotated[
-    Literal["and", "or"],
-    typer.Option(
-        help="Two columns are adjacent if both neighbourhoods (and), or one of them (or), contain the other column."
-    ),
-]
+_RULE = typer.Option(
+    help="Two columns are adjacent if both neighbourhoods (and), or one of them (or), contain the other column."
+)
+Rule = Annotated[Literal["and", "or"], _RULE]
+OptionalRule = Annotated[Literal["and", "or"] | None, _RULE]
 Score = Annotated[
     Literal["auto", "bdeu", "bic", "aic", "k2"], typer.Option(help="The score, for algorithms that use one.")
 ]

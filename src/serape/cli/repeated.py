@@ -16,11 +16,11 @@ from serape.cli.options import (
     AsJson,
     DataOptions,
     Finds,
+    OptionalRule,
     OptionalTarget,
     Output,
     Picture,
     QuestionOptions,
-    Rule,
     Score,
     SearchOptions,
     Target,
@@ -100,7 +100,7 @@ def stability(
             help="Draw half of the rows, or as many as there are, with replacement.", rich_help_panel="How to search"
         ),
     ] = "half",
-    rule: Rule | None = None,
+    rule: OptionalRule = None,
     score: Score = "auto",
     threshold: Annotated[
         float | None,

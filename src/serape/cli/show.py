@@ -129,7 +129,7 @@ def show_stability(
     print_line(lines[0])
     if found_rows:
         print_grid(
-            (*found.records.columns, "stable"),
+            (*(_ARROWS.get(name, name) for name in found.records.columns), "stable"),
             (
                 [*map(_share_text, row.values()), "yes" if row["share"] >= threshold else ""]
                 for row in found_rows[:MAX_BARS]
@@ -148,6 +148,9 @@ def show_stability(
         print_line(
             "no threshold keeps the expected number of false selections so low; use more draws or a smaller alpha"
         )
+
+
+_ARROWS = {"forward": "→", "backward": "←", "undirected": "–"}
 
 
 def _share_text(value: str | int | float) -> str:
