@@ -74,6 +74,7 @@ class Draws:
 
         `test` is the test or score behind the search, `target` what progress is reported about.
         """
+        self._started = time.perf_counter()
         bar = ProgressBar("draws", self.draws, settings.progress)
 
         def one(draw: int, watch: ProgressCallback) -> Found:
