@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,8 @@ class Found(NamedTuple):
     """Of a network, the edges whose direction is decided."""
     how: tuple[Any, ...] = ()
     """Of a skeleton or network, how it was found: algorithm, test, alpha, score."""
+    complete: bool = True
+    """False if a budget ended the search in this draw."""
 
 
 class Draws:
@@ -96,9 +98,11 @@ class Draws:
         """Return the number of draws in which each variable or edge was found."""
         return Counter(item for found in self.found.values() for item in found.items)
 
-    def summary(self, fixed: Collection[Any], candidates: int) -> dict[str, Any]:
+    def summary(self, fixed: Collection[Any], candidates: int, notes: Sequence[str]) -> dict[str, Any]:
         """Return the fields that all results have; `fixed` variables or edges are known beforehand."""
         searched = len(self.found)
+        stopped = sum(not found.complete for found in self.found.values())
+        spent = f"the budget (max_seconds, max_tests) ended the search in {stopped:,} of {searched:,} draws"
         paired = self.sampling == "half"
         return {
             "sampling": self.sampling,
@@ -110,7 +114,8 @@ class Draws:
             "candidates": candidates,
             "random_state": self.random_state,
             "seconds": time.perf_counter() - self._started,
-            "complete": searched == self.draws,
+            "complete": searched == self.draws and not stopped,
+            "notes": (*notes, *[spent] * bool(stopped)),
         }
 
     def _units(self, draw: int) -> Rows:

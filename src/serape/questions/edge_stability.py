@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import networkx as nx
 
@@ -22,7 +23,7 @@ def stability_of_edges(draws: Draws, finds: FindsEdges, query: StructureQuery, s
     """Search every draw, and count the edges."""
 
     def ask(sample: Table, watch: ProgressCallback) -> Found:
-        return _found(query.ask(sample, RunSettings(progress=watch)), query.knowledge)
+        return _found(query.ask(sample, replace(settings, n_jobs=1, progress=watch)), query.knowledge)
 
     draws.search(ask, query.source, settings)
     names = draws.table.names
@@ -44,8 +45,7 @@ def stability_of_edges(draws: Draws, finds: FindsEdges, query: StructureQuery, s
         test=test,
         alpha=alpha,
         score=score,
-        notes=source_notes(query.source),
-        **draws.summary(fixed, candidates),
+        **draws.summary(fixed, candidates, source_notes(query.source)),
     )
 
 
@@ -61,6 +61,7 @@ def _found(structure: Structure, knowledge: BoundKnowledge | None) -> Found:
         structure.skipped,
         tuple((names[x], names[y]) for x, y in arcs),
         (structure.algorithm, structure.test, structure.alpha, structure.score),
+        structure.complete,
     )
 
 

@@ -118,7 +118,7 @@ def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: S
 
     def ask(sample: Table, watch: ProgressCallback) -> Found:
         result = query.on(sample).run(at, watch=watch)
-        return Found(result.members, result.tests, result.skipped)
+        return Found(result.members, result.tests, result.skipped, complete=result.complete)
 
     names = draws.table.names
     draws.search(ask, query.source, asked.run, names[at])
@@ -134,8 +134,7 @@ def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: S
         algorithm=query.algorithm.name,
         test=query.source.name,
         alpha=float(query.alpha),
-        notes=(*draws.table.notes, *query.source.notes),
-        **draws.summary({names[x] for x in fixed}, len(candidates)),
+        **draws.summary({names[x] for x in fixed}, len(candidates), (*draws.table.notes, *query.source.notes)),
     )
 
 

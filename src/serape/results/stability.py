@@ -62,7 +62,7 @@ class Resampled(Generic[Item]):
     random_state: int
     seconds: float
     complete: bool
-    """False if interrupted."""
+    """False if interrupted, or if a budget ended the search in some draws."""
     notes: tuple[str, ...] = ()
     """Remarks about the data and the search."""
 
