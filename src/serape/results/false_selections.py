@@ -47,7 +47,7 @@ class FalseSelections:
     bound: float
     assume: Assumption
     mean_found: float
-    """The mean number of candidates found in a draw: the estimate of its expectation that the bound uses."""
+    """The mean number of candidates found in a draw, with which the bound estimates the expected number."""
     candidates: int
     pairs: int
     """The number of pairs of halves."""

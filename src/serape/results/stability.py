@@ -50,10 +50,10 @@ class Resampled(Generic[Item]):
     mean_size: float
     """The mean number of variables, or edges, found in a draw."""
     mean_found: float
-    """The mean number of candidates found in a draw: without known members and required edges."""
+    """The mean number of candidates found in a draw, that is, without known members and required edges."""
     candidates: int
-    """The number of variables, or pairs, that the data decide about: neither constant, nor identifiers, nor further
-    copies of a variable, nor known or forbidden beforehand."""
+    """The number of variables, or pairs, that the data decide about. Constants, identifiers, further duplicates of a
+    variable, and what is known or forbidden beforehand do not count."""
     frequencies: Mapping[Item, float] = field(repr=False)
     """The share of the draws in which each variable, or edge, is found; the most frequent first."""
     algorithm: str
