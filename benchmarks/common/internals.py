@@ -23,8 +23,8 @@ from serape.local.hpc import de_pcs, de_sps, hpc
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.registry import ALGORITHMS
 from serape.questions.blankets import ask_of_many
+from serape.questions.draws import rows_of_draw
 from serape.questions.query import Query
-from serape.questions.stability import rows_of_draw
 from serape.results.comparison import true_members
 from serape.results.stability import SAMPLINGS
 from serape.settings import Settings

@@ -34,6 +34,8 @@ from serape.questions.stability import stability
 from serape.questions.wrapper import wrapper
 from serape.results.alpha_path import AlphaPath
 from serape.results.comparison import Comparison, compare, kl_fitness
+from serape.results.edge_stability import EdgeStability
+from serape.results.false_selections import FalseSelections
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.pairs import Pairs
 from serape.results.result import Result, load_result
@@ -58,7 +60,9 @@ __all__ = [
     "DSeparation",
     "DataError",
     "Discretised",
+    "EdgeStability",
     "EmptyBlanketWarning",
+    "FalseSelections",
     "FunctionTest",
     "GraphComparison",
     "IndependenceTest",

@@ -236,8 +236,9 @@ class RunSettings:
 
     max_seconds: float | None = _setting(
         None,
-        "The time that the call may take; for `blankets`, that each target may take. A search that takes longer stops "
-        "and returns the result so far: `complete` is False, and a note says what is left undone. None is no limit.",
+        "The time that the call may take; for `blankets` each target, for `stability` each draw. A search that takes "
+        "longer stops and returns the result so far: `complete` is False, and a note says what is left undone. None is "
+        "no limit.",
     )
     max_tests: int | None = _setting(
         None, "The number of tests that the call may perform, as `max_seconds`; the answer is the same on any machine."

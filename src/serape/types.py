@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 Finds = Literal["blanket", "parents-children"]
 """The question about a target."""
+FindsEdges = Literal["skeleton", "network"]
+"""The question about all variables together."""
 DofRule = Literal["auto", "full", "adjusted"]
 """How degrees of freedom are counted."""
 ReliabilityRule = Literal["dof", "cells"] | None

@@ -70,6 +70,8 @@ class TestCompletion:
         assert complete("serape bl") == ["blanket"]
         assert complete("serape blanket --algorithm hiton") == ["hiton-mb"]
         assert complete("serape stability --algorithm hiton") == ["hiton-mb"]
+        assert complete("serape stability --finds network --algorithm mmh") == ["mmhc"]
+        assert complete("serape stability --finds skeleton --algorithm hiton") == ["hiton-pc"]
         assert complete("serape path --finds parents-children --algorithm hiton") == ["hiton-pc"]
         assert complete("serape network --algorithm hiton") == ["hiton-pc"]
         assert complete("serape network --algorithm mm") == ["mmpc", "mmhc"]

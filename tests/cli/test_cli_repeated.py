@@ -53,6 +53,51 @@ class TestRepeated:
             assert content["frequencies"] == dict(again.frequencies)
             assert content["stable"] == list(again.stable(0.9))
 
+    def test_stability_with_a_number_of_false_selections(
+        self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path
+    ) -> None:
+        picture = tmp_path / "stability.svg"
+        asked = (
+            "stability",
+            patients,
+            "-t",
+            "HeartDisease",
+            "--algorithm",
+            "iamb",
+            "--draws",
+            "20",
+            "--max-false",
+            "0.5",
+        )
+        code, out, err = run(capsys, *asked, "--picture", str(picture))
+        assert (code, err) == (0, "")
+        again = serape.stability(patients, "HeartDisease", algorithm="iamb", draws=20)
+        least = again.threshold(0.5)
+        assert f"At a threshold of {least:.3g}, at most {again.false_selections(least).bound:.3g} false" in out
+        assert f"threshold {100 * least:.3g} %: at most" in picture.read_text()
+        content = json.loads(run(capsys, *asked, "--assume", "r-concave", "--json")[1])
+        assert content["threshold"] == again.threshold(0.5, "r-concave")
+        assert content["stable"] == list(again.stable(max_false=0.5, assume="r-concave"))
+        assert content["expected_false"] <= 0.5
+        assert "r-concave" in content["assumptions"]
+        assert "no threshold keeps" in run(capsys, *asked[:-1], "1e-9")[1]
+
+    def test_stability_of_edges(self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+        picture, kept = tmp_path / "edges.svg", tmp_path / "edges.json"
+        asked = ("stability", patients, "--finds", "network", "--algorithm", "tabu", "--score", "bic", "--draws", "4")
+        code, out, err = run(capsys, *asked, "--picture", str(picture), "-o", str(kept))
+        assert (code, err) == (0, "")
+        again = serape.stability(patients, finds="network", algorithm="tabu", score="bic", draws=4)
+        assert "in 4 halves of 2,500 rows" in out
+        assert re.search(r"from .* to .* draws .* share .* → .* ← .* – .* stable", out)
+        assert "edges found in at least 50 %" in picture.read_text()
+        content = json.loads(kept.read_text())
+        assert content["edges"] == list(again.records)
+        assert content["stable"] == [list(edge) for edge in again.stable()]
+        skeleton = ("stability", patients, "--finds", "skeleton", "--rule", "or", "--draws", "2", "--json")
+        content = json.loads(run(capsys, *skeleton)[1])
+        assert content["edges"] == list(serape.stability(patients, finds="skeleton", rule="or", draws=2).records)
+
     def test_nothing_found(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         path = tmp_path / "noise.csv"
         path.write_text("a,b\n" + "0,0\n0,1\n1,0\n1,1\n" * 50)
@@ -70,11 +115,28 @@ class TestRepeated:
         out = run(capsys, "stability", str(path), "-t", "x0", "--draws", "20", "--alpha", "0.2")[1]
         assert re.search(r"and \d+ others, each in at most \d+% of the draws", out)
 
-    @pytest.mark.parametrize("options", [["--threshold", "0"], ["--draws", "0"], ["--threshold", "1.5"]])
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ["--threshold", "0"],
+            ["--draws", "0"],
+            ["--threshold", "1.5"],
+            ["--max-false", "0"],
+            ["--max-false", "1", "--threshold", "0.9"],
+            ["--max-false", "1", "--sampling", "bootstrap"],
+        ],
+    )
     def test_bad_use(self, capsys: pytest.CaptureFixture[str], patients: str, options: list[str]) -> None:
         code, out, err = run(capsys, "stability", patients, "-t", "HeartDisease", *options)
         assert (code, out) == (2, "")
         assert options[0].strip("-") in err
+
+    def test_the_target_of_a_question(self, capsys: pytest.CaptureFixture[str], patients: str) -> None:
+        assert run(capsys, "stability", patients)[2] == (
+            "serape: --finds blanket is about a column; name it with --target\n"
+        )
+        code, _, err = run(capsys, "stability", patients, "--finds", "skeleton", "-t", "HeartDisease")
+        assert (code, "has no target" in err) == (2, True)
 
     def test_what_was_done_when_interrupted(
         self, capsys: pytest.CaptureFixture[str], patients: str, monkeypatch: pytest.MonkeyPatch

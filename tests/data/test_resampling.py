@@ -8,7 +8,7 @@ import pytest
 from serape import Table
 from serape.data import resampling
 from serape.data.resampling import Resampler
-from serape.questions.stability import rows_of_draw
+from serape.questions.draws import rows_of_draw
 from tables import assorted
 
 

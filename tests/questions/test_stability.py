@@ -11,7 +11,7 @@ import pytest
 import serape
 from serape import DataError, InputTypeError, OptionError, Table
 from serape.questions.alpha_path import ALPHAS
-from serape.questions.stability import rows_of_draw
+from serape.questions.draws import rows_of_draw
 from tables import PATIENTS, assorted
 
 # --- stability -------------------------------------------------------------------------------------------------------
@@ -122,6 +122,13 @@ def test_ctrl_c_keeps_what_was_found(jobs: int) -> None:
     assert path.alphas == ALPHAS[: len(path.alphas)]
     assert 5 <= len(path.alphas) == len(path.members) <= 6
     assert "interrupted" in str(path)
+
+
+def test_a_budget_holds_for_each_draw() -> None:
+    found = serape.stability(PATIENTS, "HeartDisease", algorithm="iamb", draws=4, max_tests=20)
+    assert (found.draws, found.complete) == (4, False)
+    assert "the budget (max_seconds, max_tests) ended the search in 4 of 4 draws" in found.notes
+    assert serape.stability(PATIENTS, "HeartDisease", algorithm="iamb", draws=4, max_tests=10_000).complete
 
 
 def test_ctrl_c_before_anything_was_found() -> None:

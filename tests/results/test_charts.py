@@ -45,7 +45,11 @@ NAMES = {"short": "x{}", "long": "a_name_that_is_much_too_long_for_any_column_in
 
 def stable_result(names: list[str], target: str = "T") -> Stability:
     shares = {name: max(0.0, 1 - k / 40) for k, name in enumerate(names)}
-    return Stability(target, "blanket", "half", 100, 500, 3.0, shares, "iamb", "g2", 0.05, 0, 0.1, True)
+    return Stability(
+        target=target, finds="blanket", sampling="half", draws=100, pairs=50, rows=500, mean_size=3.0, mean_found=3.0,
+        candidates=100, frequencies=shares, algorithm="iamb", test="g2", alpha=0.05, random_state=0, seconds=0.1,
+        complete=True,
+    )  # fmt: skip
 
 
 def path_result(names: list[str], target: str = "T") -> AlphaPath:
@@ -60,6 +64,8 @@ def test_charts_can_be_read(count: int, kind: str) -> None:
     names = [NAMES[kind].format(k) for k in range(count)]
     for target in ("T", NAMES["long"]):
         bars, path = stable_result(names, target).plot(), path_result(names, target).plot()
+        for threshold in (0.51, 1.0):  # with a bound on false selections
+            check_readable(stable_result(names, target).plot(threshold=threshold))
         check_readable(bars)
         check_readable(path)
     assert [name.replace("\n", "") for name in names_of(bars)] == names[:MAX_BARS]
@@ -76,7 +82,7 @@ def test_stability_chart() -> None:
     weak = {bar.get_facecolor() for bar in bars if bar.get_width() < 0.8}
     assert len(strong) == len(weak) == 1 != len(strong | weak) == 2
     words = [text.get_text() for text in ax.texts]
-    assert "threshold 80 %" in words
+    assert "threshold 80 %: at most 0.074 false" in words  # 4 (0.2 + 0.01) / 1.02 · 3² / 100
     assert "9 other variables found at least once, in at most 25 % of the draws." in words
     assert "No variable is found in any draw." in [t.get_text() for t in stable_result([]).plot().texts]
     nothing = AlphaPath("t", "blanket", (0.01,), ((),), 5, "gs", "g2", 9, 0.1, True)

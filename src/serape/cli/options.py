@@ -33,6 +33,8 @@ _EITHER = ("stability", "path")
 def _complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     asked = context.info_name
     finds = context.params.get("finds") or ("blanket" if asked in ("blanket", *_EITHER) else "parents-children")
+    if finds in ("skeleton", "network"):
+        asked, finds = finds, "parents-children"
     known = [(a.name, a.paper) for a in ALGORITHMS.values() if a.finds in (finds, "both")]
     if asked == "network":
         known += [(a.name, a.paper) for a in NETWORK_ALGORITHMS.values()]
@@ -63,12 +65,11 @@ def complete_network(incomplete: str) -> list[str]:
 
 # --- options ---------------------------------------------------------------------------------------------------------
 
-Target = Annotated[
-    str,
-    typer.Option(
-        "--target", "-t", help="The target: the column that the question is about.", autocompletion=_complete_column
-    ),
-]
+_TARGET = typer.Option(
+    "--target", "-t", help="The target: the column that the question is about.", autocompletion=_complete_column
+)
+Target = Annotated[str, _TARGET]
+OptionalTarget = Annotated[str | None, _TARGET]
 Checkpoint = Annotated[
     Path | None,
     typer.Option(help="Keep neighbourhoods in this file, so that a stopped run can continue.", rich_help_panel=_TESTS),
@@ -91,6 +92,14 @@ Picture = Annotated[
     Path | None, typer.Option(help="Draw the result into this .png, .svg or .pdf file.", rich_help_panel=_OUTPUT)
 ]
 Finds = Annotated[Literal["blanket", "parents-children"], typer.Option(help="What to find.", rich_help_panel=_TESTS)]
+_RULE = typer.Option(
+    help="Two columns are adjacent if both neighbourhoods (and), or one of them (or), contain the other column."
+)
+Rule = Annotated[Literal["and", "or"], _RULE]
+OptionalRule = Annotated[Literal["and", "or"] | None, _RULE]
+Score = Annotated[
+    Literal["auto", "bdeu", "bic", "aic", "k2"], typer.Option(help="The score, for algorithms that use one.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=_OUTPUT)]
 Truth = Annotated[
     str | None,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -16,9 +16,12 @@ from serape.cli.options import (
     AsJson,
     DataOptions,
     Finds,
+    OptionalRule,
+    OptionalTarget,
     Output,
     Picture,
     QuestionOptions,
+    Score,
     SearchOptions,
     Target,
     check_files,
@@ -27,6 +30,7 @@ from serape.cli.show import print_json, show_path, show_stability
 from serape.errors import OptionError
 from serape.files import atomic_write
 from serape.results.result import finite
+from serape.types import FindsEdges
 
 
 @command(
@@ -75,13 +79,20 @@ def path(
 @command(
     "stability",
     "serape stability patients.csv --target HeartDisease --alpha 0.01 --picture stability.png",
-    "serape stability patients.csv --target HeartDisease --algorithm hiton-mb --draws 200 --jobs -1 --json",
+    "serape stability patients.csv --target HeartDisease --algorithm hiton-mb --max-false 0.5 --jobs -1 --json",
+    "serape stability patients.csv --finds network --algorithm mmhc --draws 50 --picture edges.png",
 )
 def stability(
     data: DataOptions,
-    target: Target,
+    target: OptionalTarget = None,
     *,
-    finds: Finds = "blanket",
+    finds: Annotated[
+        Literal["blanket", "parents-children", "skeleton", "network"],
+        typer.Option(
+            help="What to find: about the target, or, without a target, about all columns.",
+            rich_help_panel="How to search",
+        ),
+    ] = "blanket",
     draws: Annotated[int, typer.Option(help="The number of draws.", rich_help_panel="How to search")] = 100,
     sampling: Annotated[
         Literal["half", "bootstrap"],
@@ -89,38 +100,61 @@ def stability(
             help="Draw half of the rows, or as many as there are, with replacement.", rich_help_panel="How to search"
         ),
     ] = "half",
+    rule: OptionalRule = None,
+    score: Score = "auto",
     threshold: Annotated[
-        float,
-        typer.Option(help="The least share of draws in which a stable column is found.", rich_help_panel="Output"),
-    ] = 0.5,
+        float | None,
+        typer.Option(
+            help="The least share of draws in which a stable column, or edge, is found; 0.5 if not given.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    max_false: Annotated[
+        float | None,
+        typer.Option(
+            help="Choose the threshold so that at most this number of false selections is expected.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    assume: Annotated[
+        Literal["none", "unimodal", "r-concave"],
+        typer.Option(help="What the bound on false selections assumes.", rich_help_panel="Output"),
+    ] = "unimodal",
     search: SearchOptions,
     picture: Picture = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find how often each column is in the answer when the search is repeated on drawn rows."""
+    """Find how often each column, or each edge, is in the answer when the search is repeated on drawn rows."""
     check_files(output, picture=picture)
-    if not 0 < threshold <= 1:
+    if threshold is not None and not 0 < threshold <= 1:
         raise OptionError(f"--threshold must be above 0 and at most 1, not {threshold:g}")
+    if max_false is not None and not (max_false > 0 and threshold is None and sampling == "half"):
+        raise OptionError("--max-false takes a number above 0, without --threshold, and with --sampling half")
+    if target is None and finds not in get_args(FindsEdges):
+        raise OptionError(f"--finds {finds} is about a column; name it with --target")
     table = data.table()
 
-    def show(found: serape.Stability) -> None:
-        stable = {"threshold": threshold, "stable": found.stable(threshold)}
-        _print({**asdict(found), **stable}, lambda: show_stability(found, threshold), as_json, output)
+    def show(found: serape.Stability | serape.EdgeStability) -> None:
+        least = found.resolved(threshold, max_false, assume)
+        bound = found.false_selections(least, assume) if found.pairs and 0.5 < least <= 1 else None
+        _print(_selected(found, least, bound), lambda: show_stability(found, least, bound), as_json, output)
         if picture is not None:
-            found.plot(picture, threshold=threshold)
+            found.plot(picture, threshold=threshold, max_false=max_false, assume=assume)
 
-    answer(
-        lambda: serape.stability(
-            table,
-            target,
-            draws=draws,
-            sampling=sampling,
-            finds=finds,
-            **search.arguments(),
-        ),
-        show,
-    )
+    own = {"target": target, "draws": draws, "sampling": sampling, "finds": finds, "rule": rule, "score": score}
+    answer(lambda: serape.stability(table, **own, **search.arguments()), show)  # type: ignore[call-overload]
+
+
+def _selected(
+    found: serape.Stability | serape.EdgeStability, threshold: float, bound: serape.FalseSelections | None
+) -> dict[str, Any]:
+    """Return a result with what is stable at a threshold, as JSON has it."""
+    stable: list[Any] = [item for item, share in found.frequencies.items() if share >= threshold]
+    content = {**found.to_dict(), "threshold": threshold, "stable": stable}
+    if bound is not None:
+        content |= {"assume": bound.assume, "expected_false": bound.bound, "assumptions": bound.assumptions}
+    return content
 
 
 def _print(content: dict[str, Any], print_tables: Callable[[], None], as_json: bool, output: Path | None) -> None:

@@ -120,21 +120,18 @@ def show_path(found: serape.AlphaPath) -> None:
         print_line(line.strip())
 
 
-def show_stability(found: serape.Stability, threshold: float) -> None:
-    """Print how often variables were found, the most frequent first."""
+def show_stability(
+    found: serape.Stability | serape.EdgeStability, threshold: float, bound: serape.FalseSelections | None
+) -> None:
+    """Print how often variables or edges were found, the most frequent first, and the bound on false selections."""
     found_rows = [row for row in found.records if row["draws"]]
     lines = str(found).splitlines()
     print_line(lines[0])
     if found_rows:
         print_grid(
-            ("variable", "draws", "share", "stable"),
+            (*(_ARROWS.get(name, name) for name in found.records.columns), "stable"),
             (
-                [
-                    row["variable"],
-                    f"{row['draws']:,}",
-                    f"{row['share']:.0%}",
-                    "yes" if row["share"] >= threshold else "",
-                ]
+                [*map(_share_text, row.values()), "yes" if row["share"] >= threshold else ""]
                 for row in found_rows[:MAX_BARS]
             ),
         )
@@ -145,6 +142,21 @@ def show_stability(found: serape.Stability, threshold: float) -> None:
         )
     for line in lines[1:]:
         print_line(line.strip())
+    if bound is not None:
+        print_line(str(bound))
+    elif threshold > 1:
+        print_line(
+            "no threshold keeps the expected number of false selections so low; use more draws or a smaller alpha"
+        )
+
+
+_ARROWS = {"forward": "→", "backward": "←", "undirected": "–"}
+
+
+def _share_text(value: str | int | float) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:.0%}" if isinstance(value, float) else f"{value:,}"
 
 
 # --- about many variables --------------------------------------------------------------------------------------------

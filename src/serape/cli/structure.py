@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +18,8 @@ from serape.cli.options import (
     Output,
     Picture,
     Report,
+    Rule,
+    Score,
     SearchOptions,
     Target,
     Truth,
@@ -96,12 +98,7 @@ def skeleton(
     data: DataOptions,
     *,
     search: SearchOptions,
-    rule: Annotated[
-        Literal["and", "or"],
-        typer.Option(
-            help="Two columns are adjacent if both neighbourhoods (and), or one of them (or), contain the other column."
-        ),
-    ] = "and",
+    rule: Rule = "and",
     checkpoint: Checkpoint = None,
     picture: Picture = None,
     output: Output = None,
@@ -132,9 +129,7 @@ def network(
     data: DataOptions,
     *,
     search: SearchOptions,
-    score: Annotated[
-        Literal["auto", "bdeu", "bic", "aic", "k2"], typer.Option(help="The score, for algorithms that use one.")
-    ] = "auto",
+    score: Score = "auto",
     ess: Annotated[float, typer.Option(help="Equivalent sample size of the BDeu score.")] = 1.0,
     checkpoint: Checkpoint = None,
     truth: Truth = None,

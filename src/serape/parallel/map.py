@@ -30,7 +30,7 @@ def parallel_map(
     jobs: int,
     done: Callable[[int, Value], None],
     *,
-    test: IndependenceTest | None = None,
+    test: object | None = None,
     detach: Callable[[Value], Value] | None = None,
     if_shared: bool = False,
 ) -> bool:
@@ -61,8 +61,8 @@ def _ignore_progress(now: Progress) -> None:
     del now
 
 
-def can_fork(test: IndependenceTest) -> bool:
-    """Return whether a test can be used in a forked process; a test of the caller's own may not allow it."""
+def can_fork(test: object) -> bool:
+    """Return whether a test or score can be used in a forked process; one of the caller's own may not allow it."""
     return possible() and type(test).__module__.startswith("serape.") and not isinstance(test, FunctionTest)
 
 

@@ -15,6 +15,7 @@ from serape.names import match
 from serape.questions.by_score import check_network_options, check_score, score_of, scored_result
 from serape.questions.run import (
     Run,
+    StructureQuery,
     checked_rule,
     find_neighbours,
     find_skeleton,
@@ -23,7 +24,7 @@ from serape.questions.run import (
     resolve_learner,
 )
 from serape.results.structure import Structure
-from serape.settings import FIELDS, Settings, question
+from serape.settings import FIELDS, RunSettings, Settings, question
 from serape.structure.registry import DEFAULT_NETWORK, NETWORK_ALGORITHMS, NetworkAlgorithm
 from serape.structure.scores import Score
 from serape.types import LocalAlgorithm, Rule
@@ -70,7 +71,22 @@ def network(
     Interrupted
         On Ctrl-C; its `found` is the network found so far.
     """
-    asked = Settings.of(algorithm=algorithm, **settings, **({} if rule is None else {"rule": rule}))
+    asked = Settings.of(algorithm=algorithm, **settings)
+    return resolve_network(data, asked, score, equivalent_sample_size, rule, checkpoint).ask(None, asked.run)
+
+
+def resolve_network(
+    data: Any,
+    asked: Settings,
+    score: str | Score = "auto",
+    equivalent_sample_size: float = 1.0,
+    rule: Rule | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> StructureQuery:
+    """Resolve the question about the network, and check the data for it."""
+    if rule is not None:
+        asked = replace(asked, options={**asked.options, "rule": rule})
+    algorithm = asked.search.algorithm
     name = DEFAULT_NETWORK if match(algorithm, ["auto"]) else match(algorithm, NETWORK_ALGORITHMS)
     chosen = None if name is None else NETWORK_ALGORITHMS[name]
     if chosen is None or chosen.search is None:
@@ -82,7 +98,9 @@ def network(
     return _by_score(data, asked, chosen, wanted, equivalent_sample_size, checkpoint)
 
 
-def _by_tests(data: Any, asked: Settings, score: str | Score, checkpoint: str | os.PathLike[str] | None) -> Structure:
+def _by_tests(
+    data: Any, asked: Settings, score: str | Score, checkpoint: str | os.PathLike[str] | None
+) -> StructureQuery:
     """Find a skeleton and orient it."""
     options = dict(asked.options)
     rule = checked_rule(options.pop("rule", "and"))
@@ -92,8 +110,13 @@ def _by_tests(data: Any, asked: Settings, score: str | Score, checkpoint: str | 
     if own.by_pairs:
         refuse_unused(own.name, "tests pairs, not neighbourhoods", rule=(rule, "and"), checkpoint=(checkpoint, None))
     query = query.constrained(asked.search, range(len(query.source.variables)), symmetric=True)
-    run = Run.of(query, asked)
-    return oriented_result(run, query, find_skeleton(run, query, rule, checkpoint))
+
+    def ask(table: Table | None, settings: RunSettings) -> Structure:
+        own = query if table is None else query.on(table)
+        run = Run.of(own, asked, settings)
+        return oriented_result(run, own, find_skeleton(run, own, rule, checkpoint))
+
+    return StructureQuery(ask, query.source, query.knowledge, query.known)
 
 
 def _hybrid(
@@ -103,23 +126,28 @@ def _hybrid(
     wanted: str | Score,
     equivalent_sample_size: float,
     checkpoint: str | os.PathLike[str] | None,
-) -> Structure:
+) -> StructureQuery:
     """Find a skeleton, and the graph with the highest score within it."""
     options = {**chosen.defaults, **asked.options}
     rule = checked_rule(options.pop("rule", "or"))
     learner = replace(asked.search, algorithm=chosen.learner)
     query = resolve_learner(data, replace(asked, search=learner, options=chosen.learner_options))
     query = query.constrained(asked.search, range(len(query.source.variables)), symmetric=True)
-    table = table_of(query.source)
-    if table is None:
+    whole = table_of(query.source)
+    if whole is None:
         raise DataError(
             f"algorithm {chosen.name!r} uses a score, which needs data, not the test {query.source.name!r}; pass "
             f"the table"
         )
-    scores = score_of(table, wanted, equivalent_sample_size)
-    run = Run.of(query, asked)
-    check_score(chosen, scores, run.knowledge, options["max_parents"])
-    return scored_result(run, query, chosen, scores, find_neighbours(run, query, rule, checkpoint), options)
+
+    def ask(table: Table | None, settings: RunSettings) -> Structure:
+        own = query if table is None else query.on(table)
+        scores = score_of(whole if table is None else table, wanted, equivalent_sample_size)
+        run = Run.of(own, asked, settings)
+        check_score(chosen, scores, run.knowledge, options["max_parents"])
+        return scored_result(run, own, chosen, scores, find_neighbours(run, own, rule, checkpoint), options)
+
+    return StructureQuery(ask, query.source, query.knowledge, query.known)
 
 
 def _by_score(
@@ -129,7 +157,7 @@ def _by_score(
     wanted: str | Score,
     equivalent_sample_size: float,
     checkpoint: str | os.PathLike[str] | None,
-) -> Structure:
+) -> StructureQuery:
     """Find the graph with the highest score."""
     unused = [name for name in FIELDS if hasattr(asked.search, name) and name not in ("algorithm", "knowledge")]
     refuse_unused(
@@ -140,9 +168,14 @@ def _by_score(
     )
     if not isinstance(data, Score | IndependenceTest):
         data = Table.of(data, asked.data)
-    scores = score_of(data, wanted, equivalent_sample_size)
+    whole = score_of(data, wanted, equivalent_sample_size)
     knowledge = None if asked.search.knowledge is None else Knowledge.of(asked.search.knowledge)
     options = {**chosen.defaults, **asked.options}
-    check_score(chosen, scores, knowledge, options["max_parents"])
-    run = Run(scores.variables, scores, knowledge, asked.run)
-    return scored_result(run, None, chosen, scores, None, options)
+    check_score(chosen, whole, knowledge, options["max_parents"])
+
+    def ask(table: Table | None, settings: RunSettings) -> Structure:
+        scores = whole if table is None else score_of(table, wanted, equivalent_sample_size)
+        run = Run(scores.variables, scores, knowledge, settings)
+        return scored_result(run, None, chosen, scores, None, options)
+
+    return StructureQuery(ask, whole, None if knowledge is None else knowledge.bind(whole.variables))

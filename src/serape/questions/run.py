@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from serape.data.table import Table
 from serape.errors import InputTypeError, Interrupted, OptionError
 from serape.independence import IndependenceTest
 from serape.independence.outcomes import Tally
-from serape.knowledge import Knowledge
+from serape.knowledge import BoundKnowledge, Knowledge
 from serape.progress import StatusLine, progress_callback
 from serape.questions.checkpoint import Checkpoint
 from serape.questions.choice import choose_learner
@@ -67,6 +67,19 @@ def source_notes(source: Any) -> tuple[str, ...]:
     return (*getattr(getattr(source, "table", None), "notes", ()), *own)
 
 
+@dataclass(frozen=True)
+class StructureQuery:
+    """A question about all variables together, resolved and checked."""
+
+    ask: Callable[[Table | None, RunSettings], Structure]
+    """Asks it about the data, or about a table with other rows of the same columns."""
+    source: Any
+    """A test or a score."""
+    knowledge: BoundKnowledge | None
+    known: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Known neighbours, by variable."""
+
+
 # --- the call -------------------------------------------------------------------------------------------------------
 
 
@@ -93,14 +106,14 @@ class Run:
         self.notes += source_notes(self.source)
 
     @classmethod
-    def of(cls, query: Query, settings: Settings) -> Run:
+    def of(cls, query: Query, settings: Settings, run: RunSettings | None = None) -> Run:
         """Return a run of a query."""
         knowledge = settings.search.knowledge
         return cls(
             query.source.variables,
             query.source,
             None if knowledge is None else Knowledge.of(knowledge),
-            settings.run,
+            run or settings.run,
         )
 
     @property

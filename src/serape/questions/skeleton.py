@@ -6,8 +6,10 @@ import os
 from typing import Any, Unpack
 
 from serape._keywords import Keywords
+from serape.data.table import Table
 from serape.questions.run import (
     Run,
+    StructureQuery,
     checked_rule,
     find_skeleton,
     refuse_unused,
@@ -15,7 +17,7 @@ from serape.questions.run import (
     skeleton_result,
 )
 from serape.results.structure import Structure
-from serape.settings import Settings, question
+from serape.settings import RunSettings, Settings, question
 from serape.types import LocalAlgorithm, Rule
 
 
@@ -48,6 +50,13 @@ def skeleton(
         On Ctrl-C; its `found` is the skeleton of the complete neighbourhoods.
     """
     asked = Settings.of(algorithm=algorithm, **settings)
+    return resolve_skeleton(data, asked, rule, checkpoint).ask(None, asked.run)
+
+
+def resolve_skeleton(
+    data: Any, asked: Settings, rule: Rule = "and", checkpoint: str | os.PathLike[str] | None = None
+) -> StructureQuery:
+    """Resolve the question about the skeleton, and check the data for it."""
     query = resolve_learner(data, asked)
     if query.algorithm.by_pairs:
         refuse_unused(
@@ -57,5 +66,11 @@ def skeleton(
             checkpoint=(checkpoint, None),
         )
     query = query.constrained(asked.search, range(len(query.source.variables)), symmetric=True)
-    run = Run.of(query, asked)
-    return skeleton_result(run, query, find_skeleton(run, query, checked_rule(rule), checkpoint))
+    rule = checked_rule(rule)
+
+    def ask(table: Table | None, settings: RunSettings) -> Structure:
+        own = query if table is None else query.on(table)
+        run = Run.of(own, asked, settings)
+        return skeleton_result(run, own, find_skeleton(run, own, rule, checkpoint))
+
+    return StructureQuery(ask, query.source, query.knowledge, query.known)

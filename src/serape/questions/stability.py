@@ -1,34 +1,28 @@
-"""How often a variable is found in rows drawn from the data.
-
-Stability selection: Meinshausen and Bühlmann, *Stability selection* (JRSS B 2010); halves in pairs that have no row in
-common: Shah and Samworth, *Variable selection with error control: another look at stability selection* (JRSS B 2013).
-"""
+"""How often a variable, or an edge, is found in rows drawn from the data."""
 
 from __future__ import annotations
 
-import time
-from collections import Counter
 from dataclasses import replace
-from typing import Any, Unpack
-
-import numpy as np
+from typing import Any, Unpack, get_args, overload
 
 from serape._keywords import Keywords
-from serape.data.resampling import Resampler, Rows
 from serape.data.table import Table
-from serape.errors import InputTypeError, OptionError, is_integer
-from serape.independence import IndependenceTest
-from serape.parallel.map import parallel_map
-from serape.parallel.progress_bar import ProgressBar
+from serape.errors import OptionError
 from serape.progress import ProgressCallback
+from serape.questions.draws import Draws, Found
+from serape.questions.edge_stability import stability_of_edges
+from serape.questions.network import resolve_network
 from serape.questions.query import Query
-from serape.results.result import Result
-from serape.results.stability import SAMPLINGS, Sampling, Stability
+from serape.questions.skeleton import resolve_skeleton
+from serape.results.edge_stability import EdgeStability
+from serape.results.stability import Sampling, Stability
 from serape.settings import DataSettings, Settings, question
-from serape.types import Finds, LocalAlgorithm
+from serape.types import Finds, FindsEdges, LocalAlgorithm, Rule
+
+FINDS = (*get_args(Finds), *get_args(FindsEdges))
 
 
-@question()
+@overload
 def stability(
     data: Any,
     target: str | int,
@@ -38,101 +32,113 @@ def stability(
     finds: Finds = "blanket",
     algorithm: str | LocalAlgorithm = "auto",
     **settings: Unpack[Keywords],
-) -> Stability:
-    """Repeat the search in rows drawn from the data, and count how often each variable is found.
+) -> Stability: ...
+
+
+@overload
+def stability(
+    data: Any,
+    *,
+    finds: FindsEdges,
+    draws: int = 100,
+    sampling: Sampling = "half",
+    algorithm: str | LocalAlgorithm = "auto",
+    rule: Rule | None = None,
+    score: str = "auto",
+    equivalent_sample_size: float = 1.0,
+    **settings: Unpack[Keywords],
+) -> EdgeStability: ...
+
+
+@question()
+def stability(
+    data: Any,
+    target: str | int | None = None,
+    *,
+    draws: int = 100,
+    sampling: Sampling = "half",
+    finds: Finds | FindsEdges = "blanket",
+    algorithm: str | LocalAlgorithm = "auto",
+    rule: Rule | None = None,
+    score: str = "auto",
+    equivalent_sample_size: float = 1.0,
+    **settings: Unpack[Keywords],
+) -> Stability | EdgeStability:
+    """Repeat the search in rows drawn from the data, and count how often each variable, or each edge, is found.
 
     Parameters
     ----------
     data
         Anything a `Table` can be made of. It is encoded once; all draws have the kinds and levels of the whole table.
     target
-        The variable, by name or position.
+        The variable, by name or position. Skeletons and networks have none.
     draws
         The number of samples to draw and search.
     sampling
         "half": half of the rows, each at most once, in pairs of halves that have no row in common. "bootstrap": as many
         rows as there are, drawn with replacement. A bootstrap repeats rows, which a test treats as independent rows:
         p-values are too small, and some draws find variables that are independent of the target (`docs/pictures.md`
-        has figures). In a half, p-values are right, but tests have half the rows. With `groups`, whole groups are
-        drawn in place of rows.
+        has figures). In a half, p-values are right, but tests have half the rows. Only halves have a bound on the
+        expected number of false selections. With `groups`, whole groups are drawn in place of rows.
     finds
-        The question: "blanket" or "parents-children".
+        The question: "blanket" or "parents-children" of the target, or "skeleton" or "network" of all variables.
+    rule, score, equivalent_sample_size
+        For skeletons and networks, as for `skeleton` and `network`. None is the default rule of the question.
 
     Returns
     -------
-    Stability
-        The share of the draws in which each variable was found. On Ctrl-C, the share of the draws searched so far, or a
-        KeyboardInterrupt if there are none. The answer depends on `random_state` (by default 0), the seed of the draws,
-        and not on `n_jobs`.
+    Stability or EdgeStability
+        The share of the draws in which each variable, or edge, was found, and bounds on the expected number of false
+        selections. On Ctrl-C, the share of the draws searched so far, or a KeyboardInterrupt if there are none. The
+        answer depends on `random_state` (by default 0), the seed of the draws, and not on `n_jobs`.
     """
-    if isinstance(data, IndependenceTest):
-        raise InputTypeError(
-            f"stability draws rows from a table, not from an independence test ({type(data).__name__}); pass the table"
-        )
-    if sampling not in SAMPLINGS:
-        raise OptionError(f"sampling={sampling!r} is not known; use one of {', '.join(map(repr, SAMPLINGS))}")
-    if not is_integer(draws) or draws < 1:
-        raise OptionError(f"draws must be a whole number, 1 or more, not {draws!r}")
+    if finds not in FINDS:
+        raise OptionError(f"finds={finds!r:.60} is not known; use one of {', '.join(map(repr, FINDS))}")
     asked = Settings.of(algorithm=algorithm, **settings)
-    seed = asked.search.random_state
-    if isinstance(seed, np.random.Generator):
-        raise OptionError("random_state must be a whole number, the seed of the draws, not a generator")
-    random_state = 0 if seed is None else int(seed)
-    asked = replace(asked, search=replace(asked.search, random_state=None))
-    table = Table.of(data, asked.data)
-    resampler = Resampler(table)
-    units = resampler.units
-    if sampling == "half" and units < 4:
-        raise OptionError(
-            f"half of {units} {'rows' if table.groups is None else 'groups'} are too few for a search; use "
-            f"sampling='bootstrap' (--sampling on the command line)"
-        )
-    query, at = Query.about(table, target, finds, replace(asked, data=DataSettings()))
-    found: dict[int, tuple[str, ...]] = {}
-    bar = ProgressBar("draws", draws, asked.run.progress)
-    started = time.perf_counter()
+    drawn = Draws(data, draws, sampling, asked)
+    resolved = replace(asked, search=replace(asked.search, random_state=None), data=DataSettings())
+    if finds == "skeleton" or finds == "network":
+        if target is not None:
+            raise OptionError(f"a {finds} has no target, but target={target!r:.60} is given; leave it out")
+        if not isinstance(score, str):
+            raise OptionError("a score in an object belongs to its data; name the score ('bdeu', 'bic', 'aic' or 'k2')")
+        if finds == "network":
+            query = resolve_network(drawn.table, resolved, score, equivalent_sample_size, rule)
+        else:
+            _refuse(finds, score=(score, "auto"), equivalent_sample_size=(equivalent_sample_size, 1.0))
+            query = resolve_skeleton(drawn.table, resolved, rule or "and")
+        return stability_of_edges(drawn, finds, query, asked.run)
+    _refuse(finds, rule=(rule, None), score=(score, "auto"), equivalent_sample_size=(equivalent_sample_size, 1.0))
+    return _of_variables(drawn, target, finds, resolved)
 
-    def one(draw: int, watch: ProgressCallback) -> Result:
-        sample = resampler.draw_units(rows_of_draw(units, draw, sampling, random_state))
-        return query.on(sample).run(at, watch=watch)
 
-    def keep(draw: int, result: Result) -> None:
-        found[draw] = result.members
-        bar.advance(result.target, result.members, result.tests, result.skipped)
+def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: Settings) -> Stability:
+    """Search every draw, and count the variables."""
+    query, at = Query.about(draws.table, target, finds, asked)
 
-    try:
-        parallel_map(one, range(draws), asked.run.threads, keep, test=query.source, detach=query.detached)
-    except KeyboardInterrupt:
-        if not found:
-            raise KeyboardInterrupt from None  # no draw is complete
-    finally:
-        bar.close()
-    counts = Counter(name for members in found.values() for name in members)
-    names = [name for name in table.names if name != table.names[at]]
+    def ask(sample: Table, watch: ProgressCallback) -> Found:
+        result = query.on(sample).run(at, watch=watch)
+        return Found(result.members, result.tests, result.skipped, complete=result.complete)
+
+    names = draws.table.names
+    draws.search(ask, query.source, asked.run, names[at])
+    fixed = query.known.get(at, frozenset()) | query.required(at)
+    forbidden = frozenset() if query.knowledge is None else query.knowledge.forbidden_neighbours(at)
+    candidates = set(draws.table.varying) - query.excluded(at) - fixed - forbidden - {at}
+    counts = draws.counts()
+    others = [name for name in names if name != names[at]]
     return Stability(
-        target=table.names[at],
+        target=names[at],
         finds=finds,
-        sampling=sampling,
-        draws=len(found),
-        rows=resampler.rows_in(rows_of_draw(units, 0, sampling, random_state)),
-        mean_size=counts.total() / len(found),
-        frequencies={name: counts[name] / len(found) for name in sorted(names, key=lambda name: -counts[name])},
+        frequencies={name: counts[name] / len(draws.found) for name in sorted(others, key=lambda name: -counts[name])},
         algorithm=query.algorithm.name,
         test=query.source.name,
         alpha=float(query.alpha),
-        random_state=random_state,
-        seconds=time.perf_counter() - started,
-        complete=len(found) == draws,
-        notes=(*table.notes, *query.source.notes),
+        **draws.summary({names[x] for x in fixed}, len(candidates), (*draws.table.notes, *query.source.notes)),
     )
 
 
-def rows_of_draw(rows: int, draw: int, sampling: Sampling, random_state: int) -> Rows:
-    """Return the rows, or groups, of a draw, in ascending order; they depend only on the seed and the draw's number."""
-    if sampling == "bootstrap":
-        chosen = np.random.default_rng([random_state, draw]).integers(0, rows, rows)
-    else:  # two successive draws are halves of one permutation
-        shuffled = np.random.default_rng([random_state, draw // 2]).permutation(rows)
-        half = rows // 2
-        chosen = shuffled[:half] if draw % 2 == 0 else shuffled[half : 2 * half]
-    return np.sort(chosen.astype(np.int64))
+def _refuse(finds: str, **given: tuple[Any, Any]) -> None:
+    for name, (value, default) in given.items():
+        if value != default:
+            raise OptionError(f"{name}={value!r:.60} has no effect with finds={finds!r}; leave it out")

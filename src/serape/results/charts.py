@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from serape.results.pictures import INK, check_matplotlib, text_size, wrapped
 
@@ -23,8 +23,8 @@ _POINTS = 9.0
 _CHART = 4.4  # the width in inches, without the names
 
 
-def draw_stability(found: Stability, threshold: float, ax: Axes | None = None) -> Axes:
-    """Draw how often variables are found; see `Stability.plot`."""
+def draw_stability(found: Stability, threshold: float, bound: float | None = None, ax: Axes | None = None) -> Axes:
+    """Draw how often variables are found, and the bound on false selections, if any; see `Stability.plot`."""
     check_matplotlib()
     frequent = [(name, share) for name, share in found.frequencies.items() if share > 0]
     shown, others = frequent[:MAX_BARS], frequent[MAX_BARS:]
@@ -40,7 +40,11 @@ def draw_stability(found: Stability, threshold: float, ax: Axes | None = None) -
             share + 0.012, index, f"{100 * share:.0f} %", va="center", ha="left", fontsize=_POINTS - 1, color=INK,
             zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85},
         )  # fmt: skip
-    _mark(ax, threshold, f"threshold {100 * threshold:g} %", len(shown))
+    if threshold <= 1:
+        expected = "" if bound is None else f": at most {bound:.2g} false"
+        _mark(
+            ax, threshold, f"threshold {100 * threshold:.3g} %{expected}", len(shown), "right" if expected else "center"
+        )
     ax.set_xlim(0, 1.1)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     return ax
@@ -105,10 +109,10 @@ def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes |
     return ax
 
 
-def _mark(ax: Axes, at: float, text: str, rows: int) -> None:
+def _mark(ax: Axes, at: float, text: str, rows: int, side: Literal["center", "right"] = "center") -> None:
     """Draw a vertical line through the rows, with a text above it."""
     ax.vlines(at, -0.6, max(rows, 4) - 0.4, color=INK, linewidth=1, linestyle=[_DASHES], zorder=3)
-    ax.text(at, -0.66, text, fontsize=_POINTS - 1, color=INK, ha="center", va="bottom", zorder=4)
+    ax.text(at, -0.66, text, fontsize=_POINTS - 1, color=INK, ha=side, va="bottom", zorder=4)
 
 
 def _empty(ax: Axes, sentence: str) -> Axes:

@@ -80,7 +80,7 @@ def draw_graph(
     ----------
     graph
         An undirected edge is present in both directions, or the graph is a `networkx.Graph`. If edges have an attribute
-        "log_p", those with a smaller value are thicker.
+        "share", those with a larger value are thicker; if they have "log_p", those with a smaller value.
     target
         A node to highlight.
     truth
@@ -185,7 +185,7 @@ def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) 
     index = {name: k for k, name in enumerate(names)}
     found, true = _arcs(graph, index), {} if truth is None else _arcs(truth, index)
     edges = []
-    for (a, b), log_p in found.items():
+    for (a, b), width in found.items():
         directed = (b, a) not in found
         if not directed and a > b:
             continue
@@ -193,7 +193,7 @@ def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) 
             kind: Kind = "found"
         else:
             kind = "turned" if (b, a) in true else "extra"
-        edges.append(_Edge(a, b, directed, kind, line_width(log_p, found.get((b, a)))))
+        edges.append(_Edge(a, b, directed, kind, max(width, found.get((b, a), 0.0))))
     for a, b in true:
         directed = (b, a) not in true
         if (a, b) not in found and (b, a) not in found and (directed or a < b):
@@ -201,25 +201,25 @@ def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) 
     return edges
 
 
-def _arcs(graph: nx.Graph[Any], index: dict[str, int]) -> dict[tuple[int, int], float | None]:
-    """Return the arcs, in both directions where undirected, with their log p; their order is that of the nodes."""
-    arcs: dict[tuple[int, int], float | None] = {}
+def _arcs(graph: nx.Graph[Any], index: dict[str, int]) -> dict[tuple[int, int], float]:
+    """Return the arcs, in both directions where undirected, with their widths; their order is that of the nodes."""
+    arcs: dict[tuple[int, int], float] = {}
     for a, b in graph.edges():
         if a == b:
             raise OptionError(f"the graph has an arc from {str(a)!r} to itself; remove it")
-        log_p: float | None = graph.edges[a, b].get("log_p")
-        arcs[index[str(a)], index[str(b)]] = log_p
+        share: float | None = graph.edges[a, b].get("share")
+        width = line_width(graph.edges[a, b].get("log_p")) if share is None else 0.4 + 2.2 * share**2
+        arcs[index[str(a)], index[str(b)]] = width
         if not graph.is_directed():
-            arcs[index[str(b)], index[str(a)]] = log_p
+            arcs[index[str(b)], index[str(a)]] = width
     return dict(sorted(arcs.items()))
 
 
-def line_width(*log_ps: float | None, max_width: float = 2.6) -> float:
+def line_width(log_p: float | None, max_width: float = 2.6) -> float:
     """Return a width in points: 0.6 for p = 1, growing to `max_width` for a very small p; 1.2 if p is unknown."""
-    known = [log_p for log_p in log_ps if log_p is not None and not math.isnan(log_p)]
-    if not known:
+    if log_p is None or math.isnan(log_p):
         return 1.2
-    digits = max(0.0, -min(known) / math.log(10))
+    digits = max(0.0, -log_p / math.log(10))
     return min(max_width, 0.6 + 0.4 * math.log2(1 + digits))
 
 

@@ -1,17 +1,25 @@
-"""The result of `stability`: how often each variable is found."""
+"""The result of `stability` about a target, and what it has in common with that about edges."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from serape.errors import OptionError
 from serape.records import Records
 from serape.results.charts import draw_stability
+from serape.results.false_selections import (
+    ASSUMPTIONS,
+    Assumption,
+    FalseSelections,
+    check_assumption,
+    max_false_selections,
+)
 from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.types import Finds
 
@@ -20,38 +28,153 @@ if TYPE_CHECKING:
 
 Sampling = Literal["half", "bootstrap"]
 SAMPLINGS: tuple[Sampling, ...] = ("half", "bootstrap")
+Edge = tuple[str, str]
+Item = TypeVar("Item", str, Edge)
+
+_THRESHOLD = 0.5
+_LISTED = 20
+_PRINTED = (0.6, 0.75, 0.9)  # thresholds whose bounds are printed
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, kw_only=True)
+class Resampled(Generic[Item]):
+    """What `Stability` and `EdgeStability` have in common: how often something is found in resampled rows."""
+
+    sampling: Sampling
+    draws: int
+    """The number of draws searched; fewer than asked for if interrupted."""
+    pairs: int
+    """The number of pairs of draws that have no row in common; 0 for bootstraps."""
+    rows: int
+    """The number of rows in a draw; if whole groups are drawn, in the first."""
+    mean_size: float
+    """The mean number of variables, or edges, found in a draw."""
+    mean_found: float
+    """The mean number of candidates found in a draw, that is, without known members and required edges."""
+    candidates: int
+    """The number of variables, or pairs, that the data decide about. Constants, identifiers, further duplicates of a
+    variable, and what is known or forbidden beforehand do not count."""
+    frequencies: Mapping[Item, float] = field(repr=False)
+    """The share of the draws in which each variable, or edge, is found; the most frequent first."""
+    algorithm: str
+    test: str | None
+    alpha: float | None
+    random_state: int
+    seconds: float
+    complete: bool
+    """False if interrupted, or if a budget ended the search in some draws."""
+    notes: tuple[str, ...] = ()
+    """Remarks about the data and the search."""
+
+    def stable(
+        self, threshold: float | None = None, *, max_false: float | None = None, assume: Assumption = "unimodal"
+    ) -> tuple[Item, ...]:
+        """Return what is found in at least this share of the draws (by default 0.5), the most frequent first.
+
+        With `max_false` in place of a threshold, it is the least that bounds the expected number of false selections by
+        this number; see `threshold`.
+        """
+        least = self.resolved(threshold, max_false, assume)
+        return tuple(item for item, share in self.frequencies.items() if share >= least)
+
+    def false_selections(self, threshold: float, assume: Assumption = "unimodal") -> FalseSelections:
+        """Return an upper bound on the expected number of false selections at a threshold.
+
+        `assume` is "none", "unimodal" or "r-concave" (docs/pictures.md); print the bound to see the assumption in
+        words. Only halves in pairs have a bound. A draw without its pair counts as one that found everything.
+        """
+        check_assumption(assume)
+        _check_threshold(threshold)
+        if not self.pairs:
+            raise OptionError(
+                "there is no bound on false selections for bootstraps, which repeat rows, nor for a single draw; use "
+                "sampling='half' and at least 2 draws"
+            )
+        count = math.ceil(threshold * self.draws - 1e-9) - (self.draws - 2 * self.pairs)
+        bound = max_false_selections(self.mean_found, self.candidates, count, self.pairs, assume)
+        return FalseSelections(threshold, bound, assume, self.mean_found, self.candidates, self.pairs)
+
+    def threshold(self, max_false: float, assume: Assumption = "unimodal") -> float:
+        """Return the least threshold above 0.5 at which at most this number of false selections is expected.
+
+        It is infinite if no threshold does; then more draws, a smaller alpha or a larger number help.
+        """
+        if isinstance(max_false, bool) or not isinstance(max_false, int | float) or not max_false > 0:
+            raise OptionError(f"max_false must be above 0, not {max_false!r:.60}")
+        low, high = self.draws // 2 + 1, self.draws + 1
+        while low < high:  # the bound falls as the threshold grows
+            middle = (low + high) // 2
+            if self.false_selections(middle / self.draws, assume).bound <= max_false:
+                high = middle
+            else:
+                low = middle + 1
+        return low / self.draws if low <= self.draws else math.inf
+
+    def resolved(self, threshold: float | None, max_false: float | None, assume: Assumption = "unimodal") -> float:
+        """Return the threshold: the given one, that for `max_false`, or 0.5."""
+        if max_false is None:
+            _check_threshold(_THRESHOLD if threshold is None else threshold)
+            return _THRESHOLD if threshold is None else threshold
+        if threshold is not None:
+            raise OptionError(f"threshold={threshold!r} and max_false={max_false!r} are two ways to say one thing")
+        return self.threshold(max_false, assume)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain dicts, lists, text and numbers, with bounds on false selections."""
+        bounds = [self.false_selections(at, assume) for assume in ASSUMPTIONS for at in _PRINTED if self.pairs]
+        return {
+            **{f.name: getattr(self, f.name) for f in fields(self)},
+            "bounds": [{"assume": b.assume, "threshold": b.threshold, "expected_false": b.bound} for b in bounds],
+        }
+
+    @property
+    def title(self) -> str:
+        """The question, in words."""
+        how = f"halves of {self.rows:,} rows" if self.sampling == "half" else f"bootstraps of {self.rows:,} rows"
+        return f"{self._question} in {self.draws:,} {how}"
+
+    _noun: ClassVar[str]
+
+    @property
+    def _question(self) -> str:
+        raise NotImplementedError
+
+    @staticmethod
+    def _text(item: Item) -> str:
+        raise NotImplementedError
+
+    @property
+    def _method(self) -> str:
+        """The algorithm, test and alpha, in words."""
+        tested = "" if self.alpha is None else f" with {self.test} at alpha {self.alpha:g}"
+        return f"{self.algorithm}{tested}"
+
+    def __str__(self) -> str:
+        found = [f"{self._text(item)} ({share:.0%})" for item, share in self.frequencies.items() if share >= 0.5]
+        if len(found) > _LISTED:
+            found[_LISTED:] = [f"and {len(found) - _LISTED:,} more"]
+        lines: list[str] = [
+            self.title,
+            f"  found in at least half of them: {', '.join(found) or f'no {self._noun}'}",
+            f"  by {self._method}: {self.mean_size:.3g} {self._noun}s in a draw on average, "
+            f"{sum(s > 0 for s in self.frequencies.values()):,} at least once, {self.seconds:.3g} s",
+        ]
+        if self.pairs:
+            bounds = ", ".join(f"{self.false_selections(at).bound:.2g} at threshold {at:g}" for at in _PRINTED)
+            lines.append(f"  expected number of false selections, if unimodal: at most {bounds}")
+        if not self.complete:
+            lines.append("  interrupted: this is the result so far")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stability(Resampled[str]):
     """How often each variable is found in resampled rows."""
 
     target: str
     finds: Finds
-    sampling: Sampling
-    draws: int
-    """The number of draws searched; fewer than asked for if interrupted."""
-    rows: int
-    """The number of rows in a draw; if whole groups are drawn, in the first."""
-    mean_size: float
-    """The mean number of variables found in a draw."""
-    frequencies: Mapping[str, float] = field(repr=False)
-    """For every variable but the target, the share of the draws in which it is found; the most frequent first."""
-    algorithm: str
-    test: str
-    alpha: float
-    random_state: int
-    seconds: float
-    complete: bool
-    """False if interrupted."""
-    notes: tuple[str, ...] = ()
-    """Remarks about the data and the search."""
 
-    def stable(self, threshold: float = 0.5) -> tuple[str, ...]:
-        """Return the variables found in at least this share of the draws, the most frequent first."""
-        if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
-            raise OptionError(f"threshold must be above 0 and at most 1, not {threshold!r}")
-        return tuple(name for name, share in self.frequencies.items() if share >= threshold)
+    _noun = "variable"
 
     @cached_property
     def records(self) -> Records:
@@ -66,35 +189,38 @@ class Stability:
         )
 
     def plot(
-        self, path: str | os.PathLike[str] | None = None, *, threshold: float = 0.5, ax: Axes | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        threshold: float | None = None,
+        max_false: float | None = None,
+        assume: Assumption = "unimodal",
+        ax: Axes | None = None,
     ) -> Axes:
         """Draw the shares of the 30 most frequent variables and the threshold; the number of others is written below.
 
-        `path` is a file for the picture (.png, .svg, .pdf), `ax` are axes to draw in.
+        `path` is a file for the picture (.png, .svg, .pdf), `ax` are axes to draw in. The other arguments are those of
+        `stable`. If there is a bound on the expected number of false selections, it stands beside the threshold.
         """
-        self.stable(threshold)
+        least = self.resolved(threshold, max_false, assume)
         if path is not None:
             picture_format(Path(path))
-        ax = draw_stability(self, threshold, ax)
+        bounded = self.pairs and _THRESHOLD < least <= 1
+        ax = draw_stability(self, least, self.false_selections(least, assume).bound if bounded else None, ax)
         if path is not None:
             save_picture(figure_of(ax), Path(path))
         return ax
 
     @property
-    def title(self) -> str:
-        """The question, in words."""
+    def _question(self) -> str:
         what = "Markov blanket" if self.finds == "blanket" else "Parents and children"
-        how = f"halves of {self.rows:,} rows" if self.sampling == "half" else f"bootstraps of {self.rows:,} rows"
-        return f"{what} of {self.target} in {self.draws:,} {how}"
+        return f"{what} of {self.target}"
 
-    def __str__(self) -> str:
-        found = [f"{name} ({share:.0%})" for name, share in self.frequencies.items() if share >= 0.5]
-        lines = [
-            f"{self.title}",
-            f"  found in at least half of them: {', '.join(found) or 'no variable'}",
-            f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}: {self.mean_size:.3g} variables in a draw "
-            f"on average, {sum(s > 0 for s in self.frequencies.values()):,} at least once, {self.seconds:.3g} s",
-        ]
-        if not self.complete:
-            lines.append("  interrupted: this is the result so far")
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+    @staticmethod
+    def _text(item: str) -> str:
+        return item
+
+
+def _check_threshold(threshold: Any) -> None:
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
+        raise OptionError(f"threshold must be above 0 and at most 1, not {threshold!r:.60}")

@@ -1,0 +1,120 @@
+"""The result of `stability` about skeletons and networks: how often each edge is found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from serape.records import Records
+from serape.results.false_selections import Assumption
+from serape.results.pictures import draw_graph, picture_format, save_picture
+from serape.results.stability import Edge, Resampled
+from serape.types import FindsEdges
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeStability(Resampled[Edge]):
+    """How often each edge of a skeleton or network is found in resampled rows.
+
+    `frequencies` has every pair that is adjacent in at least one draw, in the order of the variables.
+    """
+
+    finds: FindsEdges
+    variables: tuple[str, ...] = field(repr=False)
+    directions: Mapping[Edge, float] = field(repr=False)
+    """For networks, the share of the draws in which the edge from the first to the second variable is directed so in
+    the equivalence class (CPDAG) of the network; in the remaining draws with the edge, its direction is undecided."""
+    score: str | None = None
+
+    _noun = "edge"
+
+    @cached_property
+    def records(self) -> Records:
+        """For every edge, the number and share of draws in which it is found: a table for any dataframe library.
+
+        For networks, also the shares of the draws in which it runs forward, backward, or is undirected.
+        """
+        edges, shares = list(self.frequencies), list(self.frequencies.values())
+        columns: dict[str, list[Any]] = {
+            "from": [a for a, _ in edges],
+            "to": [b for _, b in edges],
+            "draws": [round(share * self.draws) for share in shares],
+            "share": shares,
+        }
+        if self.finds == "network":
+            forward = [self.directions.get((a, b), 0.0) for a, b in edges]
+            backward = [self.directions.get((b, a), 0.0) for a, b in edges]
+            known = zip(shares, forward, backward, strict=True)
+            undirected = [round((s - f - g) * self.draws) / self.draws for s, f, g in known]
+            columns |= {"forward": forward, "backward": backward, "undirected": undirected}
+        return Records(columns)
+
+    def graph(
+        self, threshold: float | None = None, *, max_false: float | None = None, assume: Assumption = "unimodal"
+    ) -> nx.Graph[str]:
+        """Return the graph of the stable edges, each with its `share`; the arguments are those of `stable`.
+
+        For networks it is a `networkx.DiGraph`. An edge has a direction if that, too, is found in at least this share
+        of the draws (and the opposite one is not), and is present in both directions otherwise.
+        """
+        least = self.resolved(threshold, max_false, assume)
+        graph: nx.Graph[str] = nx.DiGraph() if self.finds == "network" else nx.Graph()
+        graph.add_nodes_from(self.variables)
+        for a, b in self.stable(threshold, max_false=max_false, assume=assume):
+            forward, backward = (self.directions.get(edge, 0.0) >= least for edge in ((a, b), (b, a)))
+            for x, y, against in ((a, b, backward and not forward), (b, a, forward and not backward)):
+                if not against:
+                    graph.add_edge(x, y, share=self.frequencies[a, b])
+        return graph
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        threshold: float | None = None,
+        max_false: float | None = None,
+        assume: Assumption = "unimodal",
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw the graph of the stable edges: the more often an edge is found, the thicker it is.
+
+        `path` is a file for the picture (.png, .svg, .pdf), `ax` are axes to draw in. The other arguments are those of
+        `stable`.
+        """
+        if path is not None:
+            picture_format(Path(path))
+        graph = self.graph(threshold, max_false=max_false, assume=assume)
+        least = self.resolved(threshold, max_false, assume)
+        title = f"{self.title}: edges found in at least {100 * least:.3g} % of them" if least <= 1 else self.title
+        figure = draw_graph(graph, title=title, ax=ax)
+        if path is not None:
+            save_picture(figure, Path(path))
+        return figure
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain dicts, lists, text and numbers, with bounds on false selections."""
+        content = {**super().to_dict(), "edges": list(self.records)}
+        del content["frequencies"], content["directions"]
+        return content
+
+    @property
+    def _question(self) -> str:
+        return f"{self.finds.capitalize()} of {len(self.variables):,} variables"
+
+    @staticmethod
+    def _text(item: Edge) -> str:
+        return " – ".join(item)
+
+    @property
+    def _method(self) -> str:
+        return super()._method + ("" if self.score is None else f"{', ' if self.test else ' '}{self.score} score")
