@@ -23,7 +23,7 @@ void bind_subsets(nb::module_& m) {
             [](SubsetQuery* self, Columns xs, std::uint32_t target, Columns pool, std::vector<std::uint32_t> fixed,
                std::size_t start, std::int64_t stop, std::optional<std::size_t> max_size,
                std::vector<std::int64_t> n_exhausted, std::optional<double> stop_above, bool shrinking,
-               bool until_survivor) {
+               bool until_survivor, std::optional<std::uint64_t> max_tests) {
                 check_distinct(pool.all());
                 if (n_exhausted.size() > 1 && n_exhausted.size() != xs.size()) {
                     throw nb::value_error("n_exhausted must have one number, or one for every x");
@@ -39,11 +39,12 @@ void bind_subsets(nb::module_& m) {
                                        std::move(n_exhausted),
                                        stop_above,
                                        shrinking,
-                                       until_survivor};
+                                       until_survivor,
+                                       max_tests.value_or(std::numeric_limits<std::uint64_t>::max())};
             },
             nb::arg("xs"), nb::arg("target"), nb::arg("pool"), nb::arg("fixed"), nb::arg("start"), nb::arg("stop"),
             nb::arg("max_size"), nb::arg("n_exhausted"), nb::arg("stop_above"), nb::arg("shrinking"),
-            nb::arg("until_survivor"));
+            nb::arg("until_survivor"), nb::arg("max_tests") = nb::none());
     nb::class_<FoundSubsets>(m, "FoundSubsets", "The answers of a search through conditioning sets.")
         .def("__len__", [](const FoundSubsets& found) { return found.answers().size(); })
         .def(
@@ -55,6 +56,8 @@ void bind_subsets(nb::module_& m) {
             },
             "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
             "indices in the list of conditioning sets; that list.")
+        .def_prop_ro(
+            "cut", [](const FoundSubsets& found) { return found.found.cut; }, "Whether max_tests cut the search short.")
         .def("xs", [](const FoundSubsets& found) { return to_numpy(std::vector(found.xs)); })
         .def(
             "tally",

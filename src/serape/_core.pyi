@@ -97,7 +97,7 @@ class ScreenAnswers:
 class SubsetQuery:
     """What a search through conditioning sets is asked."""
 
-    def __init__(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], fixed: Sequence[int], start: int, stop: int, max_size: int | None, n_exhausted: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool) -> None: ...
+    def __init__(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], fixed: Sequence[int], start: int, stop: int, max_size: int | None, n_exhausted: Sequence[int], stop_above: float | None, shrinking: bool, until_survivor: bool, max_tests: int | None = None) -> None: ...
 
 class FoundSubsets:
     """The answers of a search through conditioning sets."""
@@ -108,6 +108,10 @@ class FoundSubsets:
         """
         Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and indices in the list of conditioning sets; that list.
         """
+
+    @property
+    def cut(self) -> bool:
+        """Whether max_tests cut the search short."""
 
     def xs(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 

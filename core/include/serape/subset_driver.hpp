@@ -35,6 +35,8 @@
 
 namespace serape {
 
+struct TestsSpent {};  // thrown when max_tests are performed
+
 // Which members of the pool an x is tried with: all, those before it, or those after it (going on from an answer).
 enum class Members { all, before, after };
 
@@ -73,6 +75,12 @@ class SubsetState {
     bool tries(const SubsetWalk& walk, std::int64_t last) const {
         return members == Members::all || last < 0 ||
                (members == Members::before ? last < walk.member : last > walk.member);
+    }
+    // Throws TestsSpent if no more tests may be performed.
+    void check_tests() const {
+        if (query.max_tests != std::numeric_limits<std::uint64_t>::max() && tally.performed() >= query.max_tests) {
+            throw TestsSpent{};
+        }
     }
     // Counts the subsets that add `wanted` live members, from a position on, to those chosen.
     void skip(const SubsetWalk& walk, std::size_t from, std::size_t wanted);
@@ -194,6 +202,7 @@ class SubsetDriver {  // one per thread
     // Tests the x given the subset at hand.
     void examine(Walks& walks, const Node& node, std::size_t from) {
         state_.template poll_cancel<Evaluator::poll_every>();
+        state_.check_tests();
         const std::int64_t last = state_.last();
         std::erase_if(walks, [&](Walk* walk) {
             if (walk->member == last || !walk->fresh(last) || !state_.tries(*walk, last)) {
@@ -246,34 +255,40 @@ SubsetAnswers drive_subsets(const Test& test, const SubsetQuery& query, std::siz
         }
     };
     std::size_t asked = xs.size();
-    if (Evaluator::resumable && query.shrinking && !query.until_survivor && query.largest <= 1 &&
-        std::equal(xs.begin(), xs.end(), query.pool.rbegin(), query.pool.rend())) {
-        // The members before an x in the pool are asked about after it, so have not left: they are tried side by side.
-        side_by_side(Members::before);
-        for (std::size_t k = 0; k < asked; ++k) {
-            drop_separated(k);
-        }
-        for (std::size_t k = 0; k < asked; ++k) {
-            if (!answers[k].separated) {
-                search(k, k + 1, 0, Members::after);
+    bool cut = false;
+    try {
+        if (Evaluator::resumable && query.shrinking && !query.until_survivor && query.largest <= 1 &&
+            std::equal(xs.begin(), xs.end(), query.pool.rbegin(), query.pool.rend())) {
+            // The members before an x in the pool are asked about after it, so have not left: they are tried side by
+            // side.
+            side_by_side(Members::before);
+            for (std::size_t k = 0; k < asked; ++k) {
                 drop_separated(k);
             }
-        }
-    } else if (query.one_by_one()) {
-        for (std::size_t k = 0; k < asked; ++k) {
-            search(k, k + 1, 0, Members::all);
-            if (query.shrinking) {
-                drop_separated(k);
+            for (std::size_t k = 0; k < asked; ++k) {
+                if (!answers[k].separated) {
+                    search(k, k + 1, 0, Members::after);
+                    drop_separated(k);
+                }
             }
-            if (!answers[k].separated && query.until_survivor) {
-                asked = k + 1;
+        } else if (query.one_by_one()) {
+            for (std::size_t k = 0; k < asked; ++k) {
+                search(k, k + 1, 0, Members::all);
+                if (query.shrinking) {
+                    drop_separated(k);
+                }
+                if (!answers[k].separated && query.until_survivor) {
+                    asked = k + 1;
+                }
             }
+        } else {
+            side_by_side(Members::all);
         }
-    } else {
-        side_by_side(Members::all);
+    } catch (const TestsSpent&) {
+        cut = true;
     }
     answers.resize(asked);
-    SubsetAnswers all{std::move(answers), {}};
+    SubsetAnswers all{std::move(answers), {}, cut};
     for (const auto& one : drivers) {
         if (one) {
             all.tally.merge(one->tally());

@@ -29,6 +29,8 @@ struct SubsetQuery {
     std::optional<double> stop_above = {};  // the first reliable test with log p above this separates an x
     bool shrinking = false;                 // a separated x leaves the pool for those after it
     bool until_survivor = false;            // the search ends with the first x that no set separates
+    // The search is cut short after so many tests, or a few more; on one thread always after the same ones.
+    std::uint64_t max_tests = std::numeric_limits<std::uint64_t>::max();
 
     // Whether the questions about an x depend on the answers about those before it.
     bool one_by_one() const { return shrinking || until_survivor; }
@@ -43,6 +45,7 @@ struct SubsetAnswer {
 struct SubsetAnswers {
     std::vector<SubsetAnswer> answers;  // of the x that were asked about
     Tally tally;
+    bool cut = false;  // short, by max_tests: not all x have their answer
 };
 
 }  // namespace serape

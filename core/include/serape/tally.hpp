@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace serape {
@@ -14,6 +15,7 @@ struct Tally {
     void add_test(std::size_t size, std::uint64_t count = 1) { add(tests, size, count); }
     void add_skip(std::size_t size, std::uint64_t count = 1) { add(skipped, size, count); }
     void merge(const Tally& other);
+    std::uint64_t performed() const { return std::accumulate(tests.begin(), tests.end(), std::uint64_t{0}); }
 
   private:
     static void add(std::vector<std::uint64_t>& to, std::size_t size, std::uint64_t count);

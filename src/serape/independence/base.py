@@ -23,7 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError
-from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, Rows, Tally, check_distinct
+from serape.independence.outcomes import (
+    NO_OUTCOME,
+    Candidates,
+    Floats,
+    Outcome,
+    Poll,
+    Rows,
+    Tally,
+    TestsSpent,
+    check_distinct,
+)
 from serape.independence.screens import NO_VARIABLES, CandidateGroups, ScreenResult, as_screen_result
 from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import Association, SubsetResult, as_subset_result, weaker
@@ -255,6 +265,8 @@ class IndependenceTest(ABC):
                     tally.add(len(given), 0, 1)
                     continue
                 tally.add(len(given), 1, 0)
+                if query.max_tests is not None and tally.performed >= query.max_tests:
+                    raise TestsSpent(tally)
                 if stop_above is not None and outcome.log_p > stop_above:
                     return Association(outcome, given, separated=True)
                 if weaker(outcome, weakest.outcome):

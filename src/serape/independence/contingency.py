@@ -25,7 +25,7 @@ from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery, for_core
-from serape.independence.subsets import NativeSubsetResult, SubsetResult
+from serape.independence.subsets import SubsetResult, native_result
 from serape.types import DofRule, ReliabilityRule
 
 
@@ -149,7 +149,7 @@ class ContingencyTest(IndependenceTest):
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
         found = self._native.search_subsets(query.native(), threads, poll)
-        return NativeSubsetResult(found, self.rows), Tally(*found.tally())
+        return native_result(found, self.rows)
 
     def test_each_given_rest(
         self,
@@ -163,7 +163,7 @@ class ContingencyTest(IndependenceTest):
     ) -> tuple[SubsetResult, Tally]:
         """Test each x in turn given the rest of the pool, in one native call."""
         found = self._native.test_each_given_rest(for_core(xs), target, for_core(pool), max_size, stop_above, poll)
-        return NativeSubsetResult(found, self.rows), Tally(*found.tally())
+        return native_result(found, self.rows)
 
 
 class NativeScreenResult(ScreenResult):

@@ -71,6 +71,14 @@ class Tally:
             self.skipped_by_size[size] = self.skipped_by_size.get(size, 0) + count
 
 
+class TestsSpent(Exception):  # noqa: N818 (a signal, not an error)
+    """A search through conditioning sets has performed `max_tests`; `tally` has them."""
+
+    def __init__(self, tally: Tally) -> None:
+        super().__init__(tally)
+        self.tally = tally
+
+
 def check_distinct(variables: Candidates) -> None:
     """Refuse a variable that occurs twice."""
     seen: set[int] = set()

@@ -50,7 +50,7 @@ from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
-from serape.independence.subsets import NativeSubsetResult, SubsetResult
+from serape.independence.subsets import SubsetResult, native_result
 
 
 class CorrelationTest(IndependenceTest):
@@ -167,7 +167,7 @@ class CorrelationTest(IndependenceTest):
             )
         found = self._native.search_subsets(query.native(), threads, poll)
         names = None if self._at is None else self._positions
-        return NativeSubsetResult(found, self.rows, names), Tally(*found.tally())
+        return native_result(found, self.rows, names)
 
     def information(self, statistic: Floats, dof: Floats, rows: Rows) -> Floats:
         """Return −½ ln(1 − r²), the conditional mutual information of normal variables in nats."""

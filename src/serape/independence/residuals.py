@@ -52,7 +52,7 @@ from serape.independence.mixed import check_complete
 from serape.independence.outcomes import Candidates, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
-from serape.independence.subsets import NativeSubsetResult, SubsetResult
+from serape.independence.subsets import SubsetResult, native_result
 
 
 class Residuals(IndependenceTest):
@@ -110,7 +110,7 @@ class Residuals(IndependenceTest):
         """Search conditioning sets natively."""
         self._hand_over((query.target, *query.fixed, *query.pool, *query.xs))
         found = self._native.search_subsets(query.native(), threads, poll)
-        return NativeSubsetResult(found, self.rows, None), Tally(*found.tally())
+        return native_result(found, self.rows)
 
     def _hand_over(self, variables: Iterable[int]) -> None:
         """Let the core score some variables, each once."""

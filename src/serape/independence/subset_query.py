@@ -37,6 +37,8 @@ class SubsetQuery(NamedTuple):
         A separated x leaves the pool before the next x is searched.
     until_survivor
         The search ends with the first x that no set separates.
+    max_tests
+        The search ends after so many tests, or a few more, and raises `TestsSpent`.
     """
 
     xs: Candidates
@@ -49,6 +51,7 @@ class SubsetQuery(NamedTuple):
     stop_above: float | None = None
     shrinking: bool = False
     until_survivor: bool = False
+    max_tests: int | None = None
 
     def n_exhausted_of(self, k: int) -> int:
         """Return the number of exhausted members of the pool for the k-th x."""
@@ -60,14 +63,14 @@ class SubsetQuery(NamedTuple):
 
     def native(self) -> _core.SubsetQuery:
         """Return the query as the core takes it."""
-        xs, target, pool, sizes, fixed, max_size, known, stop_above, shrinking, until_survivor = self
+        xs, target, pool, sizes, fixed, max_size, known, stop_above, shrinking, until_survivor, max_tests = self
         if sizes.step != 1:
             raise OptionError(f"sizes must be a range of step 1, not {sizes}")
         if isinstance(known, int):
             known = (known,)
         return _core.SubsetQuery(
             for_core(xs), target, for_core(pool), fixed, sizes.start, sizes.stop, max_size, known, stop_above,
-            shrinking, until_survivor,
+            shrinking, until_survivor, max_tests,
         )  # fmt: skip
 
 

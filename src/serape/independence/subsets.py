@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.independence.outcomes import Candidates, Floats, Outcome, as_positions
+from serape.independence.outcomes import Candidates, Floats, Outcome, Tally, TestsSpent, as_positions
 
 
 class MinAssociationTable(NamedTuple):
@@ -205,6 +205,16 @@ class NativeSubsetResult(SubsetResult):
 
     def _named(self, numbers: list[int]) -> list[int]:
         return numbers if self._names is None else [int(x) for x in self._names[numbers]]
+
+
+def native_result(
+    found: _core.FoundSubsets, rows: int | None, names: NDArray[np.uint32] | None = None
+) -> tuple[NativeSubsetResult, Tally]:
+    """Return the core's answers, and the number of tests; raise TestsSpent if there are too many."""
+    tally = Tally(*found.tally())
+    if found.cut:
+        raise TestsSpent(tally)
+    return NativeSubsetResult(found, rows, names), tally
 
 
 def weaker(outcome: Outcome, than: Outcome) -> bool:

@@ -16,6 +16,7 @@ from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.query import Query
 from serape.results.result import Result
+from serape.search import Budget
 from serape.settings import RunSettings, Settings, question
 from serape.types import LocalAlgorithm
 
@@ -63,7 +64,7 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
     found: dict[int, Result] = {}
     bar = ProgressBar("blankets", len(positions), run.progress)
     known: Mapping[int, ScreenResult] = {}
-    cache = query.cache(len(positions))
+    cache = query.cache(len(positions)) if run.max_tests is None else None  # a count of tests for each target
     notes: list[str] = []
     common = query.excluded(-1)
     precomputed: dict[int, Tally] = {}
@@ -79,7 +80,8 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
         bar.advance(result.target, result.blanket, result.tests, result.skipped)
 
     try:
-        known = marginal_tests(query.source, positions, query.knowledge, jobs)
+        unbounded = Budget.of(run) is None  # work that is shared looks at no budget
+        known = marginal_tests(query.source, positions, query.knowledge, jobs) if unbounded else {}
         if known:
             notes.append(f"{shared_tests(known):,} tests given nothing are shared between the targets")
         if cache is not None:
@@ -87,8 +89,9 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
                 "neighbourhoods are shared between the targets; `tests` counts those performed for this target"
             )
         sharing = [target for target in positions if query.excluded(target) == common] if cache is not None else []
-        tallies, jobs = precompute_steps(query, sharing, jobs, known, cache, run.progress)
-        precomputed.update(tallies)
+        if unbounded:
+            tallies, jobs = precompute_steps(query, sharing, jobs, known, cache, run.progress)
+            precomputed.update(tallies)
         parallel_map(one, positions, jobs, done, test=query.source, detach=query.detached)
     except KeyboardInterrupt:
         pass  # the complete results are returned

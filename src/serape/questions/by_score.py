@@ -10,11 +10,12 @@ from serape.data.table import Table
 from serape.errors import OptionError, abbreviate, is_integer, suggestion
 from serape.independence import IndependenceTest
 from serape.knowledge import Knowledge
-from serape.progress import Progress, ProgressCallback, StatusLine, progress_callback
+from serape.progress import Progress, StatusLine, progress_callback
 from serape.questions.query import Query
 from serape.questions.run import Run
 from serape.results.call import Call
 from serape.results.structure import Structure
+from serape.search import BudgetSpent
 from serape.skeletons.edges import pairs_of
 from serape.structure.graphs import PartlyDirected, some_dag
 from serape.structure.registry import NetworkAlgorithm
@@ -69,7 +70,7 @@ def _search_by_score(
     allowed = None
     if neighbours is not None:
         allowed = {index[x]: {index[y] for y in others} for x, others in neighbours.items()}
-    watch, close = _score_callback(run.settings.progress, run.started, algorithm.name)
+    watch, close = _score_callback(run, algorithm.name)
     try:
         graph = algorithm.search(
             by_name, allowed, knowledge=knowledge, threads=run.settings.threads, watch=watch, **options
@@ -104,16 +105,22 @@ def _score_evidence(
     return found
 
 
-def _score_callback(
-    progress: bool | ProgressCallback | None, started: float, name: str
-) -> tuple[Callable[[int, float], None] | None, Callable[[], None]]:
-    callback = progress_callback(progress)
-    if callback is None:
+def _score_callback(run: Run, name: str) -> tuple[Callable[[int, float], None] | None, Callable[[], None]]:
+    """Return a function that shows progress and watches over the budget, and one that ends the show."""
+    callback = progress_callback(run.settings.progress)
+    if callback is None and run.budget is None:
         return None, lambda: None
 
     def watch(arcs: int, total: float) -> None:
-        doing = f"{arcs:,} arcs, score {total:,.1f}"
-        callback(Progress(name, (), 0, 0, time.perf_counter() - started, doing))
+        if run.budget is not None:
+            try:
+                run.budget.check()
+            except BudgetSpent as spent:
+                run.stop(str(spent))
+                raise KeyboardInterrupt from None  # the search returns what it has found
+        if callback is not None:
+            doing = f"{arcs:,} arcs, score {total:,.1f}"
+            callback(Progress(name, (), 0, 0, time.perf_counter() - run.started, doing))
 
     return watch, callback.close if isinstance(callback, StatusLine) else lambda: None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ class Checkpoint:
 
     def __init__(self, path: Path, query: Query, knowledge: Knowledge | None = None) -> None:
         self.path = path
-        self.kept: list[tuple[int, tuple[int, ...], Tally]] = []
-        """The neighbourhoods in the file: target, parents and children, tests."""
+        self.kept: list[tuple[int, tuple[int, ...], Tally, dict[int, float]]] = []
+        """The neighbourhoods in the file: target, parents and children, tests, and the log p that counts for each."""
         self._names = query.source.variables
         self._lock = threading.Lock()
         header = _header(query, knowledge)
@@ -41,14 +42,16 @@ class Checkpoint:
         except DataError as error:
             raise OptionError(f"the checkpoint {error}") from None
 
-    def add(self, target: int, neighbours: tuple[int, ...], tally: Tally) -> None:
+    def add(self, target: int, neighbours: tuple[int, ...], tally: Tally, log_p: Mapping[int, float]) -> None:
         """Write one neighbourhood to the file."""
-        entry = {
+        entry: dict[str, Any] = {
             "target": self._names[target],
             "neighbours": [self._names[x] for x in neighbours],
             "tests": dict(tally.tests_by_size),
             "skipped": dict(tally.skipped_by_size),
         }
+        if log_p:
+            entry["log_p"] = [log_p[x] for x in neighbours]
         with self._lock, self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
 
@@ -90,7 +93,8 @@ class Checkpoint:
                 for size, count in line["skipped"].items():
                     tally.add(int(size), 0, int(count))
                 neighbours = tuple(index[name] for name in line["neighbours"])
-                self.kept.append((index[line["target"]], neighbours, tally))
+                log_p = dict(zip(neighbours, map(float, line.get("log_p", ())), strict=False))
+                self.kept.append((index[line["target"]], neighbours, tally, log_p))
         except (KeyError, TypeError, ValueError, AttributeError):
             raise DataError(f"the checkpoint {self.path} is damaged; delete the file") from None
 
@@ -122,6 +126,7 @@ def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
         "max_conditioning": query.max_conditioning,
         "random_state": repr(query.random_state),
         "knowledge": None if knowledge is None else knowledge.to_dict(),
+        **({} if query.fdr is None else {"fdr": "bounded"}),
     }
 
 

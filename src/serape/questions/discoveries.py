@@ -14,11 +14,12 @@ their members are those given all other members.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from serape.local.answer import Answer
-from serape.search import Search
+from serape.search import FalseDiscoveryRate, Search
+from serape.skeletons.skeleton import Pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,28 @@ def bound(
     return _without(answer, set(dropped)), found
 
 
+def edge_log_p(search: Search, x: int, y: int, *, either: bool) -> float:
+    """Return the log p that counts for an edge: of the weakest association of the two, from either side."""
+    return of_sides([search.weakest_association(x, y), search.weakest_association(y, x)], either=either)
+
+
+def of_sides(sides: Iterable[float | None], *, either: bool) -> float:
+    """Return the log p that counts for an edge seen from two sides; with `either`, one side is enough."""
+    known = [log_p for log_p in sides if log_p is not None]
+    if either and len(known) == 2:
+        return min(min(known) + math.log(2), 0.0)
+    return max(known, default=0.0)
+
+
+def bound_edges(
+    fdr: FalseDiscoveryRate, log_p: Mapping[Pair, float], hypotheses: int
+) -> tuple[float, dict[Pair, float], list[Pair]]:
+    """Return the p-value up to which edges are kept, the adjusted p-values, and the edges that are not kept."""
+    level = fdr.log_threshold(log_p.values(), hypotheses)
+    adjusted = dict(zip(log_p, fdr.adjusted(log_p.values(), hypotheses).tolist(), strict=True))
+    return math.exp(level), adjusted, [pair for pair, value in log_p.items() if value > level]
+
+
 def _given_rest(search: Search, target: int, answer: Answer) -> dict[int, float]:
     """Return the log p of each member given the others."""
     members = _positions(answer.blanket if answer.blanket is not None else answer.parents_children)
@@ -61,11 +84,7 @@ def _weakest(search: Search, target: int, answer: Answer, either: bool) -> dict[
     spouses = {int(x): _positions(via) for x, via in (answer.spouses or {}).items()}
 
     def of_edge(x: int, y: int) -> float:
-        sides = [search.weakest_association(x, y), search.weakest_association(y, x)]
-        known = [log_p for log_p in sides if log_p is not None]
-        if either and len(known) == 2:
-            return min(min(known) + math.log(2), 0.0)
-        return max(known, default=0.0)
+        return edge_log_p(search, x, y, either=either)
 
     def of_spouse(x: int, children: list[int]) -> float:
         separating = search.separating_set(x, target) or ()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
@@ -20,7 +21,9 @@ from serape.parallel.precompute import precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.checkpoint import Checkpoint
+from serape.questions.discoveries import edge_log_p
 from serape.questions.query import Query
+from serape.search import Budget, BudgetSpent
 from serape.settings import RunSettings
 from serape.types import Rule
 
@@ -33,10 +36,27 @@ class Neighbourhoods:
     tally: Tally = field(default_factory=Tally)
     notes: list[str] = field(default_factory=list)
     complete: bool = False
+    spent: str | None = None
+    """The budget that ended the search, if one did."""
+    log_p: dict[int, dict[int, float]] = field(default_factory=dict)
+    """With a false discovery rate, by variable and neighbour, the log p that counts for the edge."""
+
+
+class _One(NamedTuple):
+    """What the search for one target found."""
+
+    neighbours: tuple[int, ...]
+    tally: Tally
+    notes: list[str]
+    log_p: dict[int, float]
 
 
 def find_neighbourhoods(
-    query: Query, targets: list[int], run: RunSettings, checkpoint: Checkpoint | None = None
+    query: Query,
+    targets: list[int],
+    run: RunSettings,
+    checkpoint: Checkpoint | None = None,
+    budget: Budget | None = None,
 ) -> Neighbourhoods:
     """Find the parents and children of many targets; those in the checkpoint are read from there.
 
@@ -44,9 +64,10 @@ def find_neighbourhoods(
     """
     found = Neighbourhoods()
     if checkpoint is not None:
-        for target, neighbours, tally in checkpoint.kept:
+        for target, neighbours, tally, log_p in checkpoint.kept:
             if target not in found.of:
                 found.of[target] = neighbours
+                found.log_p[target] = log_p
                 found.tally.merge(tally)
         if found.of:
             found.notes.append(f"{len(found.of):,} neighbourhoods come from the checkpoint")
@@ -55,41 +76,51 @@ def find_neighbourhoods(
     names = query.source.variables
     cache = query.cache(len(rest))
     known: Mapping[int, ScreenResult] = {}
-    done: dict[int, tuple[tuple[int, ...], Tally, list[str]]] = {}
+    done: dict[int, _One] = {}
     precomputed: dict[int, Tally] = {}
-    jobs = run.threads
+    jobs = run.threads if run.max_tests is None else 1  # one count for all
 
-    def one(target: int, watch: ProgressCallback) -> tuple[tuple[int, ...], Tally, list[str]]:
-        search = query.search(None, watch=watch, marginals=known, cache=cache)
+    def one(target: int, watch: ProgressCallback) -> _One:
+        search = query.search(None, watch=watch, marginals=known, cache=cache, budget=budget)
         neighbours = tuple(int(x) for x in query.answer(search, target).parents_children or ())
+        log_p = {}
+        if query.fdr is not None:
+            either = query.algorithm.either_side
+            log_p = {x: edge_log_p(search, x, target, either=either) for x in neighbours}
+        if budget is not None:
+            budget.spent += search.tally.performed
         if target in precomputed:
             search.tally.merge(precomputed[target])
-        return neighbours, search.tally, search.notes
+        return _One(neighbours, search.tally, search.notes, log_p)
 
-    def keep(target: int, answer: tuple[tuple[int, ...], Tally, list[str]]) -> None:
+    def keep(target: int, answer: _One) -> None:
         done[target] = answer
-        neighbours, tally, _ = answer
+        neighbours, tally, _, log_p = answer
         if checkpoint is not None:
-            checkpoint.add(target, neighbours, tally)
+            checkpoint.add(target, neighbours, tally, log_p)
         bar.advance(names[target], tuple(names[x] for x in neighbours), tally.performed, tally.skipped)
 
     try:
-        known = marginal_tests(query.source, rest, query.knowledge, jobs)
-        if known:
-            found.tally.add(0, shared_tests(known), 0)
-        tallies, jobs = precompute_steps(query, rest, jobs, known, cache, run.progress, duplicates=True)
-        precomputed.update(tallies)
+        if budget is None:  # these look at no budget
+            known = marginal_tests(query.source, rest, query.knowledge, jobs)
+            if known:
+                found.tally.add(0, shared_tests(known), 0)
+            tallies, jobs = precompute_steps(query, rest, jobs, known, cache, run.progress, duplicates=True)
+            precomputed.update(tallies)
         parallel_map(one, rest, jobs, keep, test=query.source)
         found.complete = True
     except KeyboardInterrupt:
         pass
+    except BudgetSpent as spent:
+        found.spent = str(spent)
     finally:
         bar.close()
     noted: dict[str, int] = {}
     for target in rest:
         if target in done:
-            neighbours, tally, notes = done[target]
+            neighbours, tally, notes, log_p = done[target]
             found.of[target] = neighbours
+            found.log_p[target] = log_p
             found.tally.merge(tally)
             for note in notes:
                 noted[note] = noted.get(note, 0) + 1

@@ -159,7 +159,7 @@ class Query:
         those of the result. If `name_untested`, and tests were skipped, one more screen finds the candidates that
         cannot be tested reliably given the answer; a note names them.
         """
-        search = self.search(target, threads, watch, marginals, cache, self.budget())
+        search = self.search(target, threads, watch, marginals, cache, Budget.of(self.run_settings))
         started = time.perf_counter()
 
         def so_far() -> Result:
@@ -168,8 +168,7 @@ class Query:
             return self._result(search, target, partial, Discoveries(), time.perf_counter() - started, cache, notes)
 
         try:
-            answer = self.answer(search, target)
-            answer, discoveries = bound(search, target, answer, self._kept(target), either=self.algorithm.either_side)
+            answer, discoveries = self.discovered(search, target)
         except KeyboardInterrupt:
             raise Interrupted(so_far()) from None
         except BudgetSpent as spent:
@@ -227,6 +226,11 @@ class Query:
         """Return the algorithm's answer about a target, in positions."""
         return self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
 
+    def discovered(self, search: Search, target: int) -> tuple[Answer, Discoveries]:
+        """Return the answer about a target, without what a bound on the false discovery rate does not allow."""
+        answer = self.answer(search, target)
+        return bound(search, target, answer, self.kept(target), either=self.algorithm.either_side)
+
     def excluded(self, target: int | None) -> frozenset[int]:
         """Return the columns that are no candidates: identifiers and, for a target, duplicates of a candidate."""
         table = table_of(self.source)
@@ -234,12 +238,7 @@ class Query:
             return frozenset()
         if target is None or self.random_state is not None:
             return table.identifiers
-        return table.identifiers | not_candidates(table, target, self._kept(target))
-
-    def budget(self) -> Budget | None:
-        """Return a budget that begins now, or None if there is no limit."""
-        run = self.run_settings
-        return None if run.max_seconds is None and run.max_tests is None else Budget(run.max_seconds, run.max_tests)
+        return table.identifiers | not_candidates(table, target, self.kept(target))
 
     def conditioning_on_one_more(self) -> Query:
         """Return the same query with conditioning sets of up to one more member."""
@@ -269,7 +268,7 @@ class Query:
         """Return the neighbours of a target that knowledge requires."""
         return frozenset() if self.knowledge is None else self.knowledge.required_neighbours(target)
 
-    def _kept(self, target: int) -> set[int]:
+    def kept(self, target: int) -> set[int]:
         """Return the members that are known or required."""
         return {*self.known.get(target, ()), *self.required(target)}
 

@@ -13,7 +13,7 @@ from serape.progress import StatusLine, progress_callback
 from serape.questions.query import Query
 from serape.questions.run import edge_evidence, edges_of, resolve_learner, source_notes
 from serape.results.structure import undirected
-from serape.search import Search
+from serape.search import Budget, BudgetSpent, Search
 from serape.settings import Settings, question
 from serape.skeletons.edges import weigh_edges
 from serape.skeletons.skeleton import Skeleton
@@ -59,17 +59,19 @@ def region(
     query = query.constrained(asked.search, [at], symmetric=True)
     names = query.source.variables
     watch = progress_callback(asked.run.progress)
-    search = query.search(None, asked.run.threads, watch, cache=query.cache(2))
+    search = query.search(None, asked.run.threads, watch, cache=query.cache(2), budget=Budget.of(asked.run))
     started = time.perf_counter()
     grown = _Region(query, at, search)
     found = Skeleton(grown.neighbours)
-    complete = False
+    complete = interrupted = False
     try:
         grown.grow(int(depth))
         weigh_edges(search, found)
         complete = True
     except KeyboardInterrupt:
-        pass
+        interrupted = True
+    except BudgetSpent as spent:
+        search.notes.append(f"the search stopped at {spent}: the region is as far as it was found")
     finally:
         if isinstance(watch, StatusLine):
             watch.close()
@@ -85,13 +87,14 @@ def region(
         algorithm=query.algorithm.name,
         test=query.source.name,
         alpha=query.alpha,
+        fdr=None if query.fdr is None else query.fdr.rate,
         tests=search.tally.performed,
         skipped=search.tally.skipped,
         seconds=time.perf_counter() - started,
         notes=(*source_notes(query.source), *search.notes),
         complete=complete,
     )
-    if not complete:
+    if interrupted:
         raise Interrupted(graph)
     return graph
 
@@ -130,5 +133,7 @@ class _Region:
 
     def _neighbourhood(self, x: int) -> set[int]:
         if x not in self._neighbourhoods:
-            self._neighbourhoods[x] = {int(y) for y in self._query.answer(self._search, x).parents_children or ()}
+            self._neighbourhoods[x] = {
+                int(y) for y in self._query.discovered(self._search, x)[0].parents_children or ()
+            }
         return self._neighbourhoods[x]

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,12 @@ from serape.knowledge import BoundKnowledge, Knowledge
 from serape.progress import StatusLine, progress_callback
 from serape.questions.checkpoint import Checkpoint
 from serape.questions.choice import choose_learner
+from serape.questions.discoveries import bound_edges, of_sides
 from serape.questions.neighbourhoods import find_neighbourhoods, join, join_required
 from serape.questions.query import Query
 from serape.results.call import Call
 from serape.results.structure import Structure, undirected
+from serape.search import Budget, BudgetSpent
 from serape.settings import RunSettings, Settings
 from serape.skeletons.edges import find_separations, pairs_of, weigh_edges
 from serape.skeletons.pc import separate_neighbours
@@ -100,10 +103,23 @@ class Run:
     options: dict[str, Any] = field(default_factory=dict)
     """Settings of single steps, for the result to report."""
     complete: bool = True
+    spent: str | None = None
+    """The budget that ended the call, if one did."""
+    threshold: float | None = None
+    """With a false discovery rate, the p-value up to which edges were kept."""
+    adjusted: dict[Pair, float] = field(default_factory=dict)
+    """With a false discovery rate, the adjusted p-values of the edges."""
     started: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
         self.notes += source_notes(self.source)
+        self.budget = Budget.of(self.settings)
+
+    def stop(self, spent: str) -> None:
+        """Note that a budget ended the call."""
+        self.complete = False
+        self.spent = spent
+        self.notes.append(f"the search stopped at {spent}: this is what was found so far")
 
     @classmethod
     def of(cls, query: Query, settings: Settings, run: RunSettings | None = None) -> Run:
@@ -136,6 +152,8 @@ class Run:
             algorithm=algorithm,
             test=None if query is None else query.source.name,
             alpha=None if query is None else query.alpha,
+            fdr=None if query is None or query.fdr is None else query.fdr.rate,
+            threshold=self.threshold,
             tests=self.tally.performed,
             tests_by_size=dict(sorted(self.tally.tests_by_size.items())),
             skipped=self.tally.skipped,
@@ -148,7 +166,7 @@ class Run:
             call=call or Call(() if query is None else query.own),
             **{"score": None, "total": None, "separating_sets": {}, **more},
         )
-        if not self.complete:
+        if not self.complete and self.spent is None:
             raise Interrupted(found)
         return found
 
@@ -159,7 +177,7 @@ class _Phase:
     def __init__(self, run: Run, query: Query) -> None:
         self._run = run
         self._watch = progress_callback(run.settings.progress)
-        self._search = query.search(None, run.settings.threads, self._watch)
+        self._search = query.search(None, run.settings.threads, self._watch, budget=run.budget)
 
     def __enter__(self) -> Any:
         return self._search
@@ -169,6 +187,11 @@ class _Phase:
             self._watch.close()
         self._run.tally.merge(self._search.tally)
         self._run.notes += self._search.notes
+        if self._run.budget is not None:
+            self._run.budget.spent += self._search.tally.performed
+        if kind is not None and issubclass(kind, BudgetSpent):
+            self._run.stop(str(rest[0]))
+            return True
         if kind is not None and issubclass(kind, KeyboardInterrupt):
             self._run.complete = False
             return True
@@ -185,12 +208,18 @@ def find_neighbours(
     run.options["rule"] = rule
     kept = None if checkpoint is None else Checkpoint(Path(checkpoint), query, run.knowledge)
     targets = list(range(len(run.names))) if run.table is None else run.table.varying
-    found = find_neighbourhoods(query, targets, run.settings, kept)
+    found = find_neighbourhoods(query, targets, run.settings, kept, run.budget)
     run.tally.merge(found.tally)
     run.notes += found.notes
     run.complete = found.complete
+    if found.spent is not None:
+        run.stop(found.spent)
     knowledge = query.knowledge
     adjacent = join(found.of, rule, len(run.names), knowledge)
+    if query.fdr is not None:
+        either = rule == "or" and not query.algorithm.symmetric(query.options)
+        sides = {pair: _sides(found.log_p, pair) for pair in pairs_of(adjacent)}
+        drop_edges(run, query, adjacent, {pair: of_sides(log_p, either=either) for pair, log_p in sides.items()})
     forbids = knowledge is not None and knowledge.has_forbidden_pairs
     if run.complete and knowledge is not None and forbids and not query.algorithm.separates_by_subsets:
         # Algorithms that condition on the whole blanket miss a spouse that must not be tested, and keep too many.
@@ -200,12 +229,31 @@ def find_neighbours(
     return adjacent
 
 
+def _sides(log_p: Mapping[int, Mapping[int, float]], pair: Pair) -> list[float | None]:
+    x, y = pair
+    return [log_p.get(x, {}).get(y), log_p.get(y, {}).get(x)]
+
+
+def drop_edges(run: Run, query: Query, adjacent: Mapping[int, set[int]], log_p: Mapping[Pair, float]) -> None:
+    """Take out the edges that the false discovery rate does not allow; those that knowledge requires stay."""
+    assert query.fdr is not None
+    count = len(run.names if run.table is None else run.table.varying)
+    judged = {pair: value for pair, value in log_p.items() if not any(pair <= {x, *query.kept(x)} for x in pair)}
+    run.threshold, run.adjusted, dropped = bound_edges(query.fdr, judged, comb(count, 2))
+    for x, y in map(tuple, dropped):
+        adjacent[x].discard(y)
+        adjacent[y].discard(x)
+
+
 def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathLike[str] | None) -> Skeleton:
     """Find the skeleton, the separating sets of pairs, and the evidence for the edges."""
     found = Skeleton({x: set() for x in range(len(run.names))})
     if query.algorithm.by_pairs:
         with _Phase(run, query) as search:
             query.algorithm.run(search, search.variables if run.table is None else run.table.varying, found)
+            if query.fdr is not None:
+                log_p = {pair: found.weakest[pair][0] for pair in pairs_of(found.neighbours) if pair in found.weakest}
+                drop_edges(run, query, found.neighbours, log_p)
         if query.knowledge is not None:
             join_required(found.neighbours, query.knowledge)
         return found

@@ -65,6 +65,10 @@ class Structure:
     """The separating sets of pairs that are not adjacent but have a common neighbour."""
     conflicts: tuple[str, ...] = field(default=(), repr=False)
     """Arrows that follow from tests or knowledge but contradict more certain ones, and so are not in the graph."""
+    fdr: float | None = None
+    """The false discovery rate asked for, or None."""
+    threshold: float | None = None
+    """With a false discovery rate, the p-value up to which edges were kept."""
     table: Table | None = field(default=None, repr=False, compare=False)
     data: Provenance | None = field(default=None, repr=False, compare=False)
     """The data: rows, columns, fingerprint."""

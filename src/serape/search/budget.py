@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
+
+from serape.settings import RunSettings
 
 
 class BudgetSpent(Exception):  # noqa: N818 (a signal, not an error)
@@ -19,18 +22,28 @@ class Budget:
 
     max_seconds: float | None = None
     max_tests: int | None = None
-    _end: float = field(init=False, repr=False, default=0.0)
+    spent: int = 0
+    """Tests of earlier searches on the same budget."""
+    _end: float = field(init=False, repr=False, default=math.inf)
 
     def __post_init__(self) -> None:
-        self._end = float("inf") if self.max_seconds is None else time.perf_counter() + self.max_seconds
+        if self.max_seconds is not None:
+            self._end = time.perf_counter() + self.max_seconds
 
-    def check(self, tests: int) -> None:
-        """Raise BudgetSpent if the time is over or so many tests are too many."""
-        if self.max_tests is not None and tests >= self.max_tests:
+    @classmethod
+    def of(cls, settings: RunSettings) -> Budget | None:
+        """Return the budget that settings ask for, from now on, or None if there is no limit."""
+        if settings.max_seconds is None and settings.max_tests is None:
+            return None
+        return cls(settings.max_seconds, settings.max_tests)
+
+    def check(self, tests: int = 0) -> None:
+        """Raise BudgetSpent if the time is over, or so many tests of the present search are too many."""
+        if self.max_tests is not None and self.spent + tests >= self.max_tests:
             raise BudgetSpent(f"max_tests={self.max_tests:,}")
         if time.perf_counter() >= self._end:
             raise BudgetSpent(f"max_seconds={self.max_seconds:g}")
 
     def tests_left(self, tests: int) -> int | None:
-        """Return how many more tests a search may perform after so many."""
-        return None if self.max_tests is None else max(self.max_tests - tests, 1)
+        """Return how many more tests the present search may perform after so many."""
+        return None if self.max_tests is None else max(self.max_tests - self.spent - tests, 1)

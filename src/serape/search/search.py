@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError
-from serape.independence.outcomes import NO_OUTCOME, Outcome, as_positions
+from serape.independence.outcomes import NO_OUTCOME, Outcome, TestsSpent, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult
@@ -286,12 +286,19 @@ class Search(SearchState):
 
     def _subsets(self, query: SubsetQuery) -> SubsetResult:
         required = self._required(query.target)
-        if required and any(int(x) in required for x in query.xs):
-            ask = functools.partial(self.test.search_subsets, threads=self._threads, poll=self._tick)
-            return self._record_subsets(query.target, *search_all_but(required, query, ask))
-        return self._record_subsets(
-            query.target, *self.test.search_subsets(query, threads=self._threads, poll=self._tick)
-        )
+        threads = self._threads
+        if self._budget is not None and self._budget.max_tests is not None:
+            query = query._replace(max_tests=self._budget.tests_left(self.tally.performed))
+            threads = 1  # so that the search ends after the same tests
+        ask = functools.partial(self.test.search_subsets, threads=threads, poll=self._tick)
+        try:
+            if required and any(int(x) in required for x in query.xs):
+                return self._record_subsets(query.target, *search_all_but(required, query, ask))
+            return self._record_subsets(query.target, *ask(query))
+        except TestsSpent as spent:
+            self.tally.merge(spent.tally)
+            self._tick()
+            raise
 
     def test_each_given_rest(self, target: int, members: Collection[int], newest: int | None = None) -> list[int]:
         """Test each member in turn given the others, and return those that are separated.
