@@ -46,7 +46,7 @@ def bound(
     adjusted = dict(zip(log_p, search.fdr.adjusted(log_p.values(), hypotheses).tolist(), strict=True))
     dropped = () if stepwise else tuple(x for x, value in log_p.items() if value > level)
     found = Discoveries(math.exp(min(level, search.log_alpha)), adjusted, dropped)
-    return _without(answer, set(dropped)), found
+    return without_members(answer, set(dropped)), found
 
 
 def _given_rest(search: Search, target: int, answer: Answer) -> dict[int, float]:
@@ -80,7 +80,8 @@ def _weakest(search: Search, target: int, answer: Answer, either: bool) -> dict[
     return {x: of_spouse(x, spouses[x]) if x in spouses else of_edge(x, target) for x in members}
 
 
-def _without(answer: Answer, dropped: set[int]) -> Answer:
+def without_members(answer: Answer, dropped: Collection[int]) -> Answer:
+    """Return an answer without some of its members."""
     if not dropped:
         return answer
 

@@ -26,6 +26,7 @@ from serape.questions.choice import Choice, Reader, check_algorithm_options, cho
 from serape.questions.constraints import refuse_identifiers, resolve_constraints
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
+from serape.questions.min_effect import check_has_effect, without_weak
 from serape.questions.untested import untested_note
 from serape.results.call import Call
 from serape.results.explanation import Evidence
@@ -55,6 +56,7 @@ class Query:
     """Known members of the answer, by target."""
     constraints: Mapping[str, Any] = field(default_factory=dict)
     """Knowledge, known and forbidden members, as settings with names of variables."""
+    min_effect: float | None = None
 
     @classmethod
     def resolve(
@@ -91,6 +93,7 @@ class Query:
         if len(source.variables) < 2:
             raise DataError("the table has one column; a blanket needs at least one other")
         source.check(searched(source))
+        check_has_effect(source, asked.min_effect)
         bound = asked.max_conditioning
         if bound == "auto":
             bounded = algorithm.separates_by_subsets and table_of(source) is not None
@@ -100,7 +103,7 @@ class Query:
         fdr = None if asked.fdr is None else FalseDiscoveryRate(float(asked.fdr), method, math.log(asked.alpha))
         return cls(
             finds, algorithm, source, asked.alpha, bound, asked.random_state, settings.options, fdr, settings.run,
-            make_source,
+            make_source, min_effect=asked.min_effect,
         )  # fmt: skip
 
     @classmethod
@@ -248,7 +251,8 @@ class Query:
 
     def cache(self, targets: int) -> StepCache | None:
         """Return a cache that searches for many targets can share, or None if it has no use."""
-        return StepCache() if self.algorithm.shares and self.random_state is None and targets > 1 else None
+        shares = self.algorithm.shares and self.random_state is None
+        return StepCache() if shares and targets > 1 and self.min_effect is None else None  # effects need evidence
 
     @staticmethod
     def detached(result: Result) -> Result:
@@ -328,6 +332,8 @@ class Query:
         *,
         complete: bool = False,
     ) -> Result:
+        search.reconcile_sides(self._members(answer))
+        answer = without_weak(self, search, target, answer) if complete else answer
         names = self.source.variables
         table = table_of(self.source)
 
@@ -338,7 +344,6 @@ class Query:
         neighbours = named(answer.parents_children)
         inside = {int(v) for v in (*(answer.blanket or ()), *(answer.parents_children or ()))}
         interchangeable, duplicate_notes = describe_duplicates(table, names, target, inside)
-        search.reconcile_sides(self._members(answer))
         return Result(
             target=names[target],
             finds=self.finds,
@@ -397,6 +402,7 @@ class Query:
             "reliability": getattr(self.source, "reliability", None),
             "dof": getattr(self.source, "dof", None),
             **({} if self.fdr is None else {"fdr": self.fdr.rate, "fdr_method": self.fdr.method}),
+            **({} if self.min_effect is None else {"min_effect": float(self.min_effect)}),
             **self.options,
             **self.constraints,
         }
