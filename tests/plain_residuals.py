@@ -148,22 +148,37 @@ def quadratic(products: Matrix, weights: Matrix) -> float:
     return float(total @ np.linalg.pinv(products.T @ (weights[:, None] * products), rcond=1e-10) @ total)
 
 
-def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]], curved: bool = True) -> float:
-    """Return log p of the test of residuals; x, y and given are not all categories."""
-    rows = len(x)
-    q = basis_of(given, rows)
+def residuals_of(
+    x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]]
+) -> tuple[list[Matrix], Matrix, Matrix, bool]:
+    """Return what is left of the two blocks, the basis of Z, 1 − leverage, and whether the blocks are wide."""
+    q = basis_of(given, len(x))
     rest_of_row = 1 - (q**2).sum(axis=1)
-    left_by_z = rows - q.shape[1]
     wide_blocks = block_of(x).shape[1] * block_of(y).shape[1] > 64
     (curves, _), (other, _) = sorted((curves_of(x, q), curves_of(y, q)), key=lambda found: -found[1])
     for curve in other:
         add_orthonormal(curves, curve, q)
-    q = np.column_stack([q, *curves])
-    ux, uy = (orthonormal(block - q @ (q.T @ block)) for block in (block_of(x), block_of(y)))
+    whole = np.column_stack([q, *curves])
+    left = [block - whole @ (whole.T @ block) for block in (block_of(x), block_of(y))]
+    return left, whole, rest_of_row, wide_blocks
+
+
+def plain_lambda(left_x: Matrix, left_y: Matrix) -> float:
+    """Return Wilks' Λ of two blocks of residuals."""
+    c = orthonormal(left_x).T @ orthonormal(left_y)
+    return float(np.prod(1 - np.linalg.svd(c, compute_uv=False) ** 2))
+
+
+def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]], curved: bool = True) -> float:
+    """Return log p of the test of residuals; x, y and given are not all categories."""
+    rows = len(x)
+    (left_x, left_y), q, rest_of_row, wide_blocks = residuals_of(x, y, given)
+    left_by_z = rows - basis_of(given, rows).shape[1]
+    ux, uy = orthonormal(left_x), orthonormal(left_y)
     left = rows - q.shape[1]
     c = ux.T @ uy
     wide, narrow = max(c.shape), min(c.shape)
-    lam = float(np.prod(1 - np.linalg.svd(c, compute_uv=False) ** 2))
+    lam = plain_lambda(left_x, left_y)
     both, pq = wide**2 + narrow**2, wide * narrow
     t = math.sqrt((pq**2 - 4) / (both - 5)) if both > 5 else 1.0
     rest = (left - (wide + narrow + 1) / 2) * t - pq / 2 + 1

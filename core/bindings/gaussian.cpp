@@ -60,6 +60,21 @@ void bind_gaussian(nb::module_& m) {
              nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
              "Statistic, dof and reliability of many candidates given one set.")
         .def(
+            "correlations",
+            [](const GaussianTest& test, std::uint32_t target, const Array<std::uint32_t>& candidates,
+               const std::vector<std::uint32_t>& given) {
+                check(test, target);
+                check(test, span(candidates));
+                check(test, given);
+                auto out = empty_numpy<double>(candidates.size());
+                CancellationToken token = cancellation_token(nb::none());
+                run_interruptible(token,
+                                  [&] { test.correlations(target, span(candidates), given, token, out.data()); });
+                return out;
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"),
+            "Partial correlations of many candidates given one set, with their signs; NaN where there is none.")
+        .def(
             "first_dependent",
             [](const GaussianTest& test, std::uint32_t target, const Array<std::uint32_t>& candidates,
                const std::vector<std::uint32_t>& given, double log_alpha, const nb::object& poll) {

@@ -68,6 +68,27 @@ void bind_residuals(nb::module_& m) {
              nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
              "Statistic, dof and reliability of many candidates given one set.")
         .def(
+            "effects",
+            [](const ResidualTest& test, std::uint32_t target, const Array<std::uint32_t>& candidates,
+               const std::vector<std::uint32_t>& given) {
+                check(test, target);
+                check(test, span(candidates));
+                check(test, given);
+                std::vector<ResidualEffect> found(candidates.size());
+                CancellationToken token = cancellation_token(nb::none());
+                run_interruptible(token, [&] { test.effects(target, span(candidates), given, token, found); });
+                auto log_lambda = empty_numpy<double>(found.size());
+                auto correlation = empty_numpy<double>(found.size());
+                for (std::size_t k = 0; k < found.size(); ++k) {
+                    log_lambda.data()[k] = found[k].log_lambda;
+                    correlation.data()[k] = found[k].correlation;
+                }
+                return std::make_tuple(log_lambda, correlation);
+            },
+            nb::arg("target"), nb::arg("candidates"), nb::arg("given"),
+            "The logarithm of Wilks' Λ, and the correlation of the scores of two numbers, of many candidates given one "
+            "set; NaN where there is none, and for categories alone.")
+        .def(
             "search_subsets",
             [](const ResidualTest& test, const SubsetQuery& query, std::size_t threads, const nb::object& poll) {
                 return found_subsets(test, test, query, threads, poll);

@@ -291,6 +291,11 @@ Outcome Projection::outcome(std::size_t x, Scratch& scratch) const {
     return {statistic, dof_, test_.rule().log_p(statistic, dof_), true};
 }
 
+double Projection::correlation(std::size_t x, Scratch& scratch) const {
+    const Partial partial = (*this)(x, scratch);
+    return partial.known ? std::copysign(partial.r, scratch.products[0]) : nan;
+}
+
 Outcome GaussianTest::test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const {
     Projection::Scratch scratch;
     return Projection(*this, y, given).outcome(x, scratch);
@@ -310,6 +315,18 @@ void GaussianTest::screen(std::size_t target, std::span<const std::uint32_t> can
             out.reliable[k] = partial.known;
         }
     });
+}
+
+void GaussianTest::correlations(std::size_t target, std::span<const std::uint32_t> candidates,
+                                std::span<const std::uint32_t> given, CancellationToken& token, double* out) const {
+    const Projection projection(*this, target, given);
+    Projection::Scratch scratch;
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+        if (k % 16 == 15) {
+            token.check();
+        }
+        out[k] = projection.correlation(candidates[k], scratch);
+    }
 }
 
 std::size_t GaussianTest::first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,

@@ -94,8 +94,8 @@ ResidualComparison::Covariances ResidualComparison::between_levels(
     return made;
 }
 
-// Wilks' Λ = det(I − CᵀC), C the covariances of two orthonormal blocks; Rao's approximation by F.
-double ResidualComparison::covariance_log_p(const Covariances& c, const Conditioning& given, double inflation) const {
+// Wilks' Λ = det(I − CᵀC), C the covariances of two orthonormal blocks.
+double ResidualComparison::log_lambda(const Covariances& c) {
     const std::size_t q = c.q;
     std::vector<double> rest(q * q, 0.0);
     for (std::size_t i = 0; i < q; ++i) {
@@ -108,16 +108,21 @@ double ResidualComparison::covariance_log_p(const Covariances& c, const Conditio
         }
     }
     factorise(rest, q, least_rest);
-    double log_lambda = 0.0;
+    double sum = 0.0;
     for (std::size_t i = 0; i < q; ++i) {
-        log_lambda += 2.0 * std::log(std::max(rest[i * q + i], std::sqrt(least_rest)));
+        sum += 2.0 * std::log(std::max(rest[i * q + i], std::sqrt(least_rest)));
     }
-    const double pq = static_cast<double>(c.p * q);
-    const double both = static_cast<double>(c.p * c.p + q * q);
-    const double m = rows_left(given) - 0.5 * (static_cast<double>(c.p + q) + 1.0);
+    return sum;
+}
+
+// Rao's approximation of Λ by F.
+double ResidualComparison::covariance_log_p(const Covariances& c, const Conditioning& given, double inflation) const {
+    const double pq = static_cast<double>(c.p * c.q);
+    const double both = static_cast<double>(c.p * c.p + c.q * c.q);
+    const double m = rows_left(given) - 0.5 * (static_cast<double>(c.p + c.q) + 1.0);
     const double t = both > 5.0 ? std::sqrt((pq * pq - 4.0) / (both - 5.0)) : 1.0;
     const double rest_dof = m * t - 0.5 * pq + 1.0;
-    return f_log_sf(std::expm1(-log_lambda / t), inflation, pq, rest_dof);
+    return f_log_sf(std::expm1(-log_lambda(c) / t), inflation, pq, rest_dof);
 }
 
 // How much more the products of residuals vary than if their spread did not change with Z.
@@ -233,39 +238,65 @@ bool ResidualComparison::reliable(std::size_t p, std::size_t q, const Conditioni
            left >= test_.limits().rows_per_dof * static_cast<double>(p * q);
 }
 
-Outcome ResidualComparison::wide(const Residuals& levels, const Residuals& columns, const Conditioning& given) {
+ResidualComparison::Covariances ResidualComparison::wide(const Residuals& levels, const Residuals& columns) {
     std::vector<LineVector<double>> curves = joined(levels, columns);
     taken_ = static_cast<double>(curves.size());
     ResidualColumns bent(columns);
     take_out(curves, bent);
-    const Covariances covariances = between_levels(levels, bent, curves);
-    if (!reliable(covariances.p, covariances.q, given)) {
-        return unreliable(covariances.p * covariances.q);
-    }
-    const double log_p = covariance_log_p(covariances, given, 1.0);
-    return {-2.0 * log_p, 2.0, log_p, true};
+    return between_levels(levels, bent, curves);
 }
 
-Outcome ResidualComparison::operator()(std::uint32_t x, std::uint32_t target, const Residuals& of_target,
-                                       const Conditioning& given) {
+// Calls `many` with the covariances if there are many products, otherwise `few` with what is left of x and target.
+template <class Many, class Few>
+auto ResidualComparison::with_residuals(std::uint32_t x, std::uint32_t target, const Residuals& of_target,
+                                        const Conditioning& given, Many many, Few few) {
     const std::size_t p = test_.scores(x).width, q = test_.scores(target).width;
-    const ResidualLimits& limits = test_.limits();
-    if (p * q > limits.max_products && (!test_.number(x) || !test_.number(target))) {
+    if (p * q > test_.limits().max_products && (!test_.number(x) || !test_.number(target))) {
         const bool by_x = !test_.number(x) && (test_.number(target) || p >= q);
         const Residuals of_x(test_, given, x, by_x ? Residuals::Form::levels : Residuals::Form::columns);
-        return by_x ? wide(of_x, of_target, given) : wide(of_target, of_x, given);
+        return many(by_x ? wide(of_x, of_target) : wide(of_target, of_x));
     }
     Residuals of_x(test_, given, x, Residuals::Form::columns);
     taken_ = 0.0;
     if (of_x.curves.empty() && of_target.curves.empty()) {
-        return compare(of_x, of_target, given);
+        return few(of_x, of_target);
     }
     std::vector<LineVector<double>> curves = joined(of_x, of_target);
     taken_ = static_cast<double>(curves.size());
     ResidualColumns bent(of_target);
     take_out(curves, of_x);
     take_out(curves, bent);
-    return compare(of_x, bent, given);
+    return few(of_x, bent);
+}
+
+Outcome ResidualComparison::operator()(std::uint32_t x, std::uint32_t target, const Residuals& of_target,
+                                       const Conditioning& given) {
+    return with_residuals(
+        x, target, of_target, given,
+        [&](const Covariances& covariances) -> Outcome {
+            if (!reliable(covariances.p, covariances.q, given)) {
+                return unreliable(covariances.p * covariances.q);
+            }
+            const double log_p = covariance_log_p(covariances, given, 1.0);
+            return {-2.0 * log_p, 2.0, log_p, true};
+        },
+        [&](const ResidualColumns& of_x, const ResidualColumns& of_y) { return compare(of_x, of_y, given); });
+}
+
+ResidualEffect ResidualComparison::effect(std::uint32_t x, std::uint32_t target, const Residuals& of_target,
+                                          const Conditioning& given) {
+    return with_residuals(
+        x, target, of_target, given,
+        [&](const Covariances& covariances) {
+            return ResidualEffect{covariances.q == 0 ? nan : log_lambda(covariances), nan};
+        },
+        [&](const ResidualColumns& of_x, const ResidualColumns& of_y) {
+            if (of_x.block.empty() || of_y.block.empty()) {
+                return ResidualEffect{nan, nan};
+            }
+            const bool numbers = test_.number(x) && test_.number(target);
+            return ResidualEffect{log_lambda(between(of_x, of_y)), numbers ? dot(of_x.block[0], of_y.block[0]) : nan};
+        });
 }
 
 Outcome ResidualComparison::compare(const ResidualColumns& of_x, const ResidualColumns& of_target,

@@ -183,6 +183,21 @@ void ResidualTest::screen(std::uint32_t target, std::span<const std::uint32_t> c
     });
 }
 
+void ResidualTest::effects(std::uint32_t target, std::span<const std::uint32_t> candidates,
+                           std::span<const std::uint32_t> given, CancellationToken& token,
+                           std::span<ResidualEffect> out) const {
+    const Conditioning conditioning(*this, given);
+    const Residuals of_target(*this, conditioning, target, Residuals::Form::columns);
+    ResidualComparison compare(*this);
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+        token.check();
+        out[k] =
+            all_categorical(candidates[k], target, given)
+                ? ResidualEffect{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()}
+                : compare.effect(candidates[k], target, of_target, conditioning);
+    }
+}
+
 // --- subsets --------------------------------------------------------------------------------------------------------
 
 namespace {

@@ -44,6 +44,8 @@ class ResidualComparison {
     explicit ResidualComparison(const ResidualTest& test) : test_(test) {}
     // x against a target of which the block is known.
     Outcome operator()(std::uint32_t x, std::uint32_t target, const Residuals& of_target, const Conditioning& given);
+    // How strongly they depend, by the first question.
+    ResidualEffect effect(std::uint32_t x, std::uint32_t target, const Residuals& of_target, const Conditioning& given);
 
   private:
     // Covariances of two blocks, each orthonormal, the wider one's row by row.
@@ -54,7 +56,11 @@ class ResidualComparison {
     Covariances between(const ResidualColumns& x, const ResidualColumns& y) const;
     Covariances between_levels(const Residuals& levels, const ResidualColumns& columns,
                                const std::vector<LineVector<double>>& curves) const;
-    Outcome wide(const Residuals& levels, const Residuals& columns, const Conditioning& given);
+    static double log_lambda(const Covariances& covariances);
+    template <class Many, class Few>
+    auto with_residuals(std::uint32_t x, std::uint32_t target, const Residuals& of_target, const Conditioning& given,
+                        Many many, Few few);
+    Covariances wide(const Residuals& levels, const Residuals& columns);
     // Takes curves out of columns.
     void take_out(std::vector<LineVector<double>>& curves, ResidualColumns& columns) const;
     // The curves of both, orthonormal.

@@ -16,7 +16,7 @@ from serape.errors import (
     OptionError,
     SerapeError,
 )
-from serape.independence import GCM, PCM, DSeparation, FunctionTest, IndependenceTest, Outcome
+from serape.independence import GCM, PCM, DSeparation, Effect, FunctionTest, IndependenceTest, Outcome
 from serape.knowledge import Knowledge
 from serape.local.answer import Answer
 from serape.networks import Network, load_network, read_bif, write_bif
@@ -61,6 +61,7 @@ __all__ = [
     "DataError",
     "Discretised",
     "EdgeStability",
+    "Effect",
     "EmptyBlanketWarning",
     "FalseSelections",
     "FunctionTest",

@@ -19,6 +19,7 @@ class Keywords(TypedDict, total=False):
     alpha: float
     fdr: float | None
     fdr_method: FdrMethod
+    min_effect: float | None
     max_conditioning: int | Literal["auto"] | None
     dof: DofRule
     reliability: Reliability

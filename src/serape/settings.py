@@ -43,6 +43,14 @@ def check_max_conditioning(size: Any, *words: str) -> None:
         raise OptionError(f"max_conditioning must be a whole number, 0 or more, not {size!r:.60}")
 
 
+def check_min_effect(bits: Any) -> None:
+    """Refuse a value that is neither None nor a number of bits."""
+    if bits is None:
+        return
+    if isinstance(bits, bool) or not isinstance(bits, int | float | np.number) or not 0 <= bits < float("inf"):
+        raise OptionError(f"min_effect must be a number of bits, 0 or more, or None, not {bits!r:.60}")
+
+
 def check_random_state(random_state: Any) -> None:
     """Refuse a value that is not a seed."""
     if random_state is None or isinstance(random_state, np.random.Generator):
@@ -107,9 +115,14 @@ class SearchSettings:
     )
     fdr_method: FdrMethod = _setting(
         "auto",
-        'How the rate is bounded: "bh", Benjamini–Hochberg over all candidates; "by", Benjamini–Yekutieli, which allows '
-        'for any dependence between tests; "adaptive", "bh" with the number of false candidates estimated; or "auto": '
-        '"by" for algorithms that condition on the whole blanket, "adaptive" for all others.',
+        'How the rate is bounded: "bh", Benjamini–Hochberg over all candidates; "by", Benjamini–Yekutieli, which '
+        'allows for any dependence between tests; "adaptive", "bh" with the number of false candidates estimated; or '
+        '"auto": "by" for algorithms that condition on the whole blanket, "adaptive" for all others.',
+    )
+    min_effect: float | None = _setting(
+        None,
+        "The smallest effect of a member or an edge, in bits of conditional mutual information: those whose deciding "
+        "test shows less are left out of the answer, and a note names them. Known and required ones stay.",
     )
     max_conditioning: int | Literal["auto"] | None = _setting(
         "auto",
@@ -156,6 +169,7 @@ class SearchSettings:
             raise OptionError(f"fdr_method={self.fdr_method!r:.60} is not known; use 'bh' or 'by'")
         if self.fdr is None and self.fdr_method != "auto":
             raise OptionError(f"fdr_method={self.fdr_method!r} needs a rate; pass fdr, such as fdr=0.05")
+        check_min_effect(self.min_effect)
         check_max_conditioning(self.max_conditioning, "auto")
         check_random_state(self.random_state)
         if self.dof not in ("auto", "full", "adjusted"):

@@ -49,7 +49,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    algorithm, test, alpha, fdr, fdr_method, max_conditioning, dof, reliability, knowledge, known_members, \
+    algorithm, test, alpha, fdr, fdr_method, min_effect, max_conditioning, dof, reliability, knowledge, known_members, \
     forbidden_members, progress, max_seconds, max_tests
         As in `serape.markov_blanket`, with columns of X by name or position; y is the target.
     random_state
@@ -99,6 +99,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         fdr: float | None = None,
         fdr_method: FdrMethod = "auto",
+        min_effect: float | None = None,
         max_conditioning: int | Literal["auto"] | None = "auto",
         dof: DofRule = "auto",
         reliability: Reliability = "auto",
@@ -124,6 +125,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.alpha = alpha
         self.fdr = fdr
         self.fdr_method = fdr_method
+        self.min_effect = min_effect
         self.max_conditioning = max_conditioning
         self.dof = dof
         self.reliability = reliability

@@ -37,6 +37,24 @@ def test_neighbours(capsys: pytest.CaptureFixture[str], patients: str) -> None:
     assert (code, again.splitlines()[:4]) == (0, out.splitlines()[:4])
 
 
+def test_effects(capsys: pytest.CaptureFixture[str], patients: str) -> None:
+    asked = ("neighbours", patients, "-t", "HeartDisease", "--alpha", "0.01")
+    plain = serape.parents_children(patients, "HeartDisease", alpha=0.01)
+    effects = {name: plain.explain(name).effect for name in plain.members}
+    code, out, _ = run(capsys, *asked)
+    assert code == 0
+    assert all(str(effect) in out for effect in effects.values())
+    assert "bits, Cramér's V" in out
+    strongest = max(effects, key=lambda name: -1.0 if (effect := effects[name]) is None else effect.bits)
+    most = effects[strongest]
+    assert most is not None
+    code, out, _ = run(capsys, *asked, "--min-effect", str(most.bits), "--json")
+    assert (code, json.loads(out)["parents_children"]) == (0, [strongest])
+    code, _, err = run(capsys, *asked, "--min-effect", "-1")
+    assert code == 2
+    assert "min_effect must be a number of bits" in err
+
+
 def test_names_in_any_case(capsys: pytest.CaptureFixture[str], patients: str) -> None:
     found = [
         json.loads(

@@ -94,7 +94,8 @@ def test_evidence_is_a_table(found: serape.Result) -> None:
     assert len(evidence) == 13
     assert evidence.columns == (
         "variable", "included", "statistic", "dof", "log_p", "reliable",
-        "p", "rows", "rows_per_cell", "given", "separating_set", "entered", "left",
+        "p", "adjusted_p", "effect", "effect_name", "effect_value", "rows", "rows_per_cell", "given", "separating_set",
+        "entered", "left",
     )  # fmt: skip
     frame = evidence.to_pandas()
     assert isinstance(frame, pd.DataFrame)

@@ -289,3 +289,21 @@ def test_what_cannot_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(OptionError, match=r"pip install 'serape\[plots\]'"):
         result(["a"]).plot()
+
+
+def test_lines_show_effects() -> None:
+    draw = np.random.default_rng(0)
+    strong, weak = draw.normal(size=(2, 1000))
+    y = strong + 0.3 * weak + draw.normal(size=1000)
+    found = serape.markov_blanket({"strong": strong, "weak": weak, "y": y}, "y", "hiton-mb", test="partial-correlation")
+    ax = found.plot()
+    widths = {patch.get_gid(): patch.get_linewidth() for patch in ax.patches if str(patch.get_gid()).startswith("edge")}
+    effects = [found.explain(name).effect for name in ("weak", "strong")]
+    r = [abs(effect.value) for effect in effects if effect is not None]
+    assert widths["edge y weak"] == pytest.approx(0.6 + 2.8 * r[0])
+    assert widths["edge y strong"] == pytest.approx(0.6 + 2.8 * r[1])
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()][1:] == [
+        f"{str(effect).split(',')[0]}" for effect in effects
+    ]

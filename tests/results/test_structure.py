@@ -31,8 +31,9 @@ class TestResult:
             for a, b in found.graph.edges:
                 one, other = again.graph.edges[a, b], found.graph.edges[a, b]
                 assert one.keys() == other.keys()
-                assert one.get("given") == other.get("given")
-                for number in set(one) - {"given"}:
+                for name in ("given", "effect_name"):
+                    assert one.get(name) == other.get(name)
+                for number in set(one) - {"given", "effect_name"}:
                     assert one[number] == pytest.approx(other[number], rel=1e-12, nan_ok=True)
             assert again.separating_sets == found.separating_sets
             assert again.edges == found.edges

@@ -81,6 +81,9 @@ class GaussianTest {
     double correlation(std::size_t a, std::size_t b) const;
 
     Outcome test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const;
+    // Partial correlations with their signs.
+    void correlations(std::size_t target, std::span<const std::uint32_t> candidates,
+                      std::span<const std::uint32_t> given, CancellationToken& token, double* out) const;
     void screen(std::size_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                 std::size_t threads, CancellationToken& token, Answers out) const;
     // Tests the candidates in order until one is dependent (log p <= log_alpha); returns how many were asked.
@@ -117,6 +120,7 @@ class Projection {
     };
     Partial operator()(std::size_t x, Scratch& scratch) const;
     Outcome outcome(std::size_t x, Scratch& scratch) const;
+    double correlation(std::size_t x, Scratch& scratch) const;  // with its sign; NaN if there is nothing to test
     double dof() const { return dof_; }
     bool hopeless() const { return !known_; }
 

@@ -53,6 +53,12 @@ struct ResidualLimits {
     double least_left = 1e-8;          // of a column's variance, below which nothing is left of it
 };
 
+// ln Λ of the first question, and the correlation of the residuals of two numbers' scores; NaN if there is none.
+struct ResidualEffect {
+    double log_lambda;
+    double correlation;
+};
+
 class Conditioning;
 
 class ResidualTest {
@@ -77,6 +83,9 @@ class ResidualTest {
     Outcome test(std::uint32_t x, std::uint32_t y, std::span<const std::uint32_t> given) const;
     void screen(std::uint32_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                 std::size_t threads, CancellationToken& token, Answers out) const;
+    // Of questions that are not about categories alone; those have NaN.
+    void effects(std::uint32_t target, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
+                 CancellationToken& token, std::span<ResidualEffect> out) const;
     SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
 
     // Subtracts the mean of a column that is multiplied by √w.

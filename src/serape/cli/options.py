@@ -216,6 +216,12 @@ class QuestionOptions:
             rich_help_panel=_TESTS,
         ),
     ] = "auto"
+    min_effect: Annotated[
+        float | None,
+        typer.Option(
+            help="Leave out members and edges whose effect is less than this many bits.", rich_help_panel=_TESTS
+        ),
+    ] = None
     max_conditioning: Annotated[
         str, typer.Option(help="Largest conditioning set: a number, none, or auto.", rich_help_panel=_TESTS)
     ] = "auto"
@@ -271,6 +277,7 @@ class QuestionOptions:
         return {
             "algorithm": self.algorithm,
             "test": self.test,
+            "min_effect": self.min_effect,
             "max_conditioning": _read_limit(self.max_conditioning),
             "dof": self.dof,
             "reliability": None if self.reliability == "none" else self.reliability,

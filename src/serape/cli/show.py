@@ -19,7 +19,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import serape
+from serape.independence.effects import Effect
 from serape.results.charts import MAX_BARS
+from serape.results.effects import edge_effect
 from serape.results.explanation import p_text
 from serape.results.result import Result, finite, json_text
 
@@ -90,7 +92,10 @@ def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = Fals
     count = len(found.members)
     print_line(f"{found.title}: {count} {'variable' if count == 1 else 'variables'}")
     if found.members:
-        print_grid(("variable", "statistic", "dof", "p", "given"), map(_member_row, map(found.explain, found.members)))
+        print_grid(
+            ("variable", "statistic", "dof", "p", "effect", "given"),
+            map(_member_row, map(found.explain, found.members)),
+        )
     for line in str(found).splitlines()[1:]:
         print_line(line.strip())
     for explanation in explanations:
@@ -98,7 +103,12 @@ def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = Fals
 
 
 def _member_row(why: Any) -> list[str]:
-    return [why.variable, f"{why.statistic:.5g}", f"{why.dof:g}", p_text(why.log_p), _given(why.given)]
+    numbers = f"{why.statistic:.5g}", f"{why.dof:g}", p_text(why.log_p), _effect(why.effect)
+    return [why.variable, *numbers, _given(why.given)]
+
+
+def _effect(effect: Effect | None) -> str:
+    return "–" if effect is None else str(effect)
 
 
 def _given(given: Sequence[str] | None) -> str:
@@ -193,7 +203,8 @@ def show_edges(edges: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> None
                 f"{evidence.get('statistic', math.nan):.5g}",
                 f"{evidence.get('dof', math.nan):g}",
                 p_text(evidence.get("log_p", math.nan)),
+                _effect(edge_effect(evidence)),
                 _given(evidence.get("given")),
             ]
         rows.append(row)
-    print_grid(("from", "", "to", *["gain"] * scored, *["statistic", "dof", "p", "given"] * tested), rows)
+    print_grid(("from", "", "to", *["gain"] * scored, *["statistic", "dof", "p", "effect", "given"] * tested), rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import ContingencyTest
 from serape.independence.d_separation import DSeparation
+from serape.independence.effects import Effect
 from serape.independence.function import FunctionTest
 from serape.independence.g2 import G2
 from serape.independence.gcm import GCM
@@ -27,6 +28,7 @@ __all__ = [
     "ContingencyTest",
     "DSeparation",
     "DofRule",
+    "Effect",
     "FunctionTest",
     "IndependenceTest",
     "Outcome",

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError
+from serape.independence.effects import Effect, Effects
 from serape.independence.outcomes import (
     NO_OUTCOME,
     Candidates,
@@ -47,6 +48,8 @@ class IndependenceTest(ABC):
     rows: int | None = None
     likelihood_ratio: bool = False
     """Whether the statistic estimates 2N times the conditional mutual information, as G² does."""
+    has_effect: bool = False
+    """Whether `effects` returns any."""
     _noted: tuple[str, ...] = ()
 
     @property
@@ -69,6 +72,22 @@ class IndependenceTest(ABC):
     def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given if that is reliable; an unreliable test need not be computed."""
         return self.test(x, y, given)
+
+    def effect(self, x: int, y: int, given: Sequence[int] = ()) -> Effect | None:
+        """Return the effect size of a test; None if it is not reliable or the test has no effect size."""
+        outcome = self.test(x, y, given)
+        return self.effect_of(x, y, given, outcome) if outcome.reliable else None
+
+    def effect_of(self, x: int, y: int, given: Sequence[int], outcome: Outcome) -> Effect | None:
+        """Return the effect size of a reliable test whose outcome is known."""
+        return self.effects(y, [x], given, np.array([outcome.statistic]), np.array([outcome.dof]))[0]
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return the effect sizes of reliable tests of candidates against the target, whose outcomes are known."""
+        del target, given, statistic, dof
+        return Effects.unknown(len(candidates))
 
     def answers(
         self, x: int, target: int, sets: Iterator[tuple[int, ...]]

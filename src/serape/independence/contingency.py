@@ -22,11 +22,14 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import Effects, table_effects
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery, for_core
 from serape.independence.subsets import SubsetResult, native_result
 from serape.types import DofRule, ReliabilityRule
+
+_OTHER: dict[str, Literal["g2", "x2"]] = {"g2": "x2", "x2": "g2"}
 
 
 def check_rules(dof: str, reliability: str | None) -> None:
@@ -41,6 +44,7 @@ class ContingencyTest(IndependenceTest):
     """A test of independence in the contingency tables of a Table's categorical columns."""
 
     statistic: ClassVar[Literal["g2", "x2"]]
+    has_effect = True
 
     def __init__(
         self, table: Table, dof: DofRule = "auto", reliability: ReliabilityRule = "dof", minimum: float = 5.0
@@ -67,6 +71,24 @@ class ContingencyTest(IndependenceTest):
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given; the statistic is computed even if the test is not reliable."""
         return Outcome(*self._native.test(x, y, given), self.rows)
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return G² in bits and Cramér's V; the statistic that the test does not use takes one more screen."""
+        del dof
+        other = self._other_statistic(target, as_positions(candidates), given)
+        g2, x2 = (statistic, other) if self.statistic == "g2" else (other, statistic)
+        levels = np.array([self._levels(int(x)) for x in candidates], np.int64)
+        assert self.rows is not None
+        return table_effects(g2, x2, self.rows, np.minimum(levels, self._levels(target)))
+
+    def _levels(self, variable: int) -> int:
+        return self.table.levels(variable)
+
+    def _other_statistic(self, target: int, xs: NDArray[np.uint32], given: Sequence[int]) -> Floats:
+        """Return X² of a test by G², or G² of a test by X²."""
+        return other_statistic(self.table.packed, self.statistic, target, xs, given)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows per cell of the table of the variables."""
@@ -164,6 +186,14 @@ class ContingencyTest(IndependenceTest):
         """Test each x in turn given the rest of the pool, in one native call."""
         found = self._native.test_each_given_rest(for_core(xs), target, for_core(pool), max_size, stop_above, poll)
         return native_result(found, self.rows)
+
+
+def other_statistic(
+    table: _core.PackedTable, statistic: Literal["g2", "x2"], target: int, xs: NDArray[np.uint32], given: Sequence[int]
+) -> Floats:
+    """Return, for every x, X² if the statistic is G², or G² if it is X²."""
+    other = _core.ContingencyTest(table, _OTHER[statistic], "adjusted", "none", 1.0)
+    return other.screen(target, xs, list(map(int, given)), 1, None, "automatic").arrays()[0]
 
 
 class NativeScreenResult(ScreenResult):

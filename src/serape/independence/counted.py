@@ -8,12 +8,13 @@ from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from serape import _core
 from serape.engines import Engine
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import ContingencyTest, NativeScreenResult, check_rules
-from serape.independence.outcomes import Candidates, Outcome, Poll, as_positions
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 from serape.types import DofRule, ReliabilityRule
 
@@ -53,6 +54,13 @@ class CountedTest(ContingencyTest):
         """Refuse continuous columns."""
         if self.table is not None:
             super().check(variables)
+
+    def _levels(self, variable: int) -> int:
+        return self.engine.levels(variable)
+
+    def _other_statistic(self, target: int, xs: NDArray[np.uint32], given: Sequence[int]) -> Floats:
+        other = _core.CountedTest(self.engine.rows, "x2" if self.statistic == "g2" else "g2", "adjusted", "none", 1.0)
+        return other.screen(self.engine.counts(target, xs, given)).arrays()[0]
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows per cell of the table of the variables."""

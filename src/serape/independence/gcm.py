@@ -20,11 +20,14 @@ spread. `pcm` sees the first two.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from serape import _core
 from serape.independence.covariance_measure import CovarianceMeasure
+from serape.independence.effects import Effects, residual_effects
+from serape.independence.outcomes import Candidates, Floats
 
 _SINGULAR = 1e-9  # a smaller eigenvalue of the correlations of the products is rounding error
 
@@ -40,6 +43,7 @@ class GCM(CovarianceMeasure):
     """
 
     name = "gcm"
+    has_effect = True
 
     def _answer(self, x: int, y: int, given: tuple[int, ...]) -> tuple[float, float, float]:
         r, s = self.residual(x, given), self.residual(y, given)
@@ -60,3 +64,11 @@ class GCM(CovarianceMeasure):
         ratio = float((along**2 / eigenvalues[keep]).sum())
         dof = int(keep.sum())
         return self.rows * ratio, float(dof), _core.f_log_sf(ratio, 1.0, dof, self.rows - dof)
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return Wilks' Λ of the residuals in bits, and the correlation of two single columns of residuals."""
+        del statistic, dof
+        order = tuple(sorted(map(int, given), key=self.variables.__getitem__))
+        return residual_effects(self.residual(target, order), (self.residual(int(x), order) for x in candidates))

@@ -47,6 +47,7 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import Effects, likelihood_bits
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 
@@ -59,6 +60,7 @@ class ConditionalGaussian(IndependenceTest):
     """The likelihood-ratio test of the conditional Gaussian model."""
 
     name = "mixed"
+    has_effect = True
 
     def __init__(self, table: Table, minimum: float = 5.0) -> None:
         if not minimum > 0:
@@ -101,6 +103,13 @@ class ConditionalGaussian(IndependenceTest):
         if not reliable:
             return NO_OUTCOME
         return Outcome(statistic, dof, _core.chi_square_log_sf(statistic, dof), True, used)
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return the statistic in bits; rows that were left out count as rows without dependence."""
+        del target, candidates, given, dof
+        return Effects.of(likelihood_bits(statistic, self.rows))
 
     def screen(
         self,

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError
+
+if TYPE_CHECKING:
+    from serape.independence.effects import Effect
 
 Floats = NDArray[np.float64]
 Candidates = Sequence[int] | NDArray[np.uint32]
@@ -29,6 +33,8 @@ class Outcome:
     log_p: float
     reliable: bool
     rows: int | None = None
+    effect: Effect | None = field(default=None, repr=False, compare=False)
+    """The effect size, if it was computed: `serape.ci_test` does, searches do not."""
 
     @property
     def p(self) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from serape.data.table import Table
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import Effects
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
+from serape.independence.pairwise_results import PairwiseScreen, PairwiseSubsets
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import Association, SubsetResult, weaker
@@ -88,6 +90,7 @@ class Pairwise(IndependenceTest):
         fewest = min(range(len(table.names)), key=lambda k: int(table.missing[k].sum()) if k in table.missing else 0)
         built = self._one_column = self._build(self._gaps([fewest]), [fewest])
         self.name = built.name
+        self.has_effect = built.has_effect
         self.dof, self.reliability = getattr(built, "dof", None), getattr(built, "reliability", None)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -127,6 +130,18 @@ class Pairwise(IndependenceTest):
         """Return the conditional mutual information in nats, as the test that `make` builds estimates it."""
         return self._one_column.information(statistic, dof, rows)
 
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return the effect sizes on the rows that are complete for the variables of each question."""
+        xs = as_positions(candidates)
+        found = Effects.unknown(len(xs))
+        for own, part in self._parts_of(target, xs, given):
+            if part.test is not None:
+                at, rest = part.index[target], part.indices(given)
+                found.put(own, part.test.effects(at, part.positions(xs[own]), rest, statistic[own], dof[own]))
+        return found
+
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of complete rows per cell of the table of the variables."""
         asked = tuple(variables)
@@ -146,14 +161,9 @@ class Pairwise(IndependenceTest):
     ) -> ScreenResult:
         """Test every candidate against the target given one set; candidates with the same gaps in one call."""
         xs = as_positions(candidates)
-        shared = self._gaps((target, *given))
-        patterns = self._beyond(xs, shared)
         statistic, log_p = np.full(len(xs), math.nan), np.full(len(xs), math.nan)
         dof, reliable, rows = np.full(len(xs), math.nan), np.zeros(len(xs), bool), np.zeros(len(xs), np.int64)
-        for pattern in np.unique(patterns):
-            own = np.flatnonzero(patterns == pattern)
-            gaps = shared if pattern < 0 else shared | {int(pattern)}
-            part = self._part(gaps, [target, *given, *xs[own].tolist()])
+        for own, part in self._parts_of(target, xs, given):
             rows[own] = part.rows
             if part.test is None:
                 continue
@@ -162,7 +172,7 @@ class Pairwise(IndependenceTest):
             )
             statistic[own], dof[own], reliable[own] = found.statistic, found.dof, found.reliable
             log_p[own] = found.log_p
-        return _PairwiseScreen(xs, tuple(given), statistic, dof, reliable, log_p, rows)
+        return PairwiseScreen(xs, tuple(given), statistic, dof, reliable, log_p, rows)
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
@@ -180,7 +190,7 @@ class Pairwise(IndependenceTest):
             found = super().first_dependent(target, candidates, given, log_alpha, poll=poll)
         asked = xs[: len(found)]
         rows = np.array([self.rows_of((x, target, *given)) for x in asked.tolist()], np.int64)
-        return _PairwiseScreen(asked, tuple(given), found.statistic, found.dof, found.reliable, found.log_p, rows)
+        return PairwiseScreen(asked, tuple(given), found.statistic, found.dof, found.reliable, found.log_p, rows)
 
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
@@ -212,7 +222,7 @@ class Pairwise(IndependenceTest):
             self.rows_of((x, target, *sets[which])) if reliable else self.rows_of((x, target))
             for x, which, reliable in zip(asked.tolist(), found.which.tolist(), found.reliable.tolist(), strict=True)
         ]
-        return _PairwiseSubsets(asked, found, sets, np.array(rows, np.int64)), tally
+        return PairwiseSubsets(asked, found, sets, np.array(rows, np.int64)), tally
 
     # --- parts of the table --------------------------------------------------------------------------------------
 
@@ -225,6 +235,17 @@ class Pairwise(IndependenceTest):
         patterns = self._pattern[variables]
         patterns[np.isin(patterns, list(known))] = -1
         return patterns
+
+    def _parts_of(
+        self, target: int, xs: NDArray[np.uint32], given: Sequence[int]
+    ) -> Iterator[tuple[NDArray[np.intp], _Part]]:
+        """Yield the indices of candidates that have the same gaps, with the part of the table for them."""
+        shared = self._gaps((target, *given))
+        patterns = self._beyond(xs, shared)
+        for pattern in np.unique(patterns):
+            own = np.flatnonzero(patterns == pattern)
+            gaps = shared if pattern < 0 else shared | {int(pattern)}
+            yield own, self._part(gaps, [target, *given, *xs[own].tolist()])
 
     def _complete(self, gaps: Gaps) -> NDArray[np.bool_]:
         complete = np.ones(self.table.rows, bool)
@@ -337,64 +358,3 @@ class _OneByOne(IndependenceTest):
                     tally.add(len(query.fixed) + larger, 0, n_subsets(len(others), exhausted, larger))
                 break
         return weakest
-
-
-class _PairwiseScreen(ScreenResult):
-    """A screen whose answers come from different rows."""
-
-    def __init__(
-        self,
-        candidates: NDArray[np.uint32],
-        given: tuple[int, ...],
-        statistic: Floats,
-        dof: Floats,
-        reliable: NDArray[np.bool_],
-        log_p: Floats,
-        rows: NDArray[np.int64],
-    ) -> None:
-        super().__init__(candidates, given, statistic, dof, reliable, log_p)
-        self.rows: NDArray[np.int64] = rows
-
-    def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
-        return _PairwiseScreen(
-            xs,
-            self.given,
-            self.statistic[indices],
-            self.dof[indices],
-            self.reliable[indices],
-            self.log_p[indices],
-            self.rows[indices],
-        )
-
-    def _of_arrays(self) -> Callable[..., ScreenResult]:
-        return ScreenResult
-
-    def outcome(self, index: int) -> Outcome:
-        """Return one answer."""
-        return _outcome(self, index)
-
-
-class _PairwiseSubsets(SubsetResult):
-    """Answers of a subset search, from different rows."""
-
-    def __init__(
-        self, xs: NDArray[np.uint32], found: SubsetResult, sets: Sequence[Sequence[int]], rows: NDArray[np.int64]
-    ) -> None:
-        verdict = np.where(found.separated, 2, found.reliable).astype(np.int32)
-        super().__init__(xs, found.statistic, found.dof, found.log_p, verdict, found.which, sets)
-        self.rows = rows
-        """The number of rows behind each answer."""
-
-    def outcome(self, index: int) -> Outcome:
-        """Return one answer."""
-        return _outcome(self, index)
-
-
-def _outcome(answers: _PairwiseScreen | _PairwiseSubsets, k: int) -> Outcome:
-    return Outcome(
-        float(answers.statistic[k]),
-        float(answers.dof[k]),
-        float(answers.log_p[k]),
-        bool(answers.reliable[k]),
-        int(answers.rows[k]),
-    )

@@ -47,6 +47,7 @@ from serape.data.table import Table
 from serape.data.weights import Weights
 from serape.errors import DataError, abbreviate
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import CORRELATION, RANK_CORRELATION, Effects, in_bits
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
@@ -57,6 +58,8 @@ class CorrelationTest(IndependenceTest):
     """A test of independence by the partial correlations of a Table's continuous columns."""
 
     distribution: ClassVar[Literal["fisher-z", "student-t"]]
+    measure: ClassVar[int] = CORRELATION
+    has_effect = True
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -122,6 +125,13 @@ class CorrelationTest(IndependenceTest):
         (x, y), (given, _) = self._find([x, y]).tolist(), self._find_set(given)
         statistic, dof, log_p, reliable = self._native.test(x, y, given)
         return Outcome(statistic, dof, log_p, reliable, self.rows)
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return the partial correlations with their signs, and in bits."""
+        r = self._native.correlations(self._find_one(target), self._find(candidates), self._find_set(given)[0])
+        return Effects.of(in_bits(self.information(statistic, dof, None)), self.measure, r)
 
     def screen(
         self,
@@ -222,6 +232,7 @@ class Spearman(PartialCorrelation):
     """Partial rank correlation: `PartialCorrelation` of ranks, so it detects any monotone dependence."""
 
     name = "spearman"
+    measure = RANK_CORRELATION
 
     def _column(self, values: Floats) -> Floats:
         return _ranks(values, self.table.weights)

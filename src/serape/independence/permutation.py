@@ -41,8 +41,9 @@ from numpy.typing import NDArray
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate, is_integer
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import CORRELATION, Effects, in_bits
 from serape.independence.g2 import G2
-from serape.independence.outcomes import Floats, Outcome, Rows
+from serape.independence.outcomes import Candidates, Floats, Outcome, Rows
 from serape.independence.trend import strata
 
 PermutationStatistic = Literal["g2", "correlation"]
@@ -66,6 +67,8 @@ Draw = Callable[[int], Floats]
 
 class Permutation(IndependenceTest):
     """G² or |partial correlation| against its distribution under permutation."""
+
+    has_effect = True
 
     def __init__(
         self,
@@ -136,6 +139,17 @@ class Permutation(IndependenceTest):
             answer = self._compute(first, second, sorted(question[1], key=self.variables.__getitem__))
             self._answers[question] = answer
         return answer
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return G² in bits and Cramér's V, or the partial correlations with their signs, and in bits."""
+        if self._asymptotic is not None:
+            return self._asymptotic.effects(target, candidates, given, statistic, dof)
+        basis = _basis([self._numbers(z) for z in given], self.table.rows)
+        of_target, *of_candidates = (_residual(self._numbers(int(v)), basis) for v in (target, *candidates))
+        r = np.array([math.nan if of_target is None or x is None else float(x @ of_target) for x in of_candidates])
+        return Effects.of(in_bits(self.information(statistic, dof, None)), CORRELATION, r)
 
     def _compute(self, x: int, y: int, given: list[int]) -> Outcome:
         random = self._random(x, y, given)

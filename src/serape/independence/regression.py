@@ -25,6 +25,7 @@ import math
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import Effects, likelihood_bits
 from serape.independence.logistic import Fit, Ints, fit, grouped
 from serape.independence.mixed import check_complete, scale
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
@@ -48,6 +50,7 @@ class RegressionTest(IndependenceTest):
     """Linear and multinomial logistic regressions of x on y and of y on x, combined."""
 
     name = "regression"
+    has_effect = True
 
     def __init__(self, table: Table, minimum: float = 5.0) -> None:
         if not minimum > 0:
@@ -72,10 +75,23 @@ class RegressionTest(IndependenceTest):
         parameters = self._parameters(x, y, given)
         if not self._possible(parameters):
             return self._outcome(None, enough=False)
+        found = self._compare(x, y, self._base(given))
+        return self._outcome(None if found is None else found.log_p, self.rows >= self.minimum * parameters)
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return the likelihood ratio in bits, that of the regression with the smaller one; this fits them again."""
+        del statistic, dof
         base = self._base(given)
+        found = [self._compare(int(x), target, base) for x in candidates]
+        ratio = np.array([math.nan if one is None else one.likelihood_ratio for one in found])
+        return Effects.of(likelihood_bits(ratio, self.rows))
+
+    def _compare(self, x: int, y: int, base: _Base) -> _Comparison | None:
         # The lower position first, so that x and y may change places and give the same bits.
         first, second = (_Side(self, v, base) for v in sorted((x, y)))
-        return self._outcome(_both_ways(first, second), self.rows >= self.minimum * parameters)
+        return _both_ways(first, second)
 
     def screen(
         self,
@@ -107,7 +123,7 @@ class RegressionTest(IndependenceTest):
                 block = []
             else:
                 found = _both_ways(_Side(self, x, side.base), side)
-                log_p[k] = math.nan if found is None else found
+                log_p[k] = math.nan if found is None else found.log_p
             if poll is not None:
                 poll()
         if block and side is not None:
@@ -212,6 +228,13 @@ class _Base:
     cells: tuple[Ints, int] | None
 
 
+class _Comparison(NamedTuple):
+    """Log p of a regression with a variable against the one without, and the likelihood ratio 2 (L₁ − L₀)."""
+
+    log_p: float
+    likelihood_ratio: float
+
+
 class _Side:
     """One of the two variables of a question, as predictor and as response."""
 
@@ -263,8 +286,8 @@ class _Side:
         start[0] = np.log(counts[:-1] / counts[-1])  # the scaled design starts with a column of ones
         return fit(*grouped(design, codes, levels, self.base.cells), start)
 
-    def log_p(self, other: _Side) -> float | None:
-        """Return log p of adding the other variable to the regression of this one on z; None if there is no test."""
+    def compare(self, other: _Side) -> _Comparison | None:
+        """Return the test of adding the other variable to the regression of this one on z; None if there is no test."""
         added = other.added
         size = added.shape[1]
         if size == 0:
@@ -276,7 +299,8 @@ class _Side:
             slopes = added.T @ self.residual
             unexplained = self.residual - added @ slopes
             remaining = max(float(unexplained @ unexplained), SINGULAR * self.left)
-            return _core.f_log_sf(float(slopes @ slopes), remaining, size, rest)
+            log_p = _core.f_log_sf(float(slopes @ slopes), remaining, size, rest)
+            return _Comparison(log_p, len(added) * math.log(self.left / remaining))
         codes, levels = self.labels
         if levels < 2:
             return None
@@ -295,18 +319,20 @@ class _Side:
         if not both.converged:
             return None
         statistic = max(2.0 * (both.log_likelihood - alone.log_likelihood), 0.0)
-        return _core.chi_square_log_sf(statistic, float(size * (levels - 1)))
+        return _Comparison(_core.chi_square_log_sf(statistic, float(size * (levels - 1))), statistic)
 
 
-def _both_ways(x: _Side, y: _Side) -> float | None:
-    """Return the combined log p of the two regressions."""
-    one = x.log_p(y)
+def _both_ways(x: _Side, y: _Side) -> _Comparison | None:
+    """Return the combined log p of the two regressions, and the smaller likelihood ratio."""
+    one = x.compare(y)
     if one is None:
         return None
     if x.continuous and y.continuous:
         return one  # the other p-value is equal
-    other = y.log_p(x)
-    return None if other is None else combined(one, other)
+    other = y.compare(x)
+    if other is None:
+        return None
+    return _Comparison(combined(one.log_p, other.log_p), min(one.likelihood_ratio, other.likelihood_ratio))
 
 
 def combined(one: float, other: float) -> float:

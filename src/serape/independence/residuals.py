@@ -48,8 +48,10 @@ import numpy as np
 from serape import _core
 from serape.data.table import Table
 from serape.independence.base import IndependenceTest
+from serape.independence.contingency import other_statistic
+from serape.independence.effects import CORRELATION, Effects, in_bits, table_effects
 from serape.independence.mixed import check_complete
-from serape.independence.outcomes import Candidates, Outcome, Poll, Tally, as_positions
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult, native_result
@@ -60,6 +62,7 @@ class Residuals(IndependenceTest):
 
     name = "residuals"
     curved = True
+    has_effect = True
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -111,6 +114,29 @@ class Residuals(IndependenceTest):
         self._hand_over((query.target, *query.fixed, *query.pool, *query.xs))
         found = self._native.search_subsets(query.native(), threads, poll)
         return native_result(found, self.rows)
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return Wilks' Λ of the third step in bits, and the correlation of the residual scores of two numbers.
+
+        Curved dependence is no part of it. Categories alone have G² in bits, and Cramér's V.
+        """
+        del dof
+        xs, named = as_positions(candidates), list(map(int, given))
+        self._hand_over((target, *named, *xs.tolist()))
+        found = Effects.unknown(len(xs))
+        numbers = np.array([int(x) in self._numbers for x in xs], bool)
+        counted = ~numbers & (self.table.weights is None and self._numbers.isdisjoint((target, *named)))
+        if counted.any():
+            packed = self.table.codes_alone
+            x2 = other_statistic(packed, "g2", target, xs[counted], named)
+            levels = np.minimum([self.table.levels(int(x)) for x in xs[counted]], self.table.levels(target))
+            found.put(counted, table_effects(statistic[counted], x2, self.rows, levels))
+        if not counted.all():
+            log_lambda, r = self._native.effects(target, xs[~counted], named)
+            found.put(~counted, Effects.of(in_bits(-0.5 * log_lambda), CORRELATION, r))
+        return found
 
     def _hand_over(self, variables: Iterable[int]) -> None:
         """Let the core score some variables, each once."""

@@ -19,8 +19,9 @@ import numpy as np
 from serape import _core
 from serape.data.table import Table
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import Effects
 from serape.independence.g2 import G2
-from serape.independence.outcomes import Floats, Outcome
+from serape.independence.outcomes import Candidates, Floats, Outcome
 from serape.independence.trend import strata
 from serape.types import DofRule, ReliabilityRule
 
@@ -30,6 +31,7 @@ class ShrunkenG2(IndependenceTest):
 
     name = "g2-shrinkage"
     likelihood_ratio = True
+    has_effect = True
 
     def __init__(
         self, table: Table, dof: DofRule = "auto", reliability: ReliabilityRule = "dof", minimum: float = 5.0
@@ -43,6 +45,12 @@ class ShrunkenG2(IndependenceTest):
     def check(self, variables: Container[int]) -> None:
         """Refuse continuous columns."""
         self.table.check_categorical(f"test {self.name!r}", variables)
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return the statistic in bits and Cramér's V."""
+        return self._plain.effects(target, candidates, given, statistic, dof)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows per cell of the table of the variables."""

@@ -12,6 +12,7 @@ from serape import _core
 from serape.engines import Engine
 from serape.errors import DataError
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import CORRELATION, Effects, in_bits
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, as_positions
 from serape.independence.partial_correlation import information_of_t
 from serape.independence.screens import ScreenResult, as_screen_result
@@ -27,6 +28,7 @@ class SummedTest(IndependenceTest):
     """
 
     name = "partial-correlation"
+    has_effect = True
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -61,17 +63,26 @@ class SummedTest(IndependenceTest):
         del threads, poll
         return as_screen_result(candidates, given, self._outcomes(target, as_positions(candidates).tolist(), given))
 
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return the partial correlations with their signs, and in bits."""
+        r = np.array(self._correlations(target, as_positions(candidates).tolist(), given))
+        return Effects.of(in_bits(self.information(statistic, dof, None)), CORRELATION, r)
+
     def _outcomes(self, target: int, candidates: Sequence[int], given: Sequence[int]) -> list[Outcome]:
+        rows = self.engine.rows
+        dof = rows - len(given) - 2
+        return [_outcome(r, dof, rows) for r in self._correlations(target, candidates, given)]
+
+    def _correlations(self, target: int, candidates: Sequence[int], given: Sequence[int]) -> list[float]:
         rows, fixed = self.engine.rows, [*given, target]
         sums = self.engine.gram(fixed, [*fixed, *candidates])
         means = sums.other_sums / rows
         covariance = sums.products / rows - np.outer(sums.sums / rows, means)
         variance = sums.other_squares / rows - means**2
-        dof = rows - len(given) - 2
-        return [
-            _outcome(_partial_correlation(covariance, variance, len(fixed), len(fixed) + k), dof, rows)
-            for k in range(len(candidates))
-        ]
+        n = len(fixed)
+        return [_partial_correlation(covariance, variance, n, n + k) for k in range(len(candidates))]
 
 
 def _partial_correlation(covariance: NDArray[np.float64], variance: NDArray[np.float64], n: int, x: int) -> float:

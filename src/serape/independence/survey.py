@@ -23,6 +23,7 @@ from serape.data.table import Table
 from serape.engines.weighted import Division, Labels, WeightedRows
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import check_rules
+from serape.independence.effects import Effects, table_effects
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 from serape.types import DofRule, ReliabilityRule
@@ -39,6 +40,8 @@ class _Divided(NamedTuple):
 
 class SurveyTest(IndependenceTest):
     """G² or X² of weighted counts."""
+
+    has_effect = True
 
     def __init__(
         self,
@@ -106,6 +109,20 @@ class SurveyTest(IndependenceTest):
             if poll is not None:
                 poll()
         return ScreenResult(positions, tuple(map(int, given)), statistic, dof, reliable, _core.chi_square_log_sf)
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return G² in bits and Cramér's V; the statistic that the test does not use is computed."""
+        del dof
+        assert self.table.weights is not None
+        by_g2 = self.statistic == "g2"
+        twin = SurveyTest(self.table, "x2" if by_g2 else "g2", "adjusted", None)
+        divided = self._divided(target, given)
+        other = np.array([twin._outcome(int(x), target, given, divided).statistic for x in candidates])
+        least = np.minimum([self.table.levels(int(x)) for x in candidates], self.table.levels(target))
+        g2, x2 = (statistic, other) if by_g2 else (other, statistic)
+        return table_effects(g2, x2, self.table.weights.effective, least)
 
     # --- inside --------------------------------------------------------------------------------------------------
 

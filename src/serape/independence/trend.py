@@ -28,6 +28,7 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import CORRELATION, Effects, correlation_bits
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 
@@ -38,6 +39,7 @@ class Trend(IndependenceTest):
     """Mantel's test of linear-by-linear association between ordered categories, within strata."""
 
     name = "trend"
+    has_effect = True
 
     def __init__(self, table: Table, minimum: float = 5.0) -> None:
         if not minimum > 0:
@@ -64,9 +66,17 @@ class Trend(IndependenceTest):
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given; the statistic is computed even if the test is not reliable."""
-        statistic, dof, reliable = (answer[0].item() for answer in self._answers(y, [x], given, None))
+        statistic, dof, reliable = (answer[0].item() for answer in self._answers(y, [x], given, None)[:3])
         log_p = _core.chi_square_log_sf(statistic, 1.0) if dof else math.nan
         return Outcome(statistic, dof, log_p, reliable, self.rows)
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return the correlation of the scores within strata, and in bits."""
+        del statistic, dof
+        r = self._answers(target, candidates, given, None)[3]
+        return Effects.of(correlation_bits(r), CORRELATION, r)
 
     def screen(
         self,
@@ -79,16 +89,17 @@ class Trend(IndependenceTest):
     ) -> ScreenResult:
         """Test every candidate against the target given one set, in one pass over the candidates' scores."""
         del threads
-        statistic, dof, reliable = self._answers(target, candidates, given, poll)
+        statistic, dof, reliable, _ = self._answers(target, candidates, given, poll)
         statistic[~reliable] = math.nan
         return ScreenResult(as_positions(candidates), tuple(given), statistic, dof, reliable, _core.chi_square_log_sf)
 
     def _answers(
         self, target: int, candidates: Candidates, given: Sequence[int], poll: Poll | None
-    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    ) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
+        """Return statistic, dof, reliability and the correlation within strata."""
         order, starts, sizes = self._strata(given)
         count = len(candidates)
-        numerator, variance, rows = np.zeros(count), np.zeros(count), np.zeros(count)
+        numerator, variance, rows, squares = (np.zeros(count) for _ in range(4))
         if len(starts):
             y = self._scores([target], order)
             sum_y = np.add.reduceat(y, starts, axis=1)
@@ -103,12 +114,14 @@ class Trend(IndependenceTest):
                 spread_x = sizes * np.add.reduceat(x * x, starts, axis=1) - sum_x * sum_x
                 numerator[part] = ((sizes * sum_xy - sum_x * sum_y) / sizes).sum(axis=1)
                 variance[part] = (spread_x * spread_y / (sizes * sizes * (sizes - 1))).sum(axis=1)
+                squares[part] = (spread_x / sizes).sum(axis=1) * (spread_y / sizes).sum()
                 rows[part] = ((sizes - 1) * ((spread_x > 0) & (spread_y > 0))).sum(axis=1)
                 if poll is not None:
                     poll()
         varies = variance > 0
         statistic = np.divide(numerator * numerator, variance, out=np.zeros(count), where=varies)
-        return statistic, varies.astype(np.float64), varies & (rows >= self.minimum)
+        correlation = np.divide(numerator, np.sqrt(squares), out=np.full(count, math.nan), where=varies)
+        return statistic, varies.astype(np.float64), varies & (rows >= self.minimum), correlation
 
     def _scores(self, variables: Candidates, order: NDArray[np.intp]) -> Floats:
         """Return the scores, one line per variable."""

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from serape.data.table import Table
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import Effects
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.semiparametric import scaled_chi_square_log_sf
@@ -44,6 +45,7 @@ class X2Moments(IndependenceTest):
     """X² against the scaled chi-square distribution with its mean and variance under permutation within strata."""
 
     name = "x2-moments"
+    has_effect = True
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -54,6 +56,12 @@ class X2Moments(IndependenceTest):
     def check(self, variables: Container[int]) -> None:
         """Refuse continuous columns."""
         self.table.check_categorical(f"test {self.name!r}", variables)
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return G² in bits and Cramér's V."""
+        return self._asymptotic.effects(target, candidates, given, statistic, dof)
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows per cell of the table of the variables."""

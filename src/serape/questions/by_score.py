@@ -11,6 +11,7 @@ from serape.errors import OptionError, abbreviate, is_integer, suggestion
 from serape.independence import IndependenceTest
 from serape.knowledge import Knowledge
 from serape.progress import Progress, StatusLine, progress_callback
+from serape.questions.edge_evidence import test_attributes
 from serape.questions.query import Query
 from serape.questions.run import Run
 from serape.results.call import Call
@@ -94,13 +95,8 @@ def _score_evidence(
             evidence: dict[str, Any] = {"gain": score.family(y, [*rest, x]) - score.family(y, rest)}
             if test is not None:
                 outcome = test.test(x, y, rest)
-                evidence.update(
-                    statistic=outcome.statistic,
-                    dof=outcome.dof,
-                    log_p=outcome.log_p,
-                    reliable=outcome.reliable,
-                    given=tuple(names[z] for z in rest),
-                )
+                effect = test.effect_of(x, y, rest, outcome) if outcome.reliable else None
+                evidence |= test_attributes(outcome, tuple(names[z] for z in rest), effect)
             found[frozenset((names[x], names[y]))] = evidence
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,8 +21,8 @@ _ONE_TEST = "there is one test and no search"
 @question(
     without=dict.fromkeys(
         (
-            "algorithm", "alpha", "fdr", "fdr_method", "max_conditioning", "random_state", "knowledge", "known_members",
-            "forbidden_members", "n_jobs", "progress", "max_seconds", "max_tests",
+            "algorithm", "alpha", "fdr", "fdr_method", "min_effect", "max_conditioning", "random_state", "knowledge",
+            "known_members", "forbidden_members", "n_jobs", "progress", "max_seconds", "max_tests",
         ),
         _ONE_TEST,
     )
@@ -36,7 +37,8 @@ def ci_test(
     """Test X ⊥ Y | given on data.
 
     The test is performed even if it is not reliable; `reliable` of the outcome is then False. With 0 degrees of freedom
-    p is NaN and the outcome is not reliable. `dof="auto"` is "full".
+    p is NaN and the outcome is not reliable. `dof="auto"` is "full". The `effect` of a reliable outcome is the effect
+    size, if the test has one.
     """
     refuse(ci_test, settings)
     asked = Settings.of(**settings)
@@ -52,7 +54,9 @@ def ci_test(
         raise OptionError(f"{twice[0]!r} occurs twice in the question; x, y and the given variables must all differ")
     refuse_identifiers(table_of(source), "the variable", positions)
     source.check(positions)
-    return source.test(positions[0], positions[1], tuple(positions[2:]))
+    x_at, y_at, *rest = positions
+    outcome = source.test(x_at, y_at, rest)
+    return replace(outcome, effect=source.effect_of(x_at, y_at, rest, outcome)) if outcome.reliable else outcome
 
 
 def make_source(data: Any, settings: Settings) -> IndependenceTest:

@@ -56,7 +56,7 @@ class Counterexample:
 @question(
     without=dict.fromkeys(
         (
-            "test", "alpha", "fdr", "fdr_method", "dof", "reliability", "knowledge", "known_members",
+            "test", "alpha", "fdr", "fdr_method", "min_effect", "dof", "reliability", "knowledge", "known_members",
             "forbidden_members", "kinds", "missing", "ignore", "header", "na_values", "sample_weight", "weight_kind",
             "groups", "n_jobs", "progress", "max_seconds", "max_tests",
         ),

@@ -47,7 +47,7 @@ def bound(
     adjusted = dict(zip(log_p, search.fdr.adjusted(log_p.values(), hypotheses).tolist(), strict=True))
     dropped = () if stepwise else tuple(x for x, value in log_p.items() if value > level)
     found = Discoveries(math.exp(min(level, search.log_alpha)), adjusted, dropped)
-    return _without(answer, set(dropped)), found
+    return without_members(answer, set(dropped)), found
 
 
 def edge_log_p(search: Search, x: int, y: int, *, either: bool) -> float:
@@ -99,7 +99,8 @@ def _weakest(search: Search, target: int, answer: Answer, either: bool) -> dict[
     return {x: of_spouse(x, spouses[x]) if x in spouses else of_edge(x, target) for x in members}
 
 
-def _without(answer: Answer, dropped: set[int]) -> Answer:
+def without_members(answer: Answer, dropped: Collection[int]) -> Answer:
+    """Return an answer without some of its members."""
     if not dropped:
         return answer
 

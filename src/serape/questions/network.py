@@ -17,11 +17,11 @@ from serape.questions.run import (
     Run,
     StructureQuery,
     checked_rule,
-    find_neighbours,
     find_skeleton,
     oriented_result,
     refuse_unused,
     resolve_learner,
+    strong_neighbours,
 )
 from serape.results.structure import Structure
 from serape.settings import FIELDS, RunSettings, Settings, question
@@ -145,7 +145,7 @@ def _hybrid(
         scores = score_of(whole if table is None else table, wanted, equivalent_sample_size)
         run = Run.of(own, asked, settings)
         check_score(chosen, scores, run.knowledge, options["max_parents"])
-        return scored_result(run, own, chosen, scores, find_neighbours(run, own, rule, checkpoint), options)
+        return scored_result(run, own, chosen, scores, strong_neighbours(run, own, rule, checkpoint), options)
 
     return StructureQuery(ask, query.source, query.knowledge, query.known)
 

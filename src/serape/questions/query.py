@@ -22,10 +22,12 @@ from serape.knowledge import BoundKnowledge
 from serape.local.answer import Answer
 from serape.local.registry import Algorithm
 from serape.progress import ProgressCallback, StatusLine
+from serape.questions.answers import checked_answer
 from serape.questions.choice import Choice, Reader, check_algorithm_options, choose_local
 from serape.questions.constraints import refuse_identifiers, resolve_constraints
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
+from serape.questions.min_effect import check_has_effect, without_weak
 from serape.questions.untested import untested_note
 from serape.results.call import Call
 from serape.results.explanation import Evidence
@@ -55,6 +57,7 @@ class Query:
     """Known members of the answer, by target."""
     constraints: Mapping[str, Any] = field(default_factory=dict)
     """Knowledge, known and forbidden members, as settings with names of variables."""
+    min_effect: float | None = None
 
     @classmethod
     def resolve(
@@ -91,6 +94,7 @@ class Query:
         if len(source.variables) < 2:
             raise DataError("the table has one column; a blanket needs at least one other")
         source.check(searched(source))
+        check_has_effect(source, asked.min_effect)
         bound = asked.max_conditioning
         if bound == "auto":
             bounded = algorithm.separates_by_subsets and table_of(source) is not None
@@ -100,7 +104,7 @@ class Query:
         fdr = None if asked.fdr is None else FalseDiscoveryRate(float(asked.fdr), method, math.log(asked.alpha))
         return cls(
             finds, algorithm, source, asked.alpha, bound, asked.random_state, settings.options, fdr, settings.run,
-            make_source,
+            make_source, min_effect=asked.min_effect,
         )  # fmt: skip
 
     @classmethod
@@ -224,7 +228,7 @@ class Query:
 
     def answer(self, search: Search, target: int) -> Answer:
         """Return the algorithm's answer about a target, in positions."""
-        return self._checked(self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
+        return checked_answer(self, self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
 
     def discovered(self, search: Search, target: int) -> tuple[Answer, Discoveries]:
         """Return the answer about a target, without what a bound on the false discovery rate does not allow."""
@@ -247,7 +251,8 @@ class Query:
 
     def cache(self, targets: int) -> StepCache | None:
         """Return a cache that searches for many targets can share, or None if it has no use."""
-        return StepCache() if self.algorithm.shares and self.random_state is None and targets > 1 else None
+        shares = self.algorithm.shares and self.random_state is None
+        return StepCache() if shares and targets > 1 and self.min_effect is None else None  # effects need evidence
 
     @staticmethod
     def detached(result: Result) -> Result:
@@ -272,49 +277,6 @@ class Query:
         """Return the members that are known or required."""
         return {*self.known.get(target, ()), *self.required(target)}
 
-    def _checked(self, answer: Any, target: int) -> Answer:
-        """Return the answer of an algorithm, checked and in positions."""
-        if isinstance(answer, Answer):
-            spouses = answer.spouses
-            neighbours = self._positions(answer.parents_children, target)
-            return Answer(
-                self._with_known(self._positions(answer.blanket, target), target),
-                self._with_known(neighbours, target, neighbours=self.finds == "blanket"),
-                None
-                if spouses is None
-                else {self._position_of(s): self._positions(via, target) or () for s, via in spouses.items()},
-            )
-        if not isinstance(answer, Collection) or isinstance(answer, str):
-            raise InputTypeError(
-                f"algorithm {self.algorithm.name!r} must return the variables it found or a serape.Answer, "
-                f"not {answer!r:.60}"
-            )
-        found = self._with_known(self._positions(answer, target), target)
-        return Answer(blanket=found) if self.finds == "blanket" else Answer(parents_children=found)
-
-    def _with_known(
-        self, found: tuple[int, ...] | None, target: int, *, neighbours: bool = False
-    ) -> tuple[int, ...] | None:
-        """Return the found and the known members; for `neighbours` within a blanket, only the required ones."""
-        if found is None:
-            return None
-        known = () if neighbours else self.known.get(target, ())
-        return tuple(sorted({*found, *self.required(target), *known}))
-
-    def _position_of(self, variable: int | str) -> int:
-        """Return the position of a variable in an answer, where a number is a position and not a name."""
-        if is_integer(variable) and 0 <= int(variable) < len(self.source.variables):
-            return int(variable)
-        return position(self.source, variable)
-
-    def _positions(self, variables: Collection[int | str] | None, target: int) -> tuple[int, ...] | None:
-        if variables is None:
-            return None
-        found = {self._position_of(v) for v in variables}
-        if target in found:
-            raise OptionError(f"algorithm {self.algorithm.name!r} returned the target as a member of its own blanket")
-        return tuple(sorted(found))
-
     def _result(
         self,
         search: Search,
@@ -327,6 +289,8 @@ class Query:
         *,
         complete: bool = False,
     ) -> Result:
+        search.reconcile_sides(self._members(answer))
+        answer = without_weak(self, search, target, answer) if complete else answer
         names = self.source.variables
         table = table_of(self.source)
 
@@ -337,7 +301,6 @@ class Query:
         neighbours = named(answer.parents_children)
         inside = {int(v) for v in (*(answer.blanket or ()), *(answer.parents_children or ()))}
         interchangeable, duplicate_notes = describe_duplicates(table, names, target, inside)
-        search.reconcile_sides(self._members(answer))
         return Result(
             target=names[target],
             finds=self.finds,
@@ -396,6 +359,7 @@ class Query:
             "reliability": getattr(self.source, "reliability", None),
             "dof": getattr(self.source, "dof", None),
             **({} if self.fdr is None else {"fdr": self.fdr.rate, "fdr_method": self.fdr.method}),
+            **({} if self.min_effect is None else {"min_effect": float(self.min_effect)}),
             **self.options,
             **self.constraints,
         }

@@ -10,8 +10,10 @@ import networkx as nx
 from serape._keywords import Keywords
 from serape.errors import Interrupted, OptionError, is_integer
 from serape.progress import StatusLine, progress_callback
+from serape.questions.edge_evidence import edge_evidence
+from serape.questions.min_effect import remove_weak_edges
 from serape.questions.query import Query
-from serape.questions.run import edge_evidence, edges_of, resolve_learner, source_notes
+from serape.questions.run import edges_of, resolve_learner, source_notes
 from serape.results.structure import undirected
 from serape.search import Budget, BudgetSpent, Search
 from serape.settings import Settings, question
@@ -37,9 +39,9 @@ def region(
     Returns
     -------
     networkx.Graph
-        Nodes have a `distance` from the target; edges the `statistic`, `dof`, `log_p` and `given` of the weakest
-        association of the two given nothing or one neighbour. The attributes of the graph (`graph.graph`) record how
-        it was found: `target`, `depth`, `algorithm`, `tests`, `skipped`, `seconds`, `notes`, `complete`.
+        Nodes have a `distance` from the target; edges the `statistic`, `dof`, `log_p`, `effect` and `given` of the
+        weakest association of the two given nothing or one neighbour. The attributes of the graph (`graph.graph`)
+        record how it was found: `target`, `depth`, `algorithm`, `tests`, `skipped`, `seconds`, `notes`, `complete`.
 
     Raises
     ------
@@ -67,6 +69,9 @@ def region(
     try:
         grown.grow(int(depth))
         weigh_edges(search, found)
+        if weak := remove_weak_edges(query, found):
+            search.notes += weak
+            grown.forget_unreached(at)
         complete = True
     except KeyboardInterrupt:
         interrupted = True
@@ -78,7 +83,7 @@ def region(
     graph = undirected(
         (names[x] for x in grown.distance),
         edges_of(grown.neighbours, names),
-        edge_evidence(found.weakest, names),
+        edge_evidence(query.source, found, names),
     )
     nx.set_node_attributes(graph, {names[x]: steps for x, steps in grown.distance.items()}, "distance")
     graph.graph.update(
@@ -130,6 +135,15 @@ class _Region:
                             self.distance[y] = step
                             next_frontier.append(y)
             frontier = next_frontier
+
+    def forget_unreached(self, target: int) -> None:
+        """Leave out the variables that no path of edges joins to the target, and find the distances again."""
+        graph: nx.Graph[int] = nx.Graph([(x, y) for x, others in self.neighbours.items() for y in others])
+        graph.add_node(target)
+        reached = nx.single_source_shortest_path_length(graph, target)
+        self.distance = {x: reached[x] for x in self.distance if x in reached}
+        for x in self.neighbours.keys() - self.distance.keys():
+            del self.neighbours[x]
 
     def _neighbourhood(self, x: int) -> set[int]:
         if x not in self._neighbourhoods:

@@ -21,6 +21,8 @@ from serape.progress import StatusLine, progress_callback
 from serape.questions.checkpoint import Checkpoint
 from serape.questions.choice import choose_learner
 from serape.questions.discoveries import bound_edges, of_sides
+from serape.questions.edge_evidence import edge_evidence
+from serape.questions.min_effect import remove_weak_edges
 from serape.questions.neighbourhoods import find_neighbourhoods, join, join_required
 from serape.questions.query import Query
 from serape.results.call import Call
@@ -29,7 +31,7 @@ from serape.search import Budget, BudgetSpent
 from serape.settings import RunSettings, Settings
 from serape.skeletons.edges import find_separations, pairs_of, weigh_edges
 from serape.skeletons.pc import separate_neighbours
-from serape.skeletons.skeleton import Pair, PairTest, Skeleton
+from serape.skeletons.skeleton import Pair, Skeleton
 from serape.structure.graphs import PartlyDirected
 from serape.structure.orientation import orient
 from serape.structure.scores import Score
@@ -256,17 +258,33 @@ def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathL
                 drop_edges(run, query, found.neighbours, log_p)
         if query.knowledge is not None:
             join_required(found.neighbours, query.knowledge)
+        run.notes += remove_weak_edges(query, found)
         return found
     found.neighbours = find_neighbours(run, query, rule, checkpoint)
     if run.complete:
         with _Phase(run, query) as search:
-            find_separations(search, found, weigh_edges(search, found))
+            pools = weigh_edges(search, found)
+            run.notes += remove_weak_edges(query, found)
+            strong = {x: [y for y in pool if y in found.neighbours[x]] for x, pool in pools.items()}
+            find_separations(search, found, strong)
     return found
+
+
+def strong_neighbours(
+    run: Run, query: Query, rule: Rule, checkpoint: str | os.PathLike[str] | None
+) -> dict[int, set[int]]:
+    """Find the neighbourhoods of all variables and combine them, without edges of weak effect."""
+    found = Skeleton(find_neighbours(run, query, rule, checkpoint))
+    if run.complete and query.min_effect is not None:
+        with _Phase(run, query) as search:
+            weigh_edges(search, found)
+            run.notes += remove_weak_edges(query, found)
+    return found.neighbours
 
 
 def skeleton_result(run: Run, query: Query, found: Skeleton) -> Structure:
     """Return a skeleton with its evidence."""
-    graph = undirected(run.names, edges_of(found.neighbours, run.names), edge_evidence(found.weakest, run.names))
+    graph = undirected(run.names, edges_of(found.neighbours, run.names), edge_evidence(query.source, found, run.names))
     return run.result(
         query.algorithm.name, graph, query, finds="skeleton", separating_sets=_named_sets(found, run.names)
     )
@@ -291,7 +309,7 @@ def oriented_result(run: Run, query: Query, found: Skeleton) -> Structure:
 
             oriented = orient(len(names), neighbours, found.separating_set, collider_strength, names, query.knowledge)
             graph, conflicts = oriented.graph, tuple(str(conflict) for conflict in oriented.conflicts)
-    evidence = edge_evidence(found.weakest, names)
+    evidence = edge_evidence(query.source, found, names)
     named = graph.to_networkx(names)
     for a, b, attributes in named.edges(data=True):
         attributes.update(evidence.get(frozenset((a, b)), {}))
@@ -311,18 +329,3 @@ def _named_sets(found: Skeleton, names: Sequence[str]) -> dict[frozenset[str], t
         frozenset(names[x] for x in pair): tuple(names[z] for z in answers.given_of(index))
         for pair, (_, _, answers, index) in found.separations.items()
     }
-
-
-def edge_evidence(weakest: Mapping[Pair, PairTest], names: Sequence[str]) -> dict[frozenset[str], dict[str, Any]]:
-    """Return the tests behind edges, by name."""
-    found = {}
-    for pair, (_, _, answers, index) in weakest.items():
-        outcome = answers.outcome(index)
-        found[frozenset(names[x] for x in pair)] = {
-            "statistic": outcome.statistic,
-            "dof": outcome.dof,
-            "log_p": outcome.log_p,
-            "reliable": outcome.reliable,
-            "given": tuple(names[z] for z in answers.given_of(index)),
-        }
-    return found

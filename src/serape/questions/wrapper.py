@@ -24,8 +24,8 @@ from serape.settings import Settings, check_options, question, refuse
 @question(
     without=dict.fromkeys(
         (
-            "algorithm", "test", "alpha", "fdr", "fdr_method", "max_conditioning", "dof", "reliability", "random_state",
-            "knowledge", "known_members", "forbidden_members", "progress", "max_seconds", "max_tests",
+            "algorithm", "test", "alpha", "fdr", "fdr_method", "min_effect", "max_conditioning", "dof", "reliability",
+            "random_state", "knowledge", "known_members", "forbidden_members", "progress", "max_seconds", "max_tests",
         ),
         "the members have been found already",
     ) | dict.fromkeys(("sample_weight", "weight_kind", "groups"), "every row counts once, in folds made by `cv`")

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from serape.results.explanation import p_text
 from serape.results.layout import Point
+from serape.results.lines import MIN_WIDTH, Lines
 from serape.results.pictures import (
     INK,
     MARGIN,
@@ -18,7 +18,6 @@ from serape.results.pictures import (
     box_size,
     check_matplotlib,
     draw_box,
-    line_width,
     sheet,
     text_size,
     wrapped,
@@ -45,7 +44,7 @@ _MEANING: dict[Role, str] = {
     "member": "parent, child or spouse (role unknown)",
 }
 _FAINT = "#9aabbb"
-_MIN_WIDTH, _MAX_WIDTH = 0.6, 3.4
+_MAX_WIDTH = 3.4
 
 
 def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
@@ -59,14 +58,14 @@ def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
     labels = {name: wrapped(name) for name in (*roles, found.target)}
     boxes = {name: box_size(labels[name], font) for name in roles}
     target = box_size(labels[found.target], bold)
-    log_p = _strengths(found, roles)
+    lines = _lines(found, roles)
     ring = lay_around(target, [name for name in roles if name not in children], children, boxes)
 
     small, large = FontProperties(size=points), FontProperties(size=points + 3)
     title = _title(found, n_omitted)
     empty = "" if roles else _empty_sentence(found)
     fine = max(0.55, 1 - 0.01 * max(0, sum(map(len, children.values())) - 10))  # many lines are drawn thinner
-    handles = _legend(roles, log_p, fine)
+    handles = _legend(roles, lines, fine)
     entries = [text_size(handle.get_label(), small)[0] + 0.62 for handle in handles]
     texts = [text_size(title, large)[0], text_size(empty, small)[0] if empty else 0.0]
     width = max(ring.width, *texts, *entries)
@@ -80,7 +79,7 @@ def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
     across, down = width + 2 * MARGIN, above + ring.height + sentence + beneath + 2 * MARGIN
     ax, scale = sheet(middle - across / 2, ring.top - above - MARGIN, across, down, ax)
 
-    _draw_lines(ax, found, ring, target, children, log_p, roles, fine, scale)
+    _draw_lines(ax, found, ring, target, children, lines, roles, fine, scale)
     draw_box(ax, (0.0, 0.0), target, found.target, labels[found.target], bold, TARGET, scale)
     for name, role in roles.items():
         draw_box(ax, ring.centres[name], boxes[name], name, labels[name], font, STYLES[role], scale)
@@ -132,10 +131,13 @@ def members_to_draw(found: Result) -> tuple[dict[str, Role], dict[str, tuple[str
     return roles, {name: common for name, common in children.items() if common}, len(found.members) - len(members)
 
 
-def _strengths(found: Result, names: Iterable[str]) -> dict[str, float]:
-    """Return log p of the deciding tests, NaN where it is unknown; the verdicts of an oracle have no strength."""
+def _lines(found: Result, names: Iterable[str]) -> Lines[str]:
+    """Return the strengths of the deciding tests; the verdicts of an oracle have none."""
     log_p = {name: found.trace.log_p(name) for name in names}
-    return dict.fromkeys(log_p, math.nan) if set(log_p.values()) <= {-math.inf} else log_p
+    if set(log_p.values()) <= {-math.inf}:
+        log_p = dict.fromkeys(log_p, math.nan)
+    effects = {name: found.trace.effect(name) for name in log_p}
+    return Lines({name: math.nan if effect is None else effect.bits for name, effect in effects.items()}, log_p)
 
 
 def _title(found: Result, n_omitted: int) -> str:
@@ -157,19 +159,15 @@ def _table_width(entries: Sequence[float], columns: int) -> float:
     return sum(widths) + 0.2 * (len(widths) - 1)
 
 
-def _width(log_p: float) -> float:
-    return line_width(log_p, max_width=_MAX_WIDTH)
-
-
-def _colour(log_p: float) -> Any:
-    """Return a colour that is darker for a smaller p."""
+def _colour(lines: Lines[str], strength: float) -> Any:
+    """Return a colour that is darker for a stronger association."""
     from matplotlib.colors import to_rgb
 
-    part = 1.0 if math.isnan(log_p) else min(1.0, (_width(log_p) - _MIN_WIDTH) / 2.5)
+    part = 1.0 if math.isnan(strength) else min(1.0, (lines.width_of(strength, _MAX_WIDTH) - MIN_WIDTH) / 2.5)
     return tuple((1 - part) * a + part * b for a, b in zip(to_rgb(_FAINT), to_rgb(INK), strict=True))
 
 
-def _legend(roles: Mapping[str, Role], log_p: Mapping[str, float], fine: float) -> list[Any]:
+def _legend(roles: Mapping[str, Role], lines: Lines[str], fine: float) -> list[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -178,10 +176,9 @@ def _legend(roles: Mapping[str, Role], log_p: Mapping[str, float], fine: float) 
         for role, s in STYLES.items()
         if role in roles.values()
     ]
-    known = [value for value in log_p.values() if not math.isnan(value)]
-    for value in sorted({min(known), max(known)}, reverse=True) if known else ():
-        width = max(_MIN_WIDTH, _width(value) * fine)
-        handles.append(Line2D([], [], color=_colour(value), linewidth=width, label=f"p = {p_text(value)}"))
+    for value in lines.extremes:
+        width = max(MIN_WIDTH, lines.width_of(value, _MAX_WIDTH) * fine)
+        handles.append(Line2D([], [], color=_colour(lines, value), linewidth=width, label=lines.text(value)))
     return handles
 
 
@@ -191,7 +188,7 @@ def _draw_lines(
     ring: Ring,
     target: Point,
     children: Mapping[str, Sequence[str]],
-    log_p: Mapping[str, float],
+    lines: Lines[str],
     roles: Mapping[str, Role],
     fine: float,
     scale: float,
@@ -199,16 +196,16 @@ def _draw_lines(
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
-    def line(a: str, b: str, route: Sequence[Point], strength: float, directed: bool, dashes: Any = "-") -> None:
+    def line(a: str, b: str, route: Sequence[Point], variable: str, directed: bool, dashes: Any = "-") -> None:
         codes = [Path.MOVETO] + [Path.CURVE4] * (len(route) - 1)
-        width = max(_MIN_WIDTH, _width(strength) * fine)
+        width = max(MIN_WIDTH, lines.width(variable, _MAX_WIDTH) * fine)
         arrow = FancyArrowPatch(
             path=Path(list(route), codes),
             arrowstyle="-|>" if directed else "-",
             mutation_scale=(8 + 1.8 * width) * scale,
             linewidth=width * scale,
             linestyle=dashes,
-            color=_colour(strength),
+            color=_colour(lines, lines.strength[variable]),
             shrinkA=0,
             shrinkB=0,
             joinstyle="miter",
@@ -222,9 +219,9 @@ def _draw_lines(
     for name, end in ring.ends.items():
         dashes = "-" if roles[name] == "parent or child" else (0, (3.5, 2))
         start = _border(target, end)
-        line(found.target, name, [start, *straight(start, end)], log_p[name], name in common, dashes)
+        line(found.target, name, [start, *straight(start, end)], name, name in common, dashes)
     for (spouse, child), route in ring.routes.items():
-        line(spouse, child, route, log_p[spouse], True)
+        line(spouse, child, route, spouse, True)
 
 
 def _border(box: Point, towards: Point) -> Point:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from serape.independence.base import IndependenceTest
+from serape.independence.effects import Effect, Effects
 from serape.independence.outcomes import Outcome
 from serape.records import Records
+from serape.results.effects import DecidingEffects, effect_columns
 
 if TYPE_CHECKING:
     from serape.data.table import Table
@@ -42,6 +44,8 @@ class Explanation:
     history: tuple[str, ...]
     """The steps at which it entered and left, in order."""
     text: str
+    effect: Effect | None = None
+    """The effect size of the deciding test; None if it is not reliable or has none."""
 
     @property
     def p(self) -> float:
@@ -77,8 +81,10 @@ class Evidence:
         target: int = 0,
         rows: int | None = None,
         levels: Sequence[int] = (),
+        effects: DecidingEffects | None = None,
     ) -> None:
         self.names = tuple(names)
+        self._effects = effects or DecidingEffects(len(self.names), None, target)
         self._gather = gather
         self._target = target
         self._rows = rows
@@ -121,6 +127,7 @@ class Evidence:
             target,
             None if table is None else test.rows,
             () if table is None else _Levels(table),
+            DecidingEffects(len(test.variables), test, target),
         )
 
     def detached(self) -> Evidence:
@@ -135,6 +142,7 @@ class Evidence:
             "_target": self._target,
             "_rows": self._rows,
             "_levels": list(self._levels),
+            "_effects": DecidingEffects(len(self.names), None, self._target, self._effects_of(range(len(self.names)))),
         }
 
     @cached_property
@@ -173,6 +181,13 @@ class Evidence:
         k = self.position[variable]
         return float(self._columns["log_p"][k]) if self._columns["reliable"][k] else math.nan
 
+    def effect(self, variable: str) -> Effect | None:
+        """Return the effect size of a variable's deciding test; None if it is unreliable or there is none."""
+        return self._effects_of([k := self.position[variable]])[k]
+
+    def _effects_of(self, variables: Sequence[int]) -> Effects:
+        return self._effects.of(variables, self._columns, self._given)
+
     def strongest(self, outside: Sequence[str], max_count: int) -> list[str]:
         """Return up to `max_count` of some variables: first those that left, then those with the smallest p."""
         at = np.array([self.position[name] for name in outside], np.int64)
@@ -194,6 +209,7 @@ class Evidence:
             columns[name] = [self._columns[name][k] for k in keep]
         columns["p"] = [math.exp(log_p) for log_p in columns["log_p"]]
         columns["adjusted_p"] = [result.adjusted_p.get(name, math.nan) for name in columns["variable"]]
+        columns |= effect_columns(self._effects_of(keep), keep)
         columns["rows"] = [self._rows_used(k) for k in keep]
         columns["rows_per_cell"] = [self._rows_per_cell(k) for k in keep]
         given = [self.given(name) for name in columns["variable"]]
@@ -232,6 +248,7 @@ class Evidence:
         given = self.given(variable)
         independent = outcome.reliable and outcome.log_p > math.log(result.level)
         history = tuple(what for x, what in self._events if x == k)
+        effect = self.effect(variable)
         return Explanation(
             variable,
             result.target,
@@ -243,7 +260,8 @@ class Evidence:
             outcome.log_p,
             outcome.reliable,
             history,
-            _in_words(variable, result, included, given, outcome, history, self._separating(k)),
+            _in_words(variable, result, included, given, outcome, effect, history, self._separating(k)),
+            effect,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -252,6 +270,7 @@ class Evidence:
         return {
             "variable": list(self.names),
             **{name: values for name, values in columns.items() if name != "rows"},
+            **effect_columns(self._effects_of(everything := range(len(self.names))), everything),
             "rows_used": columns.get("rows"),
             "given": [list(g) for g in self._given],
             "events": [list(e) for e in self._events],
@@ -282,8 +301,9 @@ class Evidence:
         if not 0 <= int(content["target"]) < len(names) or (rows is not None and len(levels) != len(names)):
             raise ValueError("target or levels do not match the variables")
         return cls(
-            names, lambda: (columns, given, events, separating), int(content["target"]), rows and int(rows), levels
-        )
+            names, lambda: (columns, given, events, separating), int(content["target"]), rows and int(rows), levels,
+            DecidingEffects.from_dict(content, len(names)),
+        )  # fmt: skip
 
 
 class _Levels(Sequence[int]):
@@ -308,6 +328,7 @@ def _in_words(
     included: bool,
     given: tuple[str, ...] | None,
     outcome: Outcome,
+    effect: Effect | None,
     history: tuple[str, ...],
     separating: tuple[str, ...] | None,
 ) -> str:
@@ -330,20 +351,25 @@ def _in_words(
     plural = "" if outcome.dof == 1 else "s"
     freedom = f"{outcome.dof:g} degree{plural} of freedom"
     numbers = f"{result.test} = {outcome.statistic:.4g}, {freedom}, p = {p_text(outcome.log_p)}"
+    if effect is not None:
+        numbers += f", {effect}"
     limit = (
         f"alpha = {result.alpha:g}" if result.threshold is None else f"{result.threshold:.2g}, which the rate allows"
     )
     adjusted = result.adjusted_p.get(variable)
     if adjusted is not None and result.fdr is not None and adjusted > result.fdr and not included:
         return (
-            f"{verdict}: its association with {result.target} is too weak for a false discovery rate of {result.fdr:g}. "
-            f"Its adjusted p is {adjusted:.3g}. Its last test was {condition} ({numbers})."
+            f"{verdict}: its association is too weak for a false discovery rate of {result.fdr:g}. Its adjusted p is "
+            f"{adjusted:.3g}. Its last test was {condition} ({numbers})."
         )
     if outcome.log_p > math.log(result.level):
         finding, compared = f"it is independent of {result.target}", "above"
     else:
         finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
-        if not included and variable not in result.dropped:
+        least = result.options.get("min_effect")
+        if not included and effect is not None and least is not None and effect.bits < least:
+            entered = f" It is left out because its effect is less than min_effect = {least:g} bits."
+        elif not included and variable not in result.dropped:
             entered += " The search ended before it could enter."
         if separating is not None:
             finding = f"it is associated with {result.target}, but not {_condition(separating)}"

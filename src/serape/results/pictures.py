@@ -14,6 +14,7 @@ import networkx as nx
 from serape.errors import InputTypeError, OptionError, abbreviate, suggestion
 from serape.files import atomic_write
 from serape.results.layout import Edge, Plan, Point, lay_out
+from serape.results.lines import UNKNOWN_WIDTH, Lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +81,8 @@ def draw_graph(
     ----------
     graph
         An undirected edge is present in both directions, or the graph is a `networkx.Graph`. If edges have an attribute
-        "share", those with a larger value are thicker; if they have "log_p", those with a smaller value.
+        "share", those with a larger value are thicker; if they have "effect" (in bits), those with a larger value;
+        otherwise those with a smaller "log_p".
     target
         A node to highlight.
     truth
@@ -197,30 +199,22 @@ def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) 
     for a, b in true:
         directed = (b, a) not in true
         if (a, b) not in found and (b, a) not in found and (directed or a < b):
-            edges.append(_Edge(a, b, directed, "missing", 1.2))
+            edges.append(_Edge(a, b, directed, "missing", UNKNOWN_WIDTH))
     return edges
 
 
 def _arcs(graph: nx.Graph[Any], index: dict[str, int]) -> dict[tuple[int, int], float]:
-    """Return the arcs, in both directions where undirected, with their widths; their order is that of the nodes."""
-    arcs: dict[tuple[int, int], float] = {}
-    for a, b in graph.edges():
-        if a == b:
-            raise OptionError(f"the graph has an arc from {str(a)!r} to itself; remove it")
-        share: float | None = graph.edges[a, b].get("share")
-        width = line_width(graph.edges[a, b].get("log_p")) if share is None else 0.4 + 2.2 * share**2
-        arcs[index[str(a)], index[str(b)]] = width
-        if not graph.is_directed():
-            arcs[index[str(b)], index[str(a)]] = width
-    return dict(sorted(arcs.items()))
-
-
-def line_width(log_p: float | None, max_width: float = 2.6) -> float:
-    """Return a width in points: 0.6 for p = 1, growing to `max_width` for a very small p; 1.2 if p is unknown."""
-    if log_p is None or math.isnan(log_p):
-        return 1.2
-    digits = max(0.0, -log_p / math.log(10))
-    return min(max_width, 0.6 + 0.4 * math.log2(1 + digits))
+    """Return the arcs, in both directions where undirected, with the widths of their lines, in the nodes' order."""
+    evidence = {(index[str(a)], index[str(b)]): own for a, b, own in graph.edges(data=True)}
+    for a in (a for a, b in evidence if a == b):
+        raise OptionError(f"the graph has an arc from {list(index)[a]!r} to itself; remove it")
+    if not graph.is_directed():
+        evidence |= {(b, a): own for (a, b), own in evidence.items()}
+    lines = Lines(*({arc: own.get(name, math.nan) for arc, own in evidence.items()} for name in ("effect", "log_p")))
+    return {
+        arc: 0.4 + 2.2 * own["share"] ** 2 if "share" in own else lines.width(arc, 2.6)
+        for arc, own in sorted(evidence.items(), key=lambda item: item[0])
+    }
 
 
 def wrapped(name: str, max_length: int = 32) -> str:

@@ -133,9 +133,9 @@ class Result:
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the target in the middle, parents and children around it, and spouses outside, near the common children.
 
-        The smaller p of a variable's deciding test, the thicker and darker its line. Members of unknown role are
-        dashed. Of more than 150 members the strongest are drawn. Spouses without a known child are drawn among the
-        parents and children, with dashed lines.
+        The larger the effect of a variable's deciding test, the thicker and darker its line; by p if the test has no
+        effect size. Members of unknown role are dashed. Of more than 150 members the strongest are drawn. Spouses
+        without a known child are drawn among the parents and children, with dashed lines.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMAT = "serape-structure-1"
-EVIDENCE = ("statistic", "dof", "log_p", "reliable", "given", "gain")
+EVIDENCE = ("statistic", "dof", "log_p", "effect", "effect_name", "effect_value", "reliable", "given", "gain")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Structure:
     graph: nx.Graph[str]
     """A `networkx.Graph` for a skeleton, otherwise a `networkx.DiGraph` that has an undirected edge in both directions.
 
-    Edges have the `statistic`, `dof`, `log_p`, `reliable` and `given` of a test. In a skeleton, or a network made from
+    Edges have the `statistic`, `dof`, `log_p`, `reliable` and `given` of a test, and its `effect` in bits with a
+    familiar measure (`effect_name`, `effect_value`) where it has one. In a skeleton, or a network made from
     one, it is the test with the weakest association of the pair. In a network found by a score, it is the test given
     the other parents of the child, and `gain` is what the score would lose without the arc (of `dag`, for an undirected
     edge).
@@ -247,6 +248,11 @@ def _from_dict(content: Mapping[str, Any]) -> Structure:
             numbers = ("statistic", "dof", "log_p")
             attributes = {name: float("nan" if edge[name] is None else edge[name]) for name in numbers}
             attributes |= {"reliable": bool(edge["reliable"]), "given": tuple(str(z) for z in edge["given"])}
+            for name in ("effect", "effect_value"):  # files of older versions have none
+                if edge.get(name) is not None:
+                    attributes[name] = float(edge[name])
+            if edge.get("effect_name") is not None:
+                attributes["effect_name"] = str(edge["effect_name"])
         if edge.get("gain") is not None:
             attributes["gain"] = float(edge["gain"])
         graph.add_edge(a, b, **attributes)

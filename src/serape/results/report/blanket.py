@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from serape.independence.effects import size_text
 from serape.results.explanation import p_text
+from serape.results.lines import Lines
 from serape.results.report.calls import blanket_calls
-from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about, strengths
+from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
 from serape.results.report.page import MAX_TEXT, Cell, Grid, Name, Page, Words, listed, shown
 
 if TYPE_CHECKING:
@@ -37,8 +39,8 @@ _ROLE = {
     "member": "member",
     "excluded": "excluded",
 }
-_COLUMNS = ("Variable", "Role", "Statistic", "Degrees of freedom", "p", "Rows per cell", "Given")
-_NUMBERS = frozenset({"Statistic", "Degrees of freedom", "p", "Rows per cell"})
+_COLUMNS = ("Variable", "Role", "Statistic", "Degrees of freedom", "p", "Effect (bits)", "Rows per cell", "Given")
+_NUMBERS = frozenset({"Statistic", "Degrees of freedom", "p", "Effect (bits)", "Rows per cell"})
 
 
 def blanket_page(found: Result) -> Page:
@@ -55,6 +57,7 @@ def blanket_page(found: Result) -> Page:
     names = Embedded()
     names.indices([found.target, *inside, *excluded])  # before the names that their explanations mention
     rows = {row["variable"]: row for row in found.trace.records(found, [*inside, *excluded])}
+    lines = Lines(*({name: float(rows[name][column]) for name in drawn} for column in ("effect", "log_p")))
     variables = [
         _target(found),
         *(_variable(found, name, kinds.get(name, "excluded"), rows[name], names) for name in (*inside, *excluded)),
@@ -65,7 +68,7 @@ def blanket_page(found: Result) -> Page:
         answer=_answer(found, len(outside)),
         facts=_facts(found),
         warnings=_warnings(found, rows),
-        hint="Choose a variable to see why it is a member. A smaller p gives a thicker line."
+        hint=f"Choose a variable to see why it is a member. {lines.meaning}"
         + (
             " An excluded variable appears below the graph when it is chosen, with lines to its separating set."
             if outside
@@ -79,7 +82,7 @@ def blanket_page(found: Result) -> Page:
             "described": len(variables),
             "absent": len(outside) - len(excluded),
             "drawn": [0, *(names.index(name) for name in drawn)],
-            "edges": _edges(found, drawn, rows, names),
+            "edges": _edges(found, drawn, lines, names),
             "label": f"Graph of {len(drawn):,} variables around {shown(found.target)}",
         },
         grids=(
@@ -124,10 +127,10 @@ def _with_children(found: Result, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(n for n in names if not (via := (found.spouses or {}).get(n)) or kept & set(via))
 
 
-def _edges(found: Result, drawn: Sequence[str], rows: Mapping[str, Any], names: Embedded) -> list[dict[str, Any]]:
+def _edges(found: Result, drawn: Sequence[str], lines: Lines[str], names: Embedded) -> list[dict[str, Any]]:
     """Return the lines of the graph: from the target to members, and from spouses to common children."""
     inside = set(drawn)
-    strong = strengths({name: float(rows[name]["log_p"]) for name in drawn})
+    strong = lines.shares()
     spouses = {name: [c for c in via if c in inside] for name, via in (found.spouses or {}).items() if name in inside}
     children = {child for via in spouses.values() for child in via}
     edges = []
@@ -168,6 +171,8 @@ def _variable(found: Result, name: str, kind: str, row: Mapping[str, Any], names
     if why.given is not None:
         facts = [["Test", found.test], ["Statistic", f"{why.statistic:.5g}"], ["Degrees of freedom", f"{why.dof:g}"],
                  ["p", p_text(why.log_p)]]  # fmt: skip
+        if why.effect is not None:
+            facts.append(["Effect", str(why.effect)])
         if row["rows"] is not None:
             facts.append(["Rows used", f"{row['rows']:,}"])
         if not math.isnan(row["rows_per_cell"]):
@@ -218,7 +223,7 @@ def _row(found: Result, name: str, role: str, row: Mapping[str, Any], names: Emb
         return [
             Cell(shown(name), shown(name), names.index(name)),
             Cell(role, role),
-            *[Cell("–")] * 4,
+            *[Cell("–")] * 5,
             Cell("not tested"),
         ]
     per_cell = row["rows_per_cell"]
@@ -228,6 +233,7 @@ def _row(found: Result, name: str, role: str, row: Mapping[str, Any], names: Emb
         _number(row["statistic"], f"{row['statistic']:.5g}"),
         _number(row["dof"], f"{row['dof']:g}"),
         _number(row["log_p"], p_text(row["log_p"]) if row["reliable"] else "skipped"),
+        _number(row["effect"], size_text(row["effect"])),
         _number(per_cell, _plain(per_cell)),
         Cell(few(given), float(len(given))),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -36,14 +35,6 @@ class Embedded:
     def group(self, label: str, names: Sequence[str]) -> dict[str, Any]:
         """Return names under a label, for the page's script."""
         return {"label": label, "members": self.indices(names[:MAX_SET]), "more": max(0, len(names) - MAX_SET)}
-
-
-def strengths(log_p: Mapping[Any, float]) -> dict[Any, float]:
-    """Return the strengths of associations from 0 to 1, for the width of lines, by the number of digits of p."""
-    digits = {key: math.log1p(min(max(0.0, -value), 1e6)) for key, value in log_p.items() if not math.isnan(value)}
-    smallest, largest = min(digits.values(), default=0.0), max(digits.values(), default=0.0)
-    span = largest - smallest
-    return {key: round((digits[key] - smallest) / span, 3) if span and key in digits else 0.3 for key in log_p}
 
 
 def few(names: Sequence[str], max_names: int = 4) -> str:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from serape.independence.effects import size_text
+from serape.results.effects import edge_effect
 from serape.results.explanation import p_text
 from serape.results.layout import Edge, lay_out
+from serape.results.lines import Lines
 from serape.results.report.calls import structure_calls
-from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about, strengths
+from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
 from serape.results.report.page import Cell, Grid, Page, Words, listed, shown
 
 if TYPE_CHECKING:
@@ -44,7 +47,9 @@ def network_page(found: Structure) -> Page:
 
     names = Embedded()
     names.indices(inside)
-    strong = strengths({edge: _log_p(found, edge) for edge in edges})
+    bits = {edge: float(graph.edges[edge].get("effect", math.nan)) for edge in edges}
+    lines = Lines(bits, {edge: _log_p(found, edge) for edge in edges})
+    strong = lines.shares()
     separations = _separations(found, kept)
     full = len(inside) == len(graph) and len(graph) <= MAX_FULL and len(edges) == len(found.edges)
     variables = [_variable(found, name, edges, separations.get(name, []), names) for name in inside]
@@ -63,7 +68,7 @@ def network_page(found: Structure) -> Page:
             if full
             else "The graph shows the neighbours of one variable; choose another variable to see its neighbours."
         )
-        + " A smaller p gives a thicker line.",
+        + f" {lines.meaning}",
         legend={"member": "variable"}
         | ({"arc": "arc, from parent to child"} if any(_arrow(found, edge) for edge in edges) else {})
         | ({"edge": "edge of unknown direction"} if not all(_arrow(found, edge) for edge in edges) else {}),
@@ -184,7 +189,9 @@ def _evidence_text(evidence: Mapping[str, Any]) -> str:
     parts = []
     if "log_p" in evidence:
         given = evidence.get("given")
-        parts.append(f"p = {p_text(evidence['log_p'])}{f' given {few(given)}' if given else ''}")
+        effect = edge_effect(evidence)
+        known = "" if effect is None else f", {effect}"
+        parts.append(f"p = {p_text(evidence['log_p'])}{known}{f' given {few(given)}' if given else ''}")
     if "gain" in evidence:
         parts.append(f"the score would lose {evidence['gain']:.2f} without it")
     return "; ".join(parts)
@@ -197,7 +204,7 @@ def _edge_grid(found: Structure, edges: Sequence[tuple[str, str]], names: Embedd
         "From",
         "",
         "To",
-        *(("Statistic", "Degrees of freedom", "p", "Given") if tested else ()),
+        *(("Statistic", "Degrees of freedom", "p", "Effect (bits)", "Given") if tested else ()),
         *(("Gain",) if scored else ()),
     )
     rows = []
@@ -209,13 +216,14 @@ def _edge_grid(found: Structure, edges: Sequence[tuple[str, str]], names: Embedd
             Cell(shown(b), shown(b), names.index(b)),
         ]
         if tested and evidence.get("given") is None:
-            row += [*[Cell("–")] * 3, Cell("not tested")]
+            row += [*[Cell("–")] * 4, Cell("not tested")]
         elif tested:
             given = evidence["given"]
             row += [
                 Cell(f"{evidence['statistic']:.5g}", _order(evidence["statistic"])),
                 Cell(f"{evidence['dof']:g}", _order(evidence["dof"])),
                 Cell(p_text(evidence["log_p"]), _order(evidence["log_p"])),
+                Cell(size_text(bits := evidence.get("effect", math.nan)), _order(bits)),
                 Cell(few(given), float(len(given))),
             ]
         if scored:

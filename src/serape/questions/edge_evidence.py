@@ -1,0 +1,63 @@
+"""The evidence for the edges of a skeleton, by name: the test of the weakest association, and its effect size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from serape.independence import IndependenceTest
+from serape.independence.effects import Effect
+from serape.independence.outcomes import Outcome
+from serape.skeletons.edges import pairs_of
+from serape.skeletons.skeleton import Pair, Skeleton
+
+
+def edge_evidence(
+    test: IndependenceTest, found: Skeleton, names: Sequence[str]
+) -> dict[frozenset[str], dict[str, Any]]:
+    """Return the test behind every edge of a skeleton, by name."""
+    evidence = {}
+    for pair, effect in edge_effects(test, found).items():
+        if pair in found.weakest:
+            _, _, answers, index = found.weakest[pair]
+            given = tuple(names[z] for z in answers.given_of(index))
+            evidence[frozenset(names[x] for x in pair)] = test_attributes(answers.outcome(index), given, effect)
+    return evidence
+
+
+def test_attributes(outcome: Outcome, given: tuple[str, ...], effect: Effect | None) -> dict[str, Any]:
+    """Return a test as attributes of an edge."""
+    attributes: dict[str, Any] = {
+        "statistic": outcome.statistic,
+        "dof": outcome.dof,
+        "log_p": outcome.log_p,
+        "reliable": outcome.reliable,
+        "given": given,
+    }
+    if effect is not None:
+        attributes["effect"] = effect.bits
+        if effect.name is not None:
+            attributes |= {"effect_name": effect.name, "effect_value": effect.value}
+    return attributes
+
+
+def edge_effects(test: IndependenceTest, found: Skeleton) -> dict[Pair, Effect | None]:
+    """Return the effect size of the weakest association of every adjacent pair; tests given one set in one call."""
+    together: dict[tuple[int, tuple[int, ...]], list[tuple[int, float, float]]] = {}
+    effects: dict[Pair, Effect | None] = {}
+    for pair in pairs_of(found.neighbours):
+        effects[pair] = None
+        if pair in found.weakest and test.has_effect:
+            _, _, answers, index = found.weakest[pair]
+            outcome = answers.outcome(index)
+            if outcome.reliable:
+                x, y = sorted(pair)
+                key = x, tuple(map(int, answers.given_of(index)))
+                together.setdefault(key, []).append((y, outcome.statistic, outcome.dof))
+    for (x, given), tests in together.items():
+        ys, statistic, dof = zip(*tests, strict=True)
+        found_effects = test.effects(x, ys, given, np.array(statistic), np.array(dof))
+        effects.update((frozenset((x, y)), found_effects[k]) for k, y in enumerate(ys))
+    return effects
