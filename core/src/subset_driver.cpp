@@ -62,4 +62,15 @@ void SubsetState::skip(const SubsetWalk& walk, std::size_t from, std::size_t wan
     tally.add_skip(set_size() + wanted, count);
 }
 
+void SubsetState::skip_sizes(const SubsetWalk& walk, std::size_t smallest, std::size_t largest) {
+    constexpr std::size_t countable = 62;
+    if (live.size() > countable) {
+        tally.add_skip(set_size() + smallest, most_count);
+        return;
+    }
+    for (std::size_t size = smallest; size <= largest; ++size) {
+        skip(walk, 0, size);
+    }
+}
+
 }  // namespace serape

@@ -84,6 +84,8 @@ class SubsetState {
     }
     // Counts the subsets that add `wanted` live members, from a position on, to those chosen.
     void skip(const SubsetWalk& walk, std::size_t from, std::size_t wanted);
+    // Counts all subsets of some sizes; those of more than 62 members, too many to be counted, as one number.
+    void skip_sizes(const SubsetWalk& walk, std::size_t smallest, std::size_t largest);
     template <std::size_t every>
     void poll_cancel() {
         if (++polled_ % every == 0) {
@@ -132,8 +134,19 @@ class SubsetDriver {  // one per thread
         const std::size_t largest = std::min(query.largest, state_.live.size());
         for (std::size_t size = smallest; size <= largest && !walks.empty(); ++size) {
             evaluator_.start_size(walks, size);
+            const Node root = evaluator_.root();
+            std::erase_if(walks, [&](const Walk* walk) {  // a larger set is no more reliable
+                const bool hopeless = !may_test(*walk, root, size);
+                if (hopeless) {
+                    state_.skip_sizes(*walk, size, largest);
+                }
+                return hopeless;
+            });
+            if (walks.empty()) {
+                break;
+            }
             if (size != 1 || !evaluator_.visit_singles(walks)) {
-                visit(walks, evaluator_.root(), 0, size);
+                visit(walks, root, 0, size);
             }
         }
         for (Walk& walk : all) {
