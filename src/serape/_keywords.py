@@ -16,8 +16,8 @@ class Keywords(TypedDict, total=False):
     """Settings, in the order of the signatures; then options of the algorithms."""
 
     test: str
-    alpha: float
-    fdr: float | None
+    alpha: float | Literal["auto"]
+    fdr: float | Literal["auto"] | None
     fdr_method: FdrMethod
     min_effect: float | None
     max_conditioning: int | Literal["auto"] | None
@@ -37,7 +37,7 @@ class Keywords(TypedDict, total=False):
     groups: Any
     n_jobs: int | None
     progress: bool | ProgressCallback | None
-    max_seconds: float | None
+    max_seconds: float | Literal["auto"] | None
     max_tests: int | None
     k: Literal["inf"] | float | int | None
     max_parents: int | None

@@ -35,6 +35,10 @@ def check_alpha(alpha: Any, name: str = "alpha") -> None:
         raise OptionError(f"{name} must be between 0 and 1, not {alpha!r:.60}")
 
 
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
 def check_max_conditioning(size: Any, *words: str) -> None:
     """Refuse a value that is neither None, one of the words, nor a size of conditioning sets."""
     if size is None or (isinstance(size, str) and size in words):
@@ -104,14 +108,17 @@ class SearchSettings:
         'The name of an independence test, or "auto": "g2" if all columns are categorical ("x2-moments" if '
         'more than 500 columns have up to 100 rows), otherwise "residuals", which takes any columns.',
     )
-    alpha: float = _setting(
-        0.05,
-        "Significance level: a reliable test with p <= alpha shows dependence, one with p > alpha independence.",
+    alpha: float | Literal["auto"] = _setting(
+        "auto",
+        "Significance level: a reliable test with p <= alpha shows dependence, one with p > alpha independence. "
+        '"auto" is 0.01.',
     )
-    fdr: float | None = _setting(
-        None,
+    fdr: float | Literal["auto"] | None = _setting(
+        "auto",
         "A bound on the false discovery rate: the expected share of false members among those found (of false edges, "
-        "for skeletons and networks). None is no bound: alpha alone judges (docs/false-discoveries.md).",
+        "for skeletons and networks). None is no bound: alpha alone judges (docs/false-discoveries.md). "
+        '"auto" is 0.2 for a named algorithm on data if alpha is "auto" too (for up to 100 columns, only if it '
+        "conditions on all members), otherwise None.",
     )
     fdr_method: FdrMethod = _setting(
         "auto",
@@ -127,8 +134,7 @@ class SearchSettings:
     max_conditioning: int | Literal["auto"] | None = _setting(
         "auto",
         "The size of the largest conditioning set; tests with larger sets are skipped. None means no limit. "
-        '"auto" means no limit for a single target, and 3 for `region`, `skeleton` and `network` with algorithms that '
-        "search the subsets of neighbourhoods.",
+        '"auto" is 3 for algorithms that search the subsets of neighbourhoods, on data, and no limit for all others.',
     )
     dof: DofRule = _setting(
         "auto",
@@ -162,8 +168,9 @@ class SearchSettings:
     )
 
     def __post_init__(self) -> None:
-        check_alpha(self.alpha)
-        if self.fdr is not None:
+        if not _is_auto(self.alpha):
+            check_alpha(self.alpha)
+        if self.fdr is not None and not _is_auto(self.fdr):
             check_alpha(self.fdr, "fdr")
         if self.fdr_method not in ("auto", "bh", "by", "adaptive"):
             raise OptionError(f"fdr_method={self.fdr_method!r:.60} is not known; use 'bh' or 'by'")
@@ -248,11 +255,11 @@ class RunSettings:
         "called with a `Progress` now and then.",
     )
 
-    max_seconds: float | None = _setting(
-        None,
+    max_seconds: float | Literal["auto"] | None = _setting(
+        "auto",
         "The time that the call may take; for `blankets` each target, for `stability` each draw. A search that takes "
         "longer stops and returns the result so far: `complete` is False, and a note says what is left undone. None is "
-        "no limit.",
+        'no limit. "auto" is 60 for a target and 600 for `region`, `skeleton` and `network`, on data.',
     )
     max_tests: int | None = _setting(
         None, "The number of tests that the call may perform, as `max_seconds`; the answer is the same on any machine."
@@ -262,12 +269,17 @@ class RunSettings:
         thread_count(self.n_jobs)
         check_progress(self.progress)
         seconds = self.max_seconds
-        if seconds is not None and (
+        if not (seconds is None or _is_auto(seconds)) and (
             isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number) or not seconds > 0
         ):
             raise OptionError(f"max_seconds must be a number above 0, not {seconds!r:.60}")
         if self.max_tests is not None and (not is_integer(self.max_tests) or self.max_tests < 1):
             raise OptionError(f"max_tests must be a whole number, 1 or more, not {self.max_tests!r:.60}")
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the caller bounds the time or the number of tests."""
+        return self.max_tests is not None or not (self.max_seconds is None or _is_auto(self.max_seconds))
 
     @property
     def threads(self) -> int:

@@ -265,8 +265,13 @@ class QuestionOptions:
     ] = None
     jobs: Jobs = 1
     max_seconds: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds, and keep what was found.", rich_help_panel=_TESTS)
-    ] = None
+        str,
+        typer.Option(
+            help="Stop after so many seconds, and keep what was found: a number, none, or auto (60 for a target, 600 "
+            "for a structure).",
+            rich_help_panel=_TESTS,
+        ),
+    ] = "auto"
     max_tests: Annotated[
         int | None, typer.Option(help="Stop after so many tests, and keep what was found.", rich_help_panel=_TESTS)
     ] = None
@@ -287,7 +292,7 @@ class QuestionOptions:
             "forbidden_members": self.forbid or (),
             "n_jobs": self.jobs,
             "progress": False if self.quiet else None,
-            "max_seconds": self.max_seconds,
+            "max_seconds": _read_number("--max-seconds", self.max_seconds, "auto", "none"),
             "max_tests": self.max_tests,
         }
 
@@ -296,11 +301,17 @@ class QuestionOptions:
 class SearchOptions(QuestionOptions):
     """All settings of a search."""
 
-    alpha: Annotated[float, typer.Option(help="Significance level.", rich_help_panel=_TESTS)] = 0.05
+    alpha: Annotated[
+        str, typer.Option(help="Significance level: a number, or auto (0.01).", rich_help_panel=_TESTS)
+    ] = "auto"
     fdr: Annotated[
-        float | None,
-        typer.Option(help="Bound the share of false members among those found.", rich_help_panel=_TESTS),
-    ] = None
+        str,
+        typer.Option(
+            help="Bound the share of false members among those found: a number, none, or auto (0.2 unless alpha is "
+            "given).",
+            rich_help_panel=_TESTS,
+        ),
+    ] = "auto"
     fdr_method: Annotated[
         Literal["auto", "bh", "by", "adaptive"],
         typer.Option(help="How the share is bounded; by allows for any dependence.", rich_help_panel=_TESTS),
@@ -308,7 +319,12 @@ class SearchOptions(QuestionOptions):
 
     def arguments(self) -> dict[str, Any]:
         """Return the settings as arguments of the questions in Python."""
-        return {**super().arguments(), "alpha": self.alpha, "fdr": self.fdr, "fdr_method": self.fdr_method}
+        return {
+            **super().arguments(),
+            "alpha": _read_number("--alpha", self.alpha, "auto"),
+            "fdr": _read_number("--fdr", self.fdr, "auto", "none"),
+            "fdr_method": self.fdr_method,
+        }
 
 
 def _kind(entry: str) -> tuple[str, str]:
@@ -337,6 +353,16 @@ def _read_limit(text: str) -> int | Literal["auto"] | None:
     if not text.isdecimal():
         raise OptionError(f"--max-conditioning must be a whole number, 'none' or 'auto', not {text!r}")
     return int(text)
+
+
+def _read_number(option: str, text: str, *words: str) -> float | Literal["auto"] | None:
+    """Return the value of an option that is a number or one of some words."""
+    if text in words:
+        return "auto" if text == "auto" else None
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"{option} must be a number or {' or '.join(map(repr, words))}, not {text!r}") from None
 
 
 def read_network(name: str) -> serape.Network:

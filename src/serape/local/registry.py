@@ -112,13 +112,13 @@ _ALL = (
     Algorithm("hpc-mb", hpc_mb, "blanket", _HYBRID, True, _MORAIS, dof="adjusted"),
 )  # fmt: skip
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
-MANY_COLUMNS = 500
+MANY_COLUMNS, FEW_ROWS, MANY_ROWS = 500, 200, 100_000
 
 
 DataKind = Literal["categorical", "numbers", "unknown"]
 
 
-def automatic(finds: Finds, columns: int, kind: DataKind) -> str:
+def automatic(finds: Finds, columns: int, rows: int, kind: DataKind) -> str:
     """Return the most accurate algorithm for such data among the fast ones (docs/choosing.md).
 
     `kind` is "unknown" if the data are a test of the caller's own: the algorithm then asks few questions.
@@ -126,11 +126,11 @@ def automatic(finds: Finds, columns: int, kind: DataKind) -> str:
     blanket = finds == "blanket"
     if kind == "unknown":
         return "iamb" if blanket else "inter-iapc"
-    if columns > MANY_COLUMNS:
-        return "hiton-mb" if blanket else "hiton-pc"
-    if kind == "categorical":
+    if (kind == "categorical" and rows <= MANY_ROWS) or (rows <= FEW_ROWS and columns <= MANY_COLUMNS):
         return "hpc"
-    return "iamb" if blanket else "hiton-pc"
+    if not blanket:
+        return "hiton-pc"
+    return "iamb" if columns <= MANY_COLUMNS else "fbed"
 
 
 def find_algorithm(algorithm: object, finds: Finds) -> Algorithm | None:

@@ -16,7 +16,6 @@ from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.query import Query
 from serape.results.result import Result
-from serape.search import Budget
 from serape.settings import RunSettings, Settings, question
 from serape.types import LocalAlgorithm
 
@@ -80,7 +79,7 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
         bar.advance(result.target, result.blanket, result.tests, result.skipped)
 
     try:
-        unbounded = Budget.of(run) is None  # work that is shared looks at no budget
+        unbounded = not run.bounded  # work that is shared looks at no budget
         known = marginal_tests(query.source, positions, query.knowledge, jobs) if unbounded else {}
         if known:
             notes.append(f"{shared_tests(known):,} tests given nothing are shared between the targets")

@@ -18,22 +18,27 @@ from serape.types import Finds
 Source = Table | IndependenceTest
 Choice = Callable[[object, Finds, Callable[[], Source]], Algorithm]
 """Returns the algorithm for a name or callable; it reads the data only if the choice depends on them."""
-DEFAULT_LEARNER = "hiton-pc"
-"""The meaning of `algorithm="auto"` for questions about the neighbourhoods of many variables."""
+ALPHA, RATE = 0.01, 0.2
+"""The meaning of `alpha="auto"`, and of `fdr="auto"` beside it (docs/choosing.md)."""
+MANY_CANDIDATES = 100
+"""Tables with no more columns need no bound on false discoveries, unless the algorithm conditions on all members."""
+MANY_NODES, MANY_ROWS = 1000, 50_000
+"""Tables beyond these have structures found by faster algorithms."""
 
 
 def choose_local(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
     """Return the algorithm for a single target."""
     if match(asked, ["auto"]):
-        asked = _automatic(finds, data())
+        kind, columns, rows = _shape(data())
+        asked = automatic(finds, columns, rows, kind)
     return _known(asked, finds)
 
 
 def choose_learner(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
     """Return the algorithm that learns neighbourhoods, or a skeleton."""
-    del data
     if match(asked, ["auto"]):
-        asked = DEFAULT_LEARNER
+        kind, columns, rows = _shape(data())
+        asked = "hpc" if kind == "categorical" and columns <= MANY_NODES and rows <= MANY_ROWS else "hiton-pc"
     by_pairs = match(asked, SKELETON_ALGORITHMS)
     if by_pairs is not None:
         return SKELETON_ALGORITHMS[by_pairs]
@@ -59,13 +64,22 @@ def check_algorithm_options(algorithm: Algorithm, finds: Finds, options: Mapping
             )
 
 
-def _automatic(finds: Finds, data: Source) -> str:
-    kind: DataKind
+def choose_network(data: Source, *, by_score: bool) -> str:
+    """Return the name of the algorithm for a network; `by_score` if the caller asks for a score."""
+    kind, columns, rows = _shape(data)
+    if by_score or (kind == "categorical" and columns > MANY_NODES):
+        return "mmhc"
+    if kind == "categorical":
+        return "hpc" if rows <= MANY_ROWS else "ges"
+    return "hiton-pc"
+
+
+def _shape(data: Source) -> tuple[DataKind, int, int]:
+    """Return the kind of the columns, their number, and the number of rows."""
     if isinstance(data, Table):
-        kind = "categorical" if data.identifiers.issuperset(data.continuous) else "numbers"
-        return automatic(finds, len(data.names), kind)
-    kind = "categorical" if isinstance(data, ContingencyTest) else "unknown"
-    return automatic(finds, len(data.variables), kind)
+        categorical = data.identifiers.issuperset(data.continuous)
+        return "categorical" if categorical else "numbers", len(data.names), data.rows
+    return "categorical" if isinstance(data, ContingencyTest) else "unknown", len(data.variables), data.rows or 0
 
 
 def _known(asked: object, finds: Finds, others: Iterable[str] = ()) -> Algorithm:

@@ -101,7 +101,7 @@ def find_neighbourhoods(
         bar.advance(names[target], tuple(names[x] for x in neighbours), tally.performed, tally.skipped)
 
     try:
-        if budget is None:  # these look at no budget
+        if not run.bounded:  # these look at no budget
             known = marginal_tests(query.source, rest, query.knowledge, jobs)
             if known:
                 found.tally.add(0, shared_tests(known), 0)

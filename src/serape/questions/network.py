@@ -13,6 +13,7 @@ from serape.independence import IndependenceTest, table_of
 from serape.knowledge import Knowledge
 from serape.names import match
 from serape.questions.by_score import check_network_options, check_score, score_of, scored_result
+from serape.questions.choice import choose_network
 from serape.questions.run import (
     Run,
     StructureQuery,
@@ -24,8 +25,8 @@ from serape.questions.run import (
     strong_neighbours,
 )
 from serape.results.structure import Structure
-from serape.settings import FIELDS, RunSettings, Settings, question
-from serape.structure.registry import DEFAULT_NETWORK, NETWORK_ALGORITHMS, NetworkAlgorithm
+from serape.settings import FIELDS, DataSettings, RunSettings, Settings, question
+from serape.structure.registry import NETWORK_ALGORITHMS, NetworkAlgorithm
 from serape.structure.scores import Score
 from serape.types import LocalAlgorithm, Rule
 
@@ -47,7 +48,9 @@ def network(
     data
         As for `markov_blanket`. Algorithms that use a score alone also accept a `Score`.
     algorithm
-        - "mmhc" (the default), "h2pc": a skeleton by MMPC or HPC, in which tabu search finds the graph of the highest
+        - "auto": "hpc" for categorical columns (up to 1,000, and 50,000 rows; "ges" if there are more rows, "mmhc" if
+          there are more columns or if you ask for a score), "hiton-pc" if some columns are numbers.
+        - "mmhc", "h2pc": a skeleton by MMPC or HPC, in which tabu search finds the graph of the highest
           score. Options: `tabu` (100), `patience` (15), `max_parents`. The answer is directed.
         - "tabu", "sca": tabu search among all graphs, or among the `k` (10) most promising parents of each variable.
           Same options. The answer is directed.
@@ -87,7 +90,13 @@ def resolve_network(
     if rule is not None:
         asked = replace(asked, options={**asked.options, "rule": rule})
     algorithm = asked.search.algorithm
-    name = DEFAULT_NETWORK if match(algorithm, ["auto"]) else match(algorithm, NETWORK_ALGORITHMS)
+    if match(algorithm, ["auto"]):
+        if not isinstance(data, Score | IndependenceTest):
+            data, asked = Table.of(data, asked.data), replace(asked, data=DataSettings())
+        by_score = isinstance(data, Score) or not (isinstance(score, str) and match(score, ["auto"]))
+        algorithm = "mmhc" if isinstance(data, Score) else choose_network(data, by_score=by_score)
+        asked = replace(asked, search=replace(asked.search, algorithm=algorithm))
+    name = match(algorithm, NETWORK_ALGORITHMS)
     chosen = None if name is None else NETWORK_ALGORITHMS[name]
     if chosen is None or chosen.search is None:
         return _by_tests(data, asked, score, checkpoint)

@@ -17,6 +17,7 @@ from serape.independence.registry import searched
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
+from serape.questions.choice import ALPHA
 from serape.questions.ci import make_source
 from serape.results.pairs import Pairs
 from serape.settings import Settings, check_options, question, refuse
@@ -63,7 +64,7 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
     if strongest > max(_MAX_PARTNERS, len(source.variables)):
         raise OptionError(f"strongest={strongest!r:.60} is more than the number of variables; pass a smaller number")
     source.check(searched(source))
-    alpha, threads = float(asked.search.alpha), asked.run.threads
+    alpha, threads = ALPHA if asked.search.alpha == "auto" else float(asked.search.alpha), asked.run.threads
     if _takes_fast_path(source):
         return _binary(source, alpha, strongest, threads)
     bar = ProgressBar("all pairs", len(source.variables), asked.run.progress)

@@ -23,7 +23,7 @@ from serape.local.answer import Answer
 from serape.local.registry import Algorithm
 from serape.progress import ProgressCallback, StatusLine
 from serape.questions.answers import checked_answer
-from serape.questions.choice import Choice, Reader, check_algorithm_options, choose_local
+from serape.questions.choice import ALPHA, MANY_CANDIDATES, RATE, Choice, Reader, check_algorithm_options, choose_local
 from serape.questions.constraints import refuse_identifiers, resolve_constraints
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
@@ -35,6 +35,11 @@ from serape.results.result import Result
 from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Search, StepCache
 from serape.settings import RunSettings, SearchSettings, Settings
 from serape.types import Finds
+
+MAX_CONDITIONING = 3
+"""The meaning of `max_conditioning="auto"` for algorithms that search subsets of neighbourhoods, on data."""
+TARGET_SECONDS = 60.0
+"""The meaning of `max_seconds="auto"` for a target on data."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +72,8 @@ class Query:
         settings: Settings,
         *,
         choose: Choice = choose_local,
-        max_conditioning: int | None = None,
     ) -> Query:
-        """Resolve the settings and check that the data can answer.
-
-        `max_conditioning` is the meaning of "auto" for algorithms that search subsets of neighbourhoods on a table.
-        """
+        """Resolve the settings and check that the data can answer."""
         if finds not in ("blanket", "parents-children"):
             raise OptionError(f"finds={finds!r} is not known; use 'blanket' or 'parents-children'")
         asked = settings.search
@@ -98,12 +99,17 @@ class Query:
         bound = asked.max_conditioning
         if bound == "auto":
             bounded = algorithm.separates_by_subsets and table_of(source) is not None
-            bound = max_conditioning if bounded else None
+            bound = MAX_CONDITIONING if bounded else None
+        alpha = ALPHA if asked.alpha == "auto" else asked.alpha
         stepwise = algorithm.conditions_on_blanket and finds == "blanket"
+        rate = asked.fdr
+        if rate == "auto":
+            judged = asked.alpha == "auto" and algorithm.family != "custom" and table_of(source) is not None
+            rate = RATE if judged and (stepwise or len(source.variables) > MANY_CANDIDATES) else None
         method = asked.fdr_method if asked.fdr_method != "auto" else "by" if stepwise else "adaptive"
-        fdr = None if asked.fdr is None else FalseDiscoveryRate(float(asked.fdr), method, math.log(asked.alpha))
+        fdr = None if rate is None else FalseDiscoveryRate(float(rate), method, math.log(alpha))
         return cls(
-            finds, algorithm, source, asked.alpha, bound, asked.random_state, settings.options, fdr, settings.run,
+            finds, algorithm, source, alpha, bound, asked.random_state, settings.options, fdr, settings.run,
             make_source, min_effect=asked.min_effect,
         )  # fmt: skip
 
@@ -163,7 +169,14 @@ class Query:
         those of the result. If `name_untested`, and tests were skipped, one more screen finds the candidates that
         cannot be tested reliably given the answer; a note names them.
         """
-        search = self.search(target, threads, watch, marginals, cache, Budget.of(self.run_settings))
+        search = self.search(
+            target,
+            threads,
+            watch,
+            marginals,
+            cache,
+            Budget.of(self.run_settings, None if table_of(self.source) is None else TARGET_SECONDS),
+        )
         started = time.perf_counter()
 
         def so_far() -> Result:

@@ -9,11 +9,12 @@ import networkx as nx
 
 from serape._keywords import Keywords
 from serape.errors import Interrupted, OptionError, is_integer
+from serape.independence import table_of
 from serape.progress import StatusLine, progress_callback
 from serape.questions.edge_evidence import edge_evidence
 from serape.questions.min_effect import remove_weak_edges
 from serape.questions.query import Query
-from serape.questions.run import edges_of, resolve_learner, source_notes
+from serape.questions.run import STRUCTURE_SECONDS, edges_of, resolve_learner, source_notes
 from serape.results.structure import undirected
 from serape.search import Budget, BudgetSpent, Search
 from serape.settings import Settings, question
@@ -61,7 +62,8 @@ def region(
     query = query.constrained(asked.search, [at], symmetric=True)
     names = query.source.variables
     watch = progress_callback(asked.run.progress)
-    search = query.search(None, asked.run.threads, watch, cache=query.cache(2), budget=Budget.of(asked.run))
+    budget = Budget.of(asked.run, None if table_of(query.source) is None else STRUCTURE_SECONDS)
+    search = query.search(None, asked.run.threads, watch, cache=query.cache(2), budget=budget)
     started = time.perf_counter()
     grown = _Region(query, at, search)
     found = Skeleton(grown.neighbours)

@@ -37,8 +37,8 @@ from serape.structure.orientation import orient
 from serape.structure.scores import Score
 from serape.types import Rule
 
-MAX_CONDITIONING = 3
-"""The meaning of `max_conditioning="auto"` for algorithms that search subsets of neighbourhoods on a table."""
+STRUCTURE_SECONDS = 600.0
+"""The meaning of `max_seconds="auto"` for all variables together, on data."""
 
 
 # --- settings -------------------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def resolve_learner(data: Any, settings: Settings) -> Query:
     """Resolve the question about the neighbours of every variable, and check the data for it."""
     if isinstance(data, Score):
         raise InputTypeError("a score cannot test independence; pass the data, or use algorithm='ges', 'tabu' or 'sca'")
-    return Query.resolve(data, "parents-children", settings, choose=choose_learner, max_conditioning=MAX_CONDITIONING)
+    return Query.resolve(data, "parents-children", settings, choose=choose_learner)
 
 
 def checked_rule(rule: Any) -> Rule:
@@ -115,7 +115,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.notes += source_notes(self.source)
-        self.budget = Budget.of(self.settings)
+        self.budget = Budget.of(self.settings, None if self.table is None else STRUCTURE_SECONDS)
 
     def stop(self, spent: str) -> None:
         """Note that a budget ended the call."""

@@ -31,11 +31,15 @@ class Budget:
             self._end = time.perf_counter() + self.max_seconds
 
     @classmethod
-    def of(cls, settings: RunSettings) -> Budget | None:
-        """Return the budget that settings ask for, from now on, or None if there is no limit."""
-        if settings.max_seconds is None and settings.max_tests is None:
+    def of(cls, settings: RunSettings, automatic: float | None) -> Budget | None:
+        """Return the budget that settings ask for, from now on, or None if there is no limit.
+
+        `automatic` is the meaning of `max_seconds="auto"`.
+        """
+        seconds = automatic if settings.max_seconds == "auto" else settings.max_seconds
+        if seconds is None and settings.max_tests is None:
             return None
-        return cls(settings.max_seconds, settings.max_tests)
+        return cls(None if seconds is None else float(seconds), settings.max_tests)
 
     def check(self, tests: int = 0) -> None:
         """Raise BudgetSpent if the time is over, or so many tests of the present search are too many."""

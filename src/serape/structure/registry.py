@@ -81,7 +81,6 @@ _ALL = (
     NetworkAlgorithm("tabu", "score", False, "Glover & Laguna 1997", _tabu, defaults=_TABU),
 )  # fmt: skip
 NETWORK_ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
-DEFAULT_NETWORK = "mmhc"
 """The algorithm for `algorithm="auto"`."""
 
 SKELETON_ALGORITHMS = {
