@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def about(data: Any, word: str, target: str = "y", **settings: Any) -> list[str]
     return [note for note in serape.markov_blanket(data, target, **settings).notes if word in note]
 
 
-COPIES = {
+COPIES: dict[str, Callable[[Any], Any]] = {
     "scaled": lambda y: 2 * y + 1,
     "falling": lambda y: -3 * y,
     "curved": np.exp,

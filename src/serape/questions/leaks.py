@@ -80,8 +80,8 @@ def share_left(table: Table, target: int, x: int, rows: Rows | None = None) -> f
     if len(take) < _MIN_ROWS:
         return 1.0
     if table.levels(x):
-        levels = np.unique(table.codes(x)[take], return_inverse=True)[1].ravel()
-        if _MIN_ROWS_PER_LEVEL * (int(levels.max()) + 1) > len(take):
+        levels = table.codes(x)[take].astype(np.int64)
+        if _MIN_ROWS_PER_LEVEL * np.count_nonzero(np.bincount(levels)) > len(take):
             return 1.0
         if table.levels(target):
             return _errors_left(levels, table.codes(target)[take])
@@ -132,19 +132,12 @@ def _complete(table: Table, x: int, rows: Rows) -> Rows:
 
 def _errors_left(levels: NDArray[Any], classes: NDArray[Any]) -> float:
     """Return the share of errors that remain if each row's class is guessed from the others of its level."""
-    classes = np.unique(classes, return_inverse=True)[1].ravel()
     totals = np.bincount(classes)
-    without = len(classes) - int(totals.max())
-    if without < _MIN_ERRORS:
+    without, cells = len(classes) - int(totals.max()), (int(levels.max()) + 1) * len(totals)
+    if without < _MIN_ERRORS or cells > 4 * len(classes) + 1024:  # too few rows for so many combinations
         return 1.0
-    cells, counts = np.unique(levels * len(totals) + classes, return_counts=True)
-    level = cells // len(totals)
-    order = np.lexsort((-counts, level))
-    level, counts = level[order], counts[order]
-    first = np.flatnonzero(np.r_[True, level[1:] != level[:-1]])
-    largest = counts[first]
-    after = np.minimum(first + 1, len(counts) - 1)
-    second = np.where((level[after] == level[first]) & (after > first), counts[after], 0)
+    counts = np.bincount(levels * len(totals) + classes, minlength=cells).reshape(-1, len(totals))
+    second, largest = np.partition(counts, len(totals) - 2, axis=1)[:, -2:].T
     right = int(largest[largest - 1 > second].sum())  # without the row itself, its class is still the commonest
     return (len(classes) - right) / without
 
@@ -164,9 +157,9 @@ def _changes_left(numbers: NDArray[np.float64], classes: NDArray[Any]) -> float:
 
 def _variance_left(levels: NDArray[Any], ranks: NDArray[np.float64]) -> float:
     """Return the share of the variance of ranks with mean 0 that is within levels."""
-    rows = np.bincount(levels)
-    within = float(ranks @ ranks) - float((np.bincount(levels, weights=ranks) ** 2 / rows).sum())
-    total = float(ranks @ ranks)
+    rows, total = np.bincount(levels), float(ranks @ ranks)
+    sums, rows = np.bincount(levels, weights=ranks)[rows > 0], rows[rows > 0]
+    within = total - float((sums**2 / rows).sum())
     return within / (len(ranks) - len(rows)) / (total / (len(ranks) - 1)) if total > 0 else 1.0
 
 
