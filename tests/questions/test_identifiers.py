@@ -178,6 +178,13 @@ def test_growth_that_stops_for_want_of_rows_is_noted() -> None:
         assert f"the search stopped for want of rows, at {members} members" in note
         assert re.search(rf"\({'[3-5]' if algorithm == 'fbed' else untested} of {untested} candidates\)", note)
         assert "algorithm='hiton-mb'" in note
-    assert not any("stopped" in note for note in serape.markov_blanket(data, "y", "hiton-mb").notes)
+
+    def one_screen(search: serape.Search, target: int) -> list[int]:
+        search.screen(target, search.candidates(target, 0, 1, 4))
+        search.screen(target, search.candidates(target, 0, 1, 4), (0, 1, 4))
+        return [0, 1, 4]
+
+    (note,) = serape.markov_blanket(data, "y", one_screen).notes
+    assert note.startswith("too few rows to test")  # another algorithm may go on all the same
     many = {name: np.tile(values, 500) for name, values in data.items()}
     assert not any("stopped" in note for note in serape.markov_blanket(many, "y", "iamb").notes)

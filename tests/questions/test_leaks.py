@@ -140,6 +140,8 @@ def test_columns_of_nearly_one_level_for_each_row_are_no_leaks() -> None:
     assert not about(data, "leak", kinds={"ticket": "categorical"}, known_members=["ticket"])
     data["person"] = [f"p{k % 500} {v}" for k, v in enumerate(data["y"])]
     assert not about(data, "leak", kinds={"person": "categorical"}, known_members=["person"])
+    thrice = pd.concat([classes(rows=200).assign(person=[f"p{k}" for k in range(200)])] * 3)
+    assert not about(thrice, "leak", kinds={"person": "categorical"}, known_members=["person"])
 
 
 def test_rows_sorted_by_the_target_are_no_leak() -> None:
@@ -163,13 +165,13 @@ def test_calls_about_many_targets_have_no_such_notes() -> None:
 def test_share_left_of_levels(seed: int) -> None:
     """A row is guessed from the others of its level; a tie, or no others, is an error."""
     rng = np.random.default_rng(seed)
-    x = rng.integers(0, 12, 200)
+    x = rng.integers(0, 40, 200)
     y = np.where(rng.random(200) < 0.7, x % 3, rng.integers(0, 3, 200))
     wrong = 0
     for k in range(200):
         others = np.bincount(y[(x == x[k]) & (np.arange(200) != k)], minlength=3)
         wrong += not (others[y[k]] > np.delete(others, y[k]).max())
-    table = serape.Table(pd.DataFrame({"x": x, "y": y}))
+    table = serape.Table(pd.DataFrame({"x": x, "y": y}), kinds="categorical")
     assert share_left(table, 1, 0) == pytest.approx(wrong / (200 - np.bincount(y).max()))
 
 

@@ -45,8 +45,9 @@ def untested_note(search: Search, target: int, members: Collection[int], *, step
         f"({len(untested):,} of {len(candidates):,} candidates)"
     )
     if stepwise and 2 * len(untested) > len(candidates):
+        many = "1 member" if len(given) == 1 else f"{len(given):,} members"
         note = (
-            f"the search stopped for want of rows, at {len(given):,} members: {note}; more rows would help, or "
+            f"the search stopped for want of rows, at {many}: {note}; more rows would help, or "
             f"algorithm='hiton-mb', which conditions on fewer members at a time"
         )
     levels = {} if table is None else {names[z]: table.levels(z) for z in given}
