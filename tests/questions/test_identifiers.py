@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,7 @@ def test_naming_takes_one_screen_that_is_not_counted(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(type(query.source), "screen", screen)
     silent = query.run(at)
     silently = len(screens)
-    named = query.run(at, name_untested=True)
+    named = query.run(at, warn=True)
     assert len(screens) == 2 * silently + 1
     assert (named.tests, named.skipped, named.blanket) == (plain.tests, plain.skipped, silent.blanket)
     assert len(named.notes) == len(plain.notes) + 1
@@ -162,3 +163,28 @@ def test_a_determined_candidate_is_not_named() -> None:
     found = serape.markov_blanket(data, "y", "iamb", alpha=0.01)
     assert "same" in found.blanket
     assert not any("too few rows to test" in note for note in found.notes)
+
+
+def test_growth_that_stops_for_want_of_rows_is_noted() -> None:
+    """Six causes of four levels each: after some, nothing can be tested given all members."""
+    rng = np.random.default_rng(0)
+    causes = rng.integers(0, 4, (400, 8))
+    data = {f"c{k}": causes[:, k] for k in range(8)}
+    data["y"] = (causes[:, :6].sum(axis=1) + rng.integers(0, 2, 400) > 9).astype(int)
+    for algorithm in ("iamb", "gs", "fbed"):  # fbed separates some candidates before
+        found = serape.markov_blanket(data, "y", algorithm)
+        (note,) = [note for note in found.notes if "too few rows to test" in note]
+        members, untested = len(found.blanket), 8 - len(found.blanket)
+        assert f"the search stopped for want of rows, at {members} members" in note
+        assert re.search(rf"\({'[3-5]' if algorithm == 'fbed' else untested} of {untested} candidates\)", note)
+        assert "algorithm='hiton-mb'" in note
+
+    def one_screen(search: serape.Search, target: int) -> list[int]:
+        search.screen(target, search.candidates(target, 0, 1, 4))
+        search.screen(target, search.candidates(target, 0, 1, 4), (0, 1, 4))
+        return [0, 1, 4]
+
+    (note,) = serape.markov_blanket(data, "y", one_screen).notes
+    assert note.startswith("too few rows to test")  # another algorithm may go on all the same
+    many = {name: np.tile(values, 500) for name, values in data.items()}
+    assert not any("stopped" in note for note in serape.markov_blanket(many, "y", "iamb").notes)

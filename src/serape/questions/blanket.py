@@ -57,4 +57,4 @@ def parents_children(
 def ask(data: Any, target: object, finds: Finds, settings: Settings) -> Result:
     """Ask a question about one target."""
     query, at = Query.about(data, target, finds, settings)
-    return query.run(at, settings.run.threads, progress_callback(settings.run.progress), name_untested=True)
+    return query.run(at, settings.run.threads, progress_callback(settings.run.progress), warn=True)

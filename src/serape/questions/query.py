@@ -23,10 +23,12 @@ from serape.local.answer import Answer
 from serape.local.registry import Algorithm
 from serape.progress import ProgressCallback, StatusLine
 from serape.questions.answers import checked_answer
+from serape.questions.chance import chance_note
 from serape.questions.choice import ALPHA, MANY_CANDIDATES, RATE, Choice, Reader, check_algorithm_options, choose_local
 from serape.questions.constraints import refuse_identifiers, resolve_constraints
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
+from serape.questions.leaks import leak_notes
 from serape.questions.min_effect import check_has_effect, without_weak
 from serape.questions.untested import untested_note
 from serape.results.call import Call
@@ -160,14 +162,14 @@ class Query:
         cache: StepCache | None = None,
         notes: Sequence[str] = (),
         *,
-        name_untested: bool = False,
+        warn: bool = False,
     ) -> Result:
         """Ask the question about a target.
 
         `marginals` are known tests given nothing, by target, and `cache` holds the steps of searches for other targets.
         With a cache, evidence is not kept: a search of its own gathers it when it is first used. `notes` are added to
-        those of the result. If `name_untested`, and tests were skipped, one more screen finds the candidates that
-        cannot be tested reliably given the answer; a note names them.
+        those of the result. If `warn`, more notes name what to doubt: candidates that cannot be tested reliably given
+        the answer (one more screen finds them, if tests were skipped), likely leaks, and members by chance.
         """
         search = self.search(
             target,
@@ -181,6 +183,7 @@ class Query:
 
         def so_far() -> Result:
             members = search.members_so_far(target)
+            search.reconcile_sides(members)
             partial = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
             return self._result(search, target, partial, Discoveries(), time.perf_counter() - started, cache, notes)
 
@@ -197,10 +200,12 @@ class Query:
         finally:
             if isinstance(watch, StatusLine):
                 watch.close()
+        search.reconcile_sides(self._members(answer))
+        answer = without_weak(self, search, target, answer)
         if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
-        elif name_untested and search.tally.skipped:
-            search.notes += untested_note(search, target, self._members(answer))
+        elif warn:
+            search.notes += self._warnings(search, target, self._members(answer))
         seconds = time.perf_counter() - started
         return self._result(search, target, answer, discoveries, seconds, cache, notes, complete=True)
 
@@ -302,8 +307,6 @@ class Query:
         *,
         complete: bool = False,
     ) -> Result:
-        search.reconcile_sides(self._members(answer))
-        answer = without_weak(self, search, target, answer) if complete else answer
         names = self.source.variables
         table = table_of(self.source)
 
@@ -349,6 +352,14 @@ class Query:
                 None if cache is None else lambda: self.run(target).trace,
             ),
         )
+
+    def _warnings(self, search: Search, target: int, members: set[int]) -> list[str]:
+        stepwise = self.algorithm.conditions_on_blanket
+        return [
+            *(untested_note(search, target, members, stepwise=stepwise) if search.tally.skipped else ()),
+            *leak_notes(search, target, members),
+            *chance_note(search, target, members, self.kept(target)),
+        ]
 
     def _members(self, answer: Answer) -> set[int]:
         return {int(v) for v in (answer.blanket if self.finds == "blanket" else answer.parents_children) or ()}

@@ -13,12 +13,13 @@ from serape.search import Search
 _MAX_CHECKED = 1000  # candidates, of which those that the members determine are found
 
 
-def untested_note(search: Search, target: int, members: Collection[int]) -> list[str]:
+def untested_note(search: Search, target: int, members: Collection[int], *, stepwise: bool = False) -> list[str]:
     """Return a note about candidates that cannot be tested reliably given the members; none if there are none.
 
     A candidate that a reliable test separated from the target is not named, nor one that the members determine; nothing
     is named if they determine the target. This takes one screen, which is not counted. Beyond `max_conditioning`
-    nothing is tested.
+    nothing is tested. If most candidates cannot be tested and the algorithm is `stepwise`, which conditions on all
+    members, the note says that the search stopped for want of rows.
     """
     given = tuple(sorted(members))
     if search.max_conditioning is not None and len(given) > search.max_conditioning:
@@ -40,9 +41,15 @@ def untested_note(search: Search, target: int, members: Collection[int]) -> list
     if not untested:
         return []
     note = (
-        f"too few rows to test given the members, so perhaps members too: {abbreviate(untested)} ({len(untested):,} of "
-        f"{len(candidates):,} candidates)"
+        f"too few rows to test given the members, so perhaps members too: {abbreviate(untested)} "
+        f"({len(untested):,} of {len(candidates):,} candidates)"
     )
+    if stepwise and 2 * len(untested) > len(candidates):
+        many = "1 member" if len(given) == 1 else f"{len(given):,} members"
+        note = (
+            f"the search stopped for want of rows, at {many}: {note}; more rows would help, or "
+            f"algorithm='hiton-mb', which conditions on fewer members at a time"
+        )
     levels = {} if table is None else {names[z]: table.levels(z) for z in given}
     largest = max(levels, key=lambda name: levels[name], default="")
     if levels.get(largest, 0) > 2:

@@ -1,0 +1,189 @@
+"""Columns that tell the target by themselves: copies of it in other units, and likely leaks.
+
+A copy is a column of numbers that is a strictly monotone function of a target of numbers, such as 2y + 1 or exp(y).
+Every candidate is compared, first in a few rows: nearly all fail there, so this costs little more than reading these
+rows.
+
+A likely leak is a column that leaves at most a fiftieth of the target open: of the errors in guessing its level, or of
+the variance of its ranks. Members are compared in all rows, which takes one sort for each. Other candidates are
+compared only if there is a copy or a leak, at most a thousand of them, first in a thousand rows. No test is performed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.data.table import Table
+from serape.errors import abbreviate
+from serape.independence import table_of
+from serape.search import Search
+
+MAX_LEFT = 0.02  # the share of the target that a likely leak leaves open: a rank correlation of .99
+_MIN_ROWS = 20
+_MIN_ERRORS = 10  # in guessing the target without a column; with fewer, a column can be right by chance
+_MIN_ROWS_PER_LEVEL = 5  # on average
+_FEW_ROWS = 64
+_MANY_ROWS = 1000
+_MAX_CHECKED = 1000  # candidates that are compared beside members
+
+Rows = NDArray[np.intp]
+
+
+def leak_notes(search: Search, target: int, members: Collection[int]) -> list[str]:
+    """Return notes about columns that are copies of the target, or determine it nearly; exact duplicates are left out.
+
+    Identifiers and forbidden members are no candidates, and are not named.
+    """
+    table = table_of(search.test)
+    if table is None:
+        return []
+    same = set(table.duplicates.get(target, ()))
+    numbers = () if table.levels(target) else table.continuous
+    copies = _copies(table, target, [x for x in search.admissible(target, numbers) if x not in same])
+    leaks = [x for x in sorted(members) if x not in same and x not in copies and _leaks(table, target, x)]
+    if copies or leaks or not same.isdisjoint(members):
+        known = {*same, *copies, *members}
+        others = [x for x in search.candidates(target).tolist() if x not in known][:_MAX_CHECKED]
+        some = np.random.default_rng(0).permutation(table.rows)[:_MANY_ROWS]
+        leaks += [x for x in others if _leaks(table, target, x, some, 2 * MAX_LEFT) and _leaks(table, target, x)]
+    name = table.names[target]
+    notes = []
+    if copies:
+        named = _with_duplicates(table, copies)
+        notes.append(
+            f"{_are(named, 'a copy', 'copies')} of the target in other units (a strictly increasing or decreasing "
+            f"function of {name!r}), so little else can be found beside {_it(named)}: {_remedy(named)}"
+        )
+    if leaks:
+        named = _with_duplicates(table, leaks)
+        notes.append(
+            f"{abbreviate(named)} alone {'tells' if len(named) == 1 else 'tell'} {name!r} nearly exactly, which is "
+            f"likely a leak: if {_it(named, subject=True)} known only after {name!r}, {_remedy(named)}"
+        )
+    return notes
+
+
+def share_left(table: Table, target: int, x: int, rows: Rows | None = None) -> float:
+    """Return the share of the target that a column leaves open: 0 if it tells the target, 1 if it tells nothing.
+
+    For a categorical target it is the share of errors that remain in guessing its level. A row's guess is the commonest
+    level among the other rows of its level of x; if x holds numbers, neighbours in its order are compared. For numbers
+    it is the share of the variance of the ranks that remains: 1 − r², or that within levels. It is 1 if there are too
+    few rows to say, or fewer than five for each level on average.
+    """
+    take = _complete(table, target, _complete(table, x, np.arange(table.rows) if rows is None else rows))
+    if len(take) < _MIN_ROWS:
+        return 1.0
+    if table.levels(x):
+        levels = table.codes(x)[take].astype(np.int64)
+        if _MIN_ROWS_PER_LEVEL * np.count_nonzero(np.bincount(levels)) > len(take):
+            return 1.0
+        if table.levels(target):
+            return _errors_left(levels, table.codes(target)[take])
+        return _variance_left(levels, _ranks(table.numbers(target)[take]))
+    numbers = table.numbers(x)[take]
+    if table.levels(target):
+        return _changes_left(numbers, table.codes(target)[take])
+    one, other = _ranks(numbers), _ranks(table.numbers(target)[take])
+    length = math.sqrt(float(one @ one) * float(other @ other))
+    return 1.0 - (float(one @ other) / length) ** 2 if length > 0 else 1.0
+
+
+# --- internal --------------------------------------------------------------------------------------------------------
+
+
+def _leaks(table: Table, target: int, x: int, rows: Rows | None = None, max_left: float = MAX_LEFT) -> bool:
+    return share_left(table, target, x, rows) <= max_left
+
+
+def _copies(table: Table, target: int, columns: Sequence[int]) -> list[int]:
+    """Return the columns of numbers that are strictly monotone functions of a target of numbers."""
+    if not columns:
+        return []
+    order = _complete(table, target, np.argsort(table.numbers(target), kind="stable"))
+    some = order[:: max(1, len(order) // _FEW_ROWS)]
+    return [x for x in columns if _is_monotone(table, target, x, some) and _is_copy(table, target, x, order)]
+
+
+def _is_copy(table: Table, target: int, x: int, order: Rows) -> bool:
+    order = _complete(table, x, order)
+    if len(order) < _MIN_ROWS or table.numbers(target)[order[0]] == table.numbers(target)[order[-1]]:
+        return False
+    return _is_monotone(table, target, x, order)
+
+
+def _is_monotone(table: Table, target: int, x: int, order: Rows) -> bool:
+    """Return whether a column grows or falls exactly where the target grows, in rows that are sorted by the target."""
+    order = _complete(table, x, order)
+    steps, values = table.numbers(target)[order], table.numbers(x)[order]
+    grows, up, down = steps[1:] > steps[:-1], values[1:] > values[:-1], values[1:] < values[:-1]
+    falls_never, grows_never = not down.any(), not up.any()
+    return (falls_never and np.array_equal(up, grows)) or (grows_never and np.array_equal(down, grows))
+
+
+def _complete(table: Table, x: int, rows: Rows) -> Rows:
+    return rows[~table.missing[x][rows]] if x in table.missing else rows
+
+
+def _errors_left(levels: NDArray[Any], classes: NDArray[Any]) -> float:
+    """Return the share of errors that remain if each row's class is guessed from the others of its level."""
+    totals = np.bincount(classes)
+    without, cells = len(classes) - int(totals.max()), (int(levels.max()) + 1) * len(totals)
+    if without < _MIN_ERRORS or cells > 4 * len(classes) + 1024:  # too few rows for so many combinations
+        return 1.0
+    counts = np.bincount(levels * len(totals) + classes, minlength=cells).reshape(-1, len(totals))
+    second, largest = np.partition(counts, len(totals) - 2, axis=1)[:, -2:].T
+    right = int(largest[largest - 1 > second].sum())  # without the row itself, its class is still the commonest
+    return (len(classes) - right) / without
+
+
+def _changes_left(numbers: NDArray[np.float64], classes: NDArray[Any]) -> float:
+    """Return the share of errors that remain if each row's class is guessed from its neighbours in order of numbers.
+
+    A single wrong row changes the class twice. Rows of equal numbers are in random order.
+    """
+    without = len(classes) - int(np.bincount(classes).max())
+    if without < _MIN_ERRORS:
+        return 1.0
+    mixed = np.random.default_rng(0).permutation(len(numbers))
+    ordered = classes[mixed][np.argsort(numbers[mixed], kind="stable")]
+    return int((ordered[1:] != ordered[:-1]).sum()) / 2 / without
+
+
+def _variance_left(levels: NDArray[Any], ranks: NDArray[np.float64]) -> float:
+    """Return the share of the variance of ranks with mean 0 that is within levels."""
+    rows, total = np.bincount(levels), float(ranks @ ranks)
+    sums, rows = np.bincount(levels, weights=ranks)[rows > 0], rows[rows > 0]
+    within = total - float((sums**2 / rows).sum())
+    return within / (len(ranks) - len(rows)) / (total / (len(ranks) - 1)) if total > 0 else 1.0
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ranks with mean 0; equal values share the mean of theirs."""
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts + 1) / 2 - (len(values) - 1) / 2)[index.ravel()]
+
+
+def _with_duplicates(table: Table, columns: Collection[int]) -> list[str]:
+    found = {k for x in columns for k in table.duplicates.get(x, (x,))}
+    return [table.names[k] for k in sorted(found)]
+
+
+def _are(named: Sequence[str], one: str, more: str) -> str:
+    return f"{abbreviate(named)} is {one}" if len(named) == 1 else f"{abbreviate(named)} are {more}"
+
+
+def _it(named: Sequence[str], *, subject: bool = False) -> str:
+    if subject:
+        return "it is" if len(named) == 1 else "they are"
+    return "it" if len(named) == 1 else "them"
+
+
+def _remedy(named: Sequence[str]) -> str:
+    return f"leave {_it(named)} out with ignore=[{', '.join(map(repr, named[:5]))}{', …' if len(named) > 5 else ''}]"
