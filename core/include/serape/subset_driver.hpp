@@ -145,7 +145,9 @@ class SubsetDriver {  // one per thread
             if (walks.empty()) {
                 break;
             }
-            if (size != 1 || !evaluator_.visit_singles(walks)) {
+            const std::uint64_t all_singles = std::uint64_t{walks.size()} * state_.live.size();
+            const bool fits = state_.tally.performed() + all_singles <= query.max_tests;  // it cannot be cut short
+            if (size != 1 || !fits || !evaluator_.visit_singles(walks)) {
                 visit(walks, root, 0, size);
             }
         }
