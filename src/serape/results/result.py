@@ -230,7 +230,7 @@ class Result:
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
-def rate_text(fdr: float | None, threshold: float | None) -> str:
+def rate_text(fdr: float | None, threshold: float | None = None) -> str:
     """Return a false discovery rate and the p-value that it came to, to be told after alpha."""
     rate = "" if fdr is None else f", false discovery rate {fdr:g}"
     return rate if threshold is None else f"{rate} (p up to {threshold:.2g})"
