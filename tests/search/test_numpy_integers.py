@@ -183,7 +183,7 @@ def test_same_answers_as_with_integers(method: str, name: str) -> None:
     for options in ({}, informed, bounded):
         answers = []
         for kind in (None, np.uint32, np.int64):
-            search = serape.Search(test, **options)  # type: ignore[arg-type]
+            search = serape.Search(test, **options)
             answers.append([unpacked(CALLS[method](search, made(kind))), remembered(search)])
         for answer in answers[1:]:
             np.testing.assert_equal(answer, answers[0])
