@@ -17,10 +17,8 @@ import serape
 from plain import random_dag, true_blanket
 from serape.independence.outcomes import Outcome
 from serape.independence.partial_correlation import PartialCorrelation
+from serape.local.registry import ALGORITHMS
 from serape.search import FalseDiscoveryRate
-
-STEPWISE = ["iamb", "fbed", "gs", "inter-iamb"]
-BY_SUBSETS = ["hiton-mb", "hpc", "mmmb", "pcmb"]
 
 
 def gaussian(graph: nx.DiGraph[str], rows: int, random: np.random.Generator, weight: float = 0.5) -> pd.DataFrame:
@@ -50,21 +48,23 @@ def asked(data: Any, target: str, algorithm: str, **settings: Any) -> serape.Res
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("algorithm", [*STEPWISE, *BY_SUBSETS])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_noise_is_left_out(wide: pd.DataFrame, algorithm: str) -> None:
-    plain = asked(wide, "y", algorithm)
-    found = asked(wide, "y", algorithm, fdr=0.05)
-    assert len(plain.blanket) > 2
-    assert found.blanket == ("strong", "other")
+    of_blankets = ALGORITHMS[algorithm].answers("blanket")
+    question = serape.markov_blanket if of_blankets else serape.parents_children
+    plain = question(wide, "y", algorithm, test="partial-correlation")
+    found = question(wide, "y", algorithm, test="partial-correlation", fdr=0.05)
+    assert len(plain.members) > 2
+    assert found.members == ("strong", "other")
     assert (plain.fdr, plain.threshold, plain.adjusted_p) == (None, None, {})
     assert found.fdr == 0.05
     assert found.threshold is not None
     assert found.threshold < 0.05
     assert found.options["fdr"] == 0.05
-    assert found.options["fdr_method"] == ("by" if algorithm in STEPWISE else "adaptive")
+    assert found.options["fdr_method"] == ("by" if ALGORITHMS[algorithm].conditions_on_blanket else "adaptive")
     assert f"false discovery rate 0.05 (p up to {found.threshold:.2g})" in str(found)
     for name, adjusted in found.adjusted_p.items():
-        assert (adjusted <= 0.05) == (name in found.blanket)
+        assert (adjusted <= 0.05) == (name in found.members)
     evidence = {row["variable"]: row["adjusted_p"] for row in found.evidence}
     assert all(evidence[name] == adjusted for name, adjusted in found.adjusted_p.items())
     assert all(math.isnan(evidence[name]) for name in evidence if name not in found.adjusted_p)
@@ -191,6 +191,21 @@ def test_the_rate_in_random_networks(algorithm: str) -> None:
     assert false[0.1] / members[0.1] <= 0.1 + 2 * math.sqrt(0.1 * 0.9 / members[0.1])
     assert false[None] / members[None] > 0.2
     assert true[0.1] > 0.85 * true[None]
+
+
+@pytest.mark.parametrize("algorithm", ["hiton-pc", "hpc", "pc-stable"])
+@pytest.mark.parametrize("q", [0.05, 0.2])
+def test_the_rate_of_edges(algorithm: str, q: float) -> None:
+    false = found = true = 0
+    for seed in range(3):
+        random = np.random.default_rng(50 + seed)
+        graph = random_dag(random, 40, 0.05)
+        frame = gaussian(graph, 500, random).assign(**{f"z{k}": random.normal(size=500) for k in range(30)})
+        edges = serape.skeleton(frame, algorithm, test="partial-correlation", fdr=q).edges
+        wrong = sum(not (graph.has_edge(a, b) or graph.has_edge(b, a)) for a, b in edges)
+        false, found, true = false + wrong, found + len(edges), true + len(graph.edges)
+    assert false / found <= q + 2 * math.sqrt(q * (1 - q) / found)
+    assert found - false > 0.95 * true
 
 
 # --- other questions -------------------------------------------------------------------------------------------------
