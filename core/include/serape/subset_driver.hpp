@@ -84,7 +84,7 @@ class SubsetState {
     }
     // Counts the subsets that add `wanted` live members, from a position on, to those chosen.
     void skip(const SubsetWalk& walk, std::size_t from, std::size_t wanted);
-    // Counts all subsets of some sizes; those of more than 62 members, too many to be counted, as one number.
+    // Counts all subsets of some sizes; of more than 62 sizes, whose number is too large for any, as one number.
     void skip_sizes(const SubsetWalk& walk, std::size_t smallest, std::size_t largest);
     template <std::size_t every>
     void poll_cancel() {
