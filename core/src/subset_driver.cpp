@@ -64,7 +64,7 @@ void SubsetState::skip(const SubsetWalk& walk, std::size_t from, std::size_t wan
 
 void SubsetState::skip_sizes(const SubsetWalk& walk, std::size_t smallest, std::size_t largest) {
     constexpr std::size_t countable = 62;
-    if (live.size() > countable) {
+    if (live.size() > countable && largest - smallest > countable) {
         tally.add_skip(set_size() + smallest, most_count);
         return;
     }

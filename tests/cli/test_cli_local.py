@@ -55,6 +55,35 @@ def test_effects(capsys: pytest.CaptureFixture[str], patients: str) -> None:
     assert "min_effect must be a number of bits" in err
 
 
+def test_a_false_discovery_rate(capsys: pytest.CaptureFixture[str], patients: str) -> None:
+    asked = ("blanket", patients, "-t", "HeartDisease", "--algorithm", "hiton-mb", "--alpha", "0.05")
+    expected = serape.markov_blanket(patients, "HeartDisease", "hiton-mb", alpha=0.05, fdr=0.01, fdr_method="by")
+    code, out, err = run(capsys, *asked, "--fdr", "0.01", "--fdr-method", "by", "--json")
+    assert (code, err) == (0, "")
+    content = json.loads(out)
+    assert content["blanket"] == list(expected.blanket)
+    assert (content["fdr"], content["threshold"], content["adjusted_p"]) == (
+        0.01,
+        expected.threshold,
+        expected.adjusted_p,
+    )
+    code, out, _ = run(capsys, *asked, "--fdr", "0.01", "--fdr-method", "by")
+    assert f"false discovery rate 0.01 (p up to {expected.threshold:.2g})" in " ".join(out.split())
+    assert run(capsys, *asked, "--fdr", "1.5")[0] == 2
+    assert run(capsys, *asked, "--fdr", "0.1", "--fdr-method", "none")[0] == 2
+
+
+@pytest.mark.parametrize("budget", [("--max-tests", "20"), ("--max-seconds", "1e-9")])
+def test_a_budget(capsys: pytest.CaptureFixture[str], patients: str, budget: tuple[str, str]) -> None:
+    """What a budget ended is an answer: the exit code is 0."""
+    code, out, err = run(capsys, "blanket", patients, "-t", "HeartDisease", "--algorithm", "hiton-mb", *budget)
+    assert (code, err) == (0, "")
+    assert "not complete: this is the result so far" in out
+    assert f"the search stopped at {budget[0].strip('-').replace('-', '_')}={budget[1].replace('1e-9', '1e-09')}" in out
+    code, out, _ = run(capsys, "blanket", patients, "-t", "HeartDisease", "--algorithm", "hiton-mb", *budget, "--json")
+    assert (code, json.loads(out)["complete"]) == (0, False)
+
+
 def test_names_in_any_case(capsys: pytest.CaptureFixture[str], patients: str) -> None:
     found = [
         json.loads(
@@ -171,5 +200,5 @@ def test_control_c_prints_what_was_found(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Markov blanket of x0: 1 variable" in out
-    assert "interrupted" in out
+    assert "not complete: this is the result so far" in out
     assert "Traceback" not in err

@@ -147,4 +147,17 @@ class TestRepeated:
         code, out, _ = run(capsys, "path", patients, "-t", "HeartDisease")
         assert code == 130
         assert "Smoking" in out
-        assert "interrupted: this is the result so far" in out
+        assert "not complete: this is the result so far" in out
+        whole_draws = serape.stability(patients, "HeartDisease", algorithm="iamb", draws=3)
+        monkeypatch.setattr(serape, "stability", lambda *_, **__: replace(whole_draws, draws=2, complete=False))
+        code, out, _ = run(capsys, "stability", patients, "-t", "HeartDisease", "--draws", "3")
+        assert (code, "not complete: this is the result so far" in out) == (130, True)
+
+    def test_a_budget(self, capsys: pytest.CaptureFixture[str], patients: str) -> None:
+        """What a budget ended is an answer: the exit code is 0."""
+        asked = ("-t", "HeartDisease", "--algorithm", "hiton-mb", "--max-tests", "30")
+        for command in (("path", patients, "--alpha", "0.01"), ("stability", patients, "--draws", "2")):
+            code, out, err = run(capsys, *command, *asked)
+            assert (code, err) == (0, "")
+            assert "not complete: this is the result so far" in out
+            assert "the budget (max_seconds, max_tests) ended the search" in out

@@ -10,13 +10,14 @@ from command import run
 from serape.data.writing import write_table
 
 
-class TestStructure:
-    @pytest.fixture
-    def asia(self, tmp_path: Path) -> str:
-        path = tmp_path / "asia.csv"
-        write_table(serape.load_network("asia").sample(2000, 1), path)
-        return str(path)
+@pytest.fixture
+def asia(tmp_path: Path) -> str:
+    path = tmp_path / "asia.csv"
+    write_table(serape.load_network("asia").sample(2000, 1), path)
+    return str(path)
 
+
+class TestStructure:
     def test_network(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
         picture, bif, kept = (str(tmp_path / name) for name in ("net.svg", "net.bif", "net.json"))
         code, out, _ = run(capsys, "network", asia, "--truth", "asia", "--picture", picture, "--bif", bif, "-o", kept)
@@ -63,3 +64,38 @@ def test_region(capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Pat
     code, out, _ = run(capsys, "region", patients, "-t", "ECG", "--depth", "1", "--json", "-o", str(kept))
     assert code == 0
     assert json.loads(out) == json.loads(kept.read_text())
+
+
+class TestBudgets:
+    """What a budget ended is an answer: the exit code is 0."""
+
+    def test_skeleton_and_network(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
+        bif = tmp_path / "net.bif"
+        for command in (("skeleton", "--algorithm", "hiton-pc"), ("network", "--algorithm", "mmhc")):
+            code, out, err = run(capsys, command[0], asia, *command[1:], "--max-tests", "9")
+            assert (code, err) == (0, "")
+            assert "not complete: this is the result so far" in out
+            assert "the search stopped at max_tests=9" in out
+        code, _, err = run(capsys, "network", asia, "--algorithm", "tabu", "--max-seconds", "1e-9", "--bif", str(bif))
+        assert (code, bif.exists()) == (0, False)
+        assert err == f"serape: the network is not complete, so {bif} is not written\n"
+
+    def test_region(self, capsys: pytest.CaptureFixture[str], asia: str) -> None:
+        asked = ("region", asia, "-t", "either", "--max-tests", "9", "--fdr", "0.1")
+        code, out, err = run(capsys, *asked)
+        assert (code, err) == (0, "")
+        assert "false discovery rate 0.1" in out
+        assert "not complete: this is the result so far" in out
+        assert "the search stopped at max_tests=9" in out
+
+
+def test_a_false_discovery_rate(capsys: pytest.CaptureFixture[str], asia: str) -> None:
+    expected = serape.network(asia, "mmhc", fdr=0.001)
+    code, out, err = run(capsys, "network", asia, "--algorithm", "mmhc", "--fdr", "0.001", "--json")
+    assert (code, err) == (0, "")
+    content = json.loads(out)
+    assert (content["fdr"], content["threshold"]) == (0.001, expected.threshold)
+    assert [edge["adjusted_p"] for edge in content["edges"]] == list(expected.evidence["adjusted_p"])
+    code, _, err = run(capsys, "network", asia, "--algorithm", "ges", "--fdr", "0.1")
+    assert code == 2
+    assert "uses a score, not tests, so fdr=0.1 has no effect" in err

@@ -86,7 +86,7 @@ class TestBadUse:
                 serape.markov_blanket(data, "Ward", **options)
 
     def test_a_misspelt_option(self) -> None:
-        with pytest.raises(serape.OptionError, match="no option 'aplha' .it takes none.. Did you mean 'alpha'"):
+        with pytest.raises(serape.OptionError, match="no option 'aplha' .it takes 'rank'.. Did you mean 'alpha'"):
             serape.markov_blanket(clinic(100), "Ward", algorithm="iamb", aplha=0.1)  # type: ignore[call-arg]
         with pytest.raises(serape.OptionError, match="it takes 'k'"):
             serape.markov_blanket(clinic(100), "Ward", algorithm="fast-iamb", kk=3)  # type: ignore[call-arg]

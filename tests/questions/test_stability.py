@@ -116,12 +116,12 @@ def test_ctrl_c_keeps_what_was_found(jobs: int) -> None:
     assert not found.complete
     assert 7 <= found.draws <= 8
     assert found.frequencies["ECG"] == 1
-    assert "interrupted" in str(found)
+    assert "not complete" in str(found)
     path = serape.alpha_path(PATIENTS, "HeartDisease", n_jobs=jobs, progress=interrupting(5))
     assert not path.complete
     assert path.alphas == ALPHAS[: len(path.alphas)]
     assert 5 <= len(path.alphas) == len(path.members) <= 6
-    assert "interrupted" in str(path)
+    assert "not complete" in str(path)
 
 
 def test_a_budget_holds_for_each_draw() -> None:

@@ -252,8 +252,8 @@ def test_the_strongest_of_very_many() -> None:
     assert figure.axes[0].texts[-1].get_text().endswith(f"180 of 182 variables, the {MAX_NAMES} strongest drawn")
 
 
-def test_interrupted_is_said() -> None:
-    assert "interrupted" in drawn(result(["a"], complete=False)).axes[0].texts[-1].get_text()
+def test_a_part_of_a_result_is_said_to_be_one() -> None:
+    assert "not complete" in drawn(result(["a"], complete=False)).axes[0].texts[-1].get_text()
 
 
 def test_into_axes_of_the_caller() -> None:

@@ -17,7 +17,7 @@ from serape.independence.outcomes import Outcome
 from serape.independence.partial_correlation import PartialCorrelation
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subsets import SubsetResult
-from serape.search import Members
+from serape.search import FalseDiscoveryRate, Members
 from serape.search.evidence import Decision, EvidenceLog
 from serape.skeletons.pc import pc_skeleton
 
@@ -99,6 +99,11 @@ CALLS: dict[str, Call] = {
         [s.ask(v(8), v(x)) for x in range(8)],
         [s.separating_set(v(x), v(y)) for x, y in permutations(range(VARIABLES), 2)],
     ],
+    "weakest_association": lambda s, v: [
+        s.dependents(v(0), v(range(1, VARIABLES))),
+        s.separate(v([1, 2, 3]), v(4), v([5, 6])),
+        [s.weakest_association(v(x), v(y)) for x, y in permutations(range(VARIABLES), 2)],
+    ],
     "may_join": lambda s, v: [s.may_join(v(x), v(y)) for x, y in permutations(range(VARIABLES), 2)],
     "step": lambda s, v: [
         s.step("a step", v(3), lambda: s.dependents(v(3), v([0, 1, 2, 4, 5]))),
@@ -174,10 +179,11 @@ def test_same_answers_as_with_integers(method: str, name: str) -> None:
     n = test.variables
     knowledge = serape.Knowledge(required=[(n[0], n[3])], forbidden_pairs=[(n[2], n[4])], forbidden=[(n[5], n[6])])
     informed = {"subject": 0, "knowledge": knowledge.bind(n), "known": (6,), "max_conditioning": 2}
-    for options in ({}, informed):
+    bounded = {"fdr": FalseDiscoveryRate(0.1)}
+    for options in ({}, informed, bounded):
         answers = []
         for kind in (None, np.uint32, np.int64):
-            search = serape.Search(test, **options)  # type: ignore[arg-type]
+            search = serape.Search(test, **options)
             answers.append([unpacked(CALLS[method](search, made(kind))), remembered(search)])
         for answer in answers[1:]:
             np.testing.assert_equal(answer, answers[0])

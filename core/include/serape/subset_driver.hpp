@@ -84,7 +84,7 @@ class SubsetState {
     }
     // Counts the subsets that add `wanted` live members, from a position on, to those chosen.
     void skip(const SubsetWalk& walk, std::size_t from, std::size_t wanted);
-    // Counts all subsets of some sizes; those of more than 62 members, too many to be counted, as one number.
+    // Counts all subsets of some sizes; of more than 62 sizes, whose number is too large for any, as one number.
     void skip_sizes(const SubsetWalk& walk, std::size_t smallest, std::size_t largest);
     template <std::size_t every>
     void poll_cancel() {
@@ -145,7 +145,9 @@ class SubsetDriver {  // one per thread
             if (walks.empty()) {
                 break;
             }
-            if (size != 1 || !evaluator_.visit_singles(walks)) {
+            const std::uint64_t all_singles = std::uint64_t{walks.size()} * state_.live.size();
+            const bool fits = state_.tally.performed() + all_singles <= query.max_tests;  // it cannot be cut short
+            if (size != 1 || !fits || !evaluator_.visit_singles(walks)) {
                 visit(walks, root, 0, size);
             }
         }

@@ -123,13 +123,20 @@ def _spread(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def answer(question: Callable[[], Found], show: Callable[[Found], None]) -> None:
-    """Ask a question and show the result; if it was interrupted, show the result so far and exit with code 130."""
+def answer(
+    question: Callable[[], Found],
+    show: Callable[[Found], None],
+    stopped: Callable[[Found], bool] | None = None,
+) -> None:
+    """Ask a question and show the result; if it was interrupted, show the result so far and exit with code 130.
+
+    `stopped` tells whether Ctrl-C ended a question that returns its result all the same.
+    """
     interrupted = False
     try:
         found = question()
     except Interrupted as stop:
         found, interrupted = stop.found, True
     show(found)
-    if interrupted or not getattr(found, "complete", True):
+    if interrupted or (stopped is not None and stopped(found)):
         raise typer.Exit(INTERRUPTED)

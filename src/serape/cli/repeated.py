@@ -29,6 +29,7 @@ from serape.cli.options import (
 from serape.cli.show import print_json, show_path, show_stability
 from serape.errors import OptionError
 from serape.files import atomic_write
+from serape.questions.alpha_path import ALPHAS
 from serape.results.result import finite
 from serape.types import FindsEdges
 
@@ -73,6 +74,7 @@ def path(
             **search.arguments(),
         ),
         show,
+        lambda found: len(found.alphas) < len(set(alpha or ALPHAS)),
     )
 
 
@@ -143,7 +145,11 @@ def stability(
             found.plot(picture, threshold=threshold, max_false=max_false, assume=assume)
 
     own = {"target": target, "draws": draws, "sampling": sampling, "finds": finds, "rule": rule, "score": score}
-    answer(lambda: serape.stability(table, **own, **search.arguments()), show)  # type: ignore[call-overload]
+    answer(
+        lambda: serape.stability(table, **own, **search.arguments()),  # type: ignore[call-overload]
+        show,
+        lambda found: found.draws < draws,
+    )
 
 
 def _selected(

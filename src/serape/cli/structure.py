@@ -30,7 +30,7 @@ from serape.cli.show import print_json, print_line, show_edges, show_structure
 from serape.errors import OptionError
 from serape.files import atomic_write
 from serape.results import pictures
-from serape.results.result import finite
+from serape.results.result import finite, rate_text
 
 
 @command(
@@ -84,9 +84,13 @@ def _show_region(found: Any) -> None:
     print_line(f"Within {edges} of {about['target']}: {len(found) - 1} variables")
     show_edges([(a, "–", b, evidence) for a, b, evidence in found.edges(data=True)])
     print_line(
-        f"by {about['algorithm']} with {about['test']} at alpha {about['alpha']:g}: {about['tests']:,} tests, "
-        f"{about['skipped']:,} skipped, {about['seconds']:.3g} s"
+        f"by {about['algorithm']} with {about['test']} at alpha {about['alpha']:g}{rate_text(about['fdr'])}: "
+        f"{about['tests']:,} tests, {about['skipped']:,} skipped, {about['seconds']:.3g} s"
     )
+    if not about["complete"]:
+        print_line("not complete: this is the result so far")
+    for note in about["notes"]:
+        print_line(f"note: {note}")
 
 
 @command(
@@ -151,8 +155,12 @@ def network(
 
     def show(found: serape.Structure) -> None:
         _print(found, as_json, output, report, picture, true)
-        if bif is not None and found.complete:
+        if bif is None:
+            return
+        if found.complete:
             serape.write_bif(found.fit(), bif)
+        else:
+            typer.echo(f"serape: the network is not complete, so {bif} is not written", err=True)
 
     answer(
         lambda: serape.network(

@@ -66,6 +66,8 @@ def alpha_path(
         bar.close()
     done = sorted(found)
     table = table_of(query.source)
+    stopped = sum(not result.complete for result in found.values())
+    spent = f"the budget (max_seconds, max_tests) ended the search at {stopped:,} of {len(done):,} levels"
     return AlphaPath(
         target=query.source.variables[at],
         finds=finds,
@@ -76,8 +78,8 @@ def alpha_path(
         test=query.source.name,
         tests=sum(result.tests for result in found.values()),
         seconds=time.perf_counter() - started,
-        complete=len(done) == len(levels),
-        notes=(*(() if table is None else table.notes), *query.source.notes),
+        complete=len(done) == len(levels) and not stopped,
+        notes=(*(() if table is None else table.notes), *query.source.notes, *[spent] * bool(stopped)),
     )
 
 

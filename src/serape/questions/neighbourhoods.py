@@ -82,7 +82,11 @@ def find_neighbourhoods(
 
     def one(target: int, watch: ProgressCallback) -> _One:
         search = query.search(None, watch=watch, marginals=known, cache=cache, budget=budget)
-        neighbours = tuple(int(x) for x in query.answer(search, target).parents_children or ())
+        try:
+            neighbours = tuple(int(x) for x in query.answer(search, target).parents_children or ())
+        except BudgetSpent:
+            found.tally.merge(search.tally)
+            raise
         log_p = {}
         if query.fdr is not None:
             either = query.algorithm.either_side

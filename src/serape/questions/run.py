@@ -149,6 +149,11 @@ class Run:
             options = {**query.reported, **options}
         if self.knowledge is not None:
             options["knowledge"] = self.knowledge.to_dict()
+        index = {name: k for k, name in enumerate(self.names)}
+        for a, b, attributes in graph.edges(data=True) if self.adjusted else ():
+            pair = frozenset((index[a], index[b]))
+            if pair in self.adjusted:
+                attributes["adjusted_p"] = self.adjusted[pair]
         found = Structure(
             graph=graph,
             algorithm=algorithm,

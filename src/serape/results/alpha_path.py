@@ -35,7 +35,7 @@ class AlphaPath:
     """The number of tests performed, at all levels together."""
     seconds: float
     complete: bool
-    """False if interrupted."""
+    """False if interrupted, or if a budget ended the search at some levels."""
     notes: tuple[str, ...] = ()
     """Remarks about the data and the search."""
 
@@ -83,5 +83,5 @@ class AlphaPath:
         lines += [f"  from {row['enters']:.2g}: {row['variable']}" for row in self.records]
         lines.append(f"  by {self.algorithm} with {self.test}: {self.tests:,} tests, {self.seconds:.3g} s")
         if not self.complete:
-            lines.append("  interrupted: this is the result so far")
+            lines.append("  not complete: this is the result so far")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])

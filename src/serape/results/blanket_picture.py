@@ -144,7 +144,7 @@ def _title(found: Result, n_omitted: int) -> str:
     count = len(found.members)
     counts = f": {count:,} of {len(found.trace.names) - 1:,} variables" if count else ""
     drawn = f", the {count - n_omitted} strongest drawn" if n_omitted else ""
-    return "\n".join([wrapped(f"{found.title}{counts}{drawn}", 80), *(["interrupted"] if not found.complete else [])])
+    return "\n".join([wrapped(f"{found.title}{counts}{drawn}", 80), *(["not complete"] if not found.complete else [])])
 
 
 def _empty_sentence(found: Result) -> str:

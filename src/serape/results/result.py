@@ -58,7 +58,7 @@ class Result:
     notes: tuple[str, ...]
     """Remarks about the data and the search."""
     complete: bool
-    """False if the search was interrupted."""
+    """False if the search was interrupted, or a budget ended it."""
     trace: Evidence = field(repr=False, compare=False)
     """The source of `evidence` and `explain`."""
     dropped: tuple[str, ...] = ()
@@ -221,16 +221,19 @@ class Result:
             lines.append(f"  spouses: {', '.join(via) or 'none'}")
         bounded = self.options.get("max_conditioning") is not None
         why = "unreliable or over max_conditioning" if bounded else "unreliable"
-        rate = "" if self.fdr is None else f", false discovery rate {self.fdr:g}"
-        if self.threshold is not None:
-            rate += f" (p up to {self.threshold:.2g})"
         lines.append(
-            f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate}: {self.tests:,} tests, "
-            f"{self.skipped:,} skipped as {why}, {self.seconds:.3g} s"
+            f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate_text(self.fdr, self.threshold)}: "
+            f"{self.tests:,} tests, {self.skipped:,} skipped as {why}, {self.seconds:.3g} s"
         )
         if not self.complete:
             lines.append("  not complete: this is the result so far")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def rate_text(fdr: float | None, threshold: float | None = None) -> str:
+    """Return a false discovery rate and the p-value that it came to, to be told after alpha."""
+    rate = "" if fdr is None else f", false discovery rate {fdr:g}"
+    return rate if threshold is None else f"{rate} (p up to {threshold:.2g})"
 
 
 def json_text(result: Result) -> str:
@@ -285,13 +288,18 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
         complete=bool(content["complete"]),
         dropped=names(content["left_out" if "left_out" in content else "dropped"]),
         interchangeable={str(name): names(others) for name, others in content["interchangeable"].items()},
-        fdr=None if content.get("fdr") is None else float(content["fdr"]),  # files of older versions have none
-        threshold=None if content.get("threshold") is None else float(content["threshold"]),
+        fdr=optional_number(content, "fdr"),
+        threshold=optional_number(content, "threshold"),
         adjusted_p={str(name): float(p) for name, p in content.get("adjusted_p", {}).items()},
         trace=Evidence.from_dict(content["evidence"]),
         data=None if data is None else Provenance.from_dict(data),
         call=Call.from_dict(content.get("call")),
     )
+
+
+def optional_number(content: Mapping[str, Any], name: str) -> float | None:
+    """Return a number that may be missing; files of older versions lack some."""
+    return None if content.get(name) is None else float(content[name])
 
 
 # JSON has no NaN and no infinities: NaN becomes null, infinities become text.

@@ -163,7 +163,7 @@ class Resampled(Generic[Item]):
             bounds = ", ".join(f"{self.false_selections(at).bound:.2g} at threshold {at:g}" for at in _PRINTED)
             lines.append(f"  expected number of false selections, if unimodal: at most {bounds}")
         if not self.complete:
-            lines.append("  interrupted: this is the result so far")
+            lines.append("  not complete: this is the result so far")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 

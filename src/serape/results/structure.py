@@ -21,14 +21,16 @@ from serape.records import Records
 from serape.results.call import Call
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.pictures import draw_graph, save_picture
-from serape.results.result import finite, read_saved
+from serape.results.result import finite, optional_number, rate_text, read_saved
 from serape.structure.graphs import PartlyDirected, some_dag
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMAT = "serape-structure-1"
-EVIDENCE = ("statistic", "dof", "log_p", "effect", "effect_name", "effect_value", "reliable", "given", "gain")
+EVIDENCE = (
+    "statistic", "dof", "log_p", "adjusted_p", "effect", "effect_name", "effect_value", "reliable", "given", "gain",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Structure:
     familiar measure (`effect_name`, `effect_value`) where it has one. In a skeleton, or a network made from
     one, it is the test with the weakest association of the pair. In a network found by a score, it is the test given
     the other parents of the child, and `gain` is what the score would lose without the arc (of `dag`, for an undirected
-    edge).
+    edge). With a false discovery rate, `adjusted_p` is the smallest rate at which the edge is kept.
     """
     algorithm: str
     test: str | None
@@ -61,7 +63,7 @@ class Structure:
     notes: tuple[str, ...]
     """Remarks about the data and the search."""
     complete: bool
-    """False if the search was interrupted."""
+    """False if the search was interrupted, or a budget ended it."""
     separating_sets: Mapping[frozenset[str], tuple[str, ...]] = field(repr=False)
     """The separating sets of pairs that are not adjacent but have a common neighbour."""
     conflicts: tuple[str, ...] = field(default=(), repr=False)
@@ -102,8 +104,9 @@ class Structure:
             for name in EVIDENCE:
                 value = attributes.get(name)
                 columns[name].append(", ".join(value) if name == "given" and value is not None else value)
-        if all(gain is None for gain in columns["gain"]):
-            del columns["gain"]
+        for name in ("adjusted_p", "gain"):
+            if all(value is None for value in columns[name]):
+                del columns[name]
         return Records(columns)
 
     def compare(self, truth: nx.DiGraph[Any] | Network) -> GraphComparison:
@@ -166,6 +169,8 @@ class Structure:
             "algorithm": self.algorithm,
             "test": self.test,
             "alpha": self.alpha,
+            "fdr": self.fdr,
+            "threshold": self.threshold,
             "score": self.score,
             "total": self.total,
             "tests": self.tests,
@@ -211,13 +216,14 @@ class Structure:
         how = [f"  by {self.algorithm}"]
         if self.test is not None and self.alpha is not None:
             how.append(
-                f" with {self.test} at alpha {self.alpha:g}: {_count(self.tests, 'test')}, {self.skipped:,} skipped"
+                f" with {self.test} at alpha {self.alpha:g}{rate_text(self.fdr, self.threshold)}: "
+                f"{_count(self.tests, 'test')}, {self.skipped:,} skipped"
             )
         if self.score is not None and self.total is not None:
             how.append(f"{'' if self.test is None else ','} {self.score} score {self.total:,.2f}")
         lines = [self.title, f"{''.join(how)}, {self.seconds:.3g} s"]
         if not self.complete:
-            lines.append("  interrupted: this is the result so far")
+            lines.append("  not complete: this is the result so far")
         if self.conflicts:
             dropped = _count(len(self.conflicts), "arrow")
             lines.append(f"  {dropped} dropped because of contradictions to others (see conflicts)")
@@ -253,8 +259,9 @@ def _from_dict(content: Mapping[str, Any]) -> Structure:
                     attributes[name] = float(edge[name])
             if edge.get("effect_name") is not None:
                 attributes["effect_name"] = str(edge["effect_name"])
-        if edge.get("gain") is not None:
-            attributes["gain"] = float(edge["gain"])
+        for name in ("adjusted_p", "gain"):
+            if edge.get(name) is not None:
+                attributes[name] = float(edge[name])
         graph.add_edge(a, b, **attributes)
         if directed and not edge["directed"]:
             graph.add_edge(b, a, **attributes)
@@ -275,6 +282,8 @@ def _from_dict(content: Mapping[str, Any]) -> Structure:
         complete=bool(content["complete"]),
         separating_sets={frozenset(e["pair"]): tuple(e["given"]) for e in content["separating_sets"]},
         conflicts=tuple(content["conflicts"]),
+        fdr=optional_number(content, "fdr"),
+        threshold=optional_number(content, "threshold"),
         data=None if data is None else Provenance.from_dict(data),
         call=Call.from_dict(content.get("call")),
     )

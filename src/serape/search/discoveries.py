@@ -53,10 +53,18 @@ class FalseDiscoveryRate:
 
     def _log_hypotheses(self, ordered: Floats, hypotheses: int) -> float:
         """Return the log of the number of true null hypotheses that is reckoned with."""
+        hypotheses = max(hypotheses, 1)
         if self.method == "by":
-            return math.log(math.fsum(hypotheses / k for k in range(1, hypotheses + 1)))
+            return math.log(hypotheses * _harmonic(hypotheses))
         if self.method == "adaptive":
             half = self.log_alpha - math.log(2)
             weak = len(ordered) - int(np.searchsorted(ordered, half, side="right"))
-            return min(math.log(1 + weak) - half, math.log(max(hypotheses, 1)))
-        return math.log(max(hypotheses, 1))
+            return min(math.log(1 + weak) - half, math.log(hypotheses))
+        return math.log(hypotheses)
+
+
+def _harmonic(n: int) -> float:
+    """Return 1 + 1/2 + … + 1/n."""
+    if n < 1000:
+        return math.fsum(1 / k for k in range(1, n + 1))
+    return math.log(n) + float(np.euler_gamma) + 1 / (2 * n) - 1 / (12 * n**2)  # the rest is below 1e-14

@@ -285,7 +285,7 @@ def _facts(found: Structure) -> dict[str, str]:
 def _warnings(found: Structure) -> list[Words]:
     warnings: list[Words] = []
     if not found.complete:
-        warnings.append(["The search was interrupted: this is the result so far."])
+        warnings.append(["The search is not complete: this is the result so far."])
     if found.skipped:
         warnings.append([skipped_about(found.tests, found.skipped, found.options.get("max_conditioning"))])
     if found.conflicts:
