@@ -39,6 +39,7 @@ PARTS = (
     "kernels divide",
     "kernels selector",
     "kernels strategies",
+    "accuracy automatic",
     "accuracy calibration",
     "accuracy choosing",
     "accuracy covariance",

@@ -1,6 +1,7 @@
 """Distance to the truth by algorithm, rows and settings."""
 
 from benchmarks.accuracy import (
+    automatic,
     calibration,
     choosing,
     covariance,
@@ -16,6 +17,7 @@ from benchmarks.common.command import Command, Part
 
 COMMAND = Command(
     {
+        "automatic": Part(automatic.run, automatic.options),
         "calibration": Part(calibration.run, calibration.options),
         "choosing": Part(choosing.run, choosing.options),
         "covariance": Part(covariance.run, covariance.options),
