@@ -20,7 +20,21 @@ def asia(tmp_path: Path) -> str:
 class TestStructure:
     def test_network(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
         picture, bif, kept = (str(tmp_path / name) for name in ("net.svg", "net.bif", "net.json"))
-        code, out, _ = run(capsys, "network", asia, "--truth", "asia", "--picture", picture, "--bif", bif, "-o", kept)
+        code, out, _ = run(
+            capsys,
+            "network",
+            asia,
+            "--algorithm",
+            "mmhc",
+            "--truth",
+            "asia",
+            "--picture",
+            picture,
+            "--bif",
+            bif,
+            "-o",
+            kept,
+        )
         assert code == 0
         assert "Network of 8 variables" in out
         assert "structural Hamming distance" in out

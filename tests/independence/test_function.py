@@ -68,7 +68,7 @@ class TestWithEveryAlgorithm:
             native = serape.blankets(self.table, algorithm="iamb", dof="adjusted", n_jobs=n_jobs)
             assert {t: r.blanket for t, r in own.items()} == {t: r.blanket for t, r in native.items()}
         for ask, algorithm in (
-            (serape.skeleton, "auto"),
+            (serape.skeleton, "hiton-pc"),
             (serape.skeleton, "pc-stable"),
             (serape.network, "pc-stable"),
         ):

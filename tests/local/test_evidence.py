@@ -38,7 +38,7 @@ def test_no_explanation_contradicts_the_answer(finds: Finds, algorithm: str, row
     table = alarm(rows)
     question = serape.markov_blanket if finds == "blanket" else serape.parents_children
     for target in table.names:
-        found = question(table, target, algorithm)
+        found = question(table, target, algorithm, alpha=0.05)
         ended = algorithm == "inter-iamb-npc" or any("a set of members repeated" in note for note in found.notes)
         for variable in set(table.names) - {target}:
             why = found.explain(variable)

@@ -80,7 +80,7 @@ def test_against_a_plain_twin(test: IndependenceTest, options: dict[str, Any]) -
     for target in range(len(test.variables)):
         sets = []
         for k in (0, 1, 2, None):
-            found = serape.markov_blanket(test, target, "fbed", k=k, **options)
+            found = serape.markov_blanket(test, target, "fbed", k=k, **{"alpha": 0.05, **options})
             members, asked = plain_fbed(test, target, np.inf if k is None else k, options.get("alpha", 0.05))
             sets.append({test.variables[x] for x in members})
             assert set(found.blanket) == sets[-1]

@@ -106,10 +106,10 @@ def test_ranked_by_information_against_a_plain_twin() -> None:
     test = G2(table)
     differ = noted = 0
     for target in range(0, len(table.names), 8):
-        found = serape.markov_blanket(test, target, "iamb", rank="information")
+        found = serape.markov_blanket(test, target, "iamb", alpha=0.05, rank="information")
         expected = plain_iamb(test, target, lambda x, y, given: round(counted_information(columns, x, y, given), 12))
         assert set(found.blanket) == {table.names[x] for x in expected}
-        differ += set(found.blanket) != set(serape.markov_blanket(test, target, "iamb").blanket)
+        differ += set(found.blanket) != set(serape.markov_blanket(test, target, "iamb", alpha=0.05).blanket)
         noted += check_note(found)
     assert differ
     assert noted
@@ -117,8 +117,8 @@ def test_ranked_by_information_against_a_plain_twin() -> None:
     numbers[:, 1:] += numbers[:, :-1]
     for name in ("partial-correlation", "fisher-z"):
         for target in range(12):
-            found = serape.markov_blanket(numbers, target, "iamb", test=name, rank="information")
-            assert found.blanket == serape.markov_blanket(numbers, target, "iamb", test=name).blanket
+            found = serape.markov_blanket(numbers, target, "iamb", test=name, alpha=0.05, rank="information")
+            assert found.blanket == serape.markov_blanket(numbers, target, "iamb", test=name, alpha=0.05).blanket
             if name == "partial-correlation":
                 exact = PartialCorrelation(serape.Table(numbers))
                 members = plain_iamb(exact, target, lambda x, y, given: residual_information(numbers, x, y, given))

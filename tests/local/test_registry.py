@@ -16,21 +16,45 @@ def test_hpc_mb_is_hpc() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "continuous", "finds", "algorithm"),
+    ("columns", "rows", "continuous", "finds", "algorithm"),
     [
-        (40, False, "blanket", "hpc"),
-        (40, False, "parents-children", "hpc"),
-        (40, True, "blanket", "iamb"),
-        (40, True, "parents-children", "hiton-pc"),
-        (501, False, "blanket", "hiton-mb"),
-        (501, True, "parents-children", "hiton-pc"),
+        (40, 30, False, "blanket", "hpc"),
+        (40, 30, False, "parents-children", "hpc"),
+        (501, 30, False, "blanket", "hpc"),
+        (4, 100_001, False, "blanket", "iamb"),
+        (4, 100_001, False, "parents-children", "hiton-pc"),
+        (10, 200, True, "blanket", "hpc"),
+        (10, 201, True, "blanket", "iamb"),
+        (10, 201, True, "parents-children", "hiton-pc"),
+        (501, 30, True, "blanket", "fbed"),
+        (501, 30, True, "parents-children", "hiton-pc"),
     ],
 )
-def test_algorithm_that_auto_picks(columns: int, continuous: bool, finds: str, algorithm: str) -> None:
+def test_algorithm_that_auto_picks(columns: int, rows: int, continuous: bool, finds: str, algorithm: str) -> None:
     random = np.random.default_rng(0)
-    data = random.normal(size=(30, columns)) if continuous else random.integers(2, size=(30, columns))
+    data = random.normal(size=(rows, columns)) if continuous else random.integers(2, size=(rows, columns))
     ask = serape.markov_blanket if finds == "blanket" else serape.parents_children
     assert ask(data, 0).algorithm == algorithm
+
+
+def test_level_and_rate_that_auto_picks() -> None:
+    random = np.random.default_rng(0)
+    few, many = random.integers(2, size=(200, 20)), random.integers(2, size=(200, 101))
+    asked = [serape.markov_blanket(few, 0), serape.markov_blanket(few, 0, "iamb"), serape.markov_blanket(many, 0)]
+    assert [(found.alpha, found.fdr) for found in asked] == [(0.01, None), (0.01, 0.2), (0.01, 0.2)]
+    assert serape.markov_blanket(many, 0, alpha=0.01).fdr is None
+    assert serape.markov_blanket(many, 0, fdr=None).fdr is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "continuous", "algorithm"), [(300, False, "hpc"), (50_001, False, "ges"), (300, True, "hiton-pc")]
+)
+def test_network_that_auto_picks(rows: int, continuous: bool, algorithm: str) -> None:
+    random = np.random.default_rng(0)
+    data = random.normal(size=(rows, 4)) if continuous else random.integers(2, size=(rows, 4))
+    assert serape.network(data).algorithm == algorithm
+    if not continuous:
+        assert serape.network(data, score="bdeu").algorithm == "mmhc"
 
 
 def test_auto_picks_few_tests_for_a_test_of_ones_own() -> None:

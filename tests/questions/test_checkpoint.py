@@ -44,8 +44,8 @@ class TestCheckpoint:
         serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
         with pytest.raises(serape.OptionError, match="other data"):
             serape.skeleton(network.sample(300, 2), "mmpc", checkpoint=path)
-        with pytest.raises(serape.OptionError, match=r"alpha 0.05, not 0.01"):
-            serape.skeleton(network.sample(300, 1), "mmpc", alpha=0.01, checkpoint=path)
+        with pytest.raises(serape.OptionError, match=r"alpha 0.01, not 0.05"):
+            serape.skeleton(network.sample(300, 1), "mmpc", alpha=0.05, checkpoint=path)
         first, *others = path.read_text().splitlines()
         path.write_text("\n".join([first, "{", *others]))
         with pytest.raises(serape.DataError, match="line 2"):

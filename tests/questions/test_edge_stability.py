@@ -38,7 +38,7 @@ def test_skeletons_are_those_of_searches_by_hand(algorithm: str) -> None:
     }
     assert found.mean_size == found.mean_found == pytest.approx(by_hand.total() / 6)
     assert (found.candidates, found.draws, found.pairs, found.rows) == (28, 6, 3, 500)
-    assert found.algorithm == ("hiton-pc" if algorithm == "auto" else algorithm)
+    assert found.algorithm == ("hpc" if algorithm == "auto" else algorithm)
     assert (found.test, found.alpha, found.score, found.directions) == ("g2", 0.01, None, {})
 
 

@@ -31,6 +31,13 @@ def gaussian(graph: nx.DiGraph[str], rows: int, random: np.random.Generator, wei
     return pd.DataFrame({node: columns[node] for node in graph})
 
 
+@pytest.fixture(autouse=True)
+def loose_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a loose alpha the default, and no bound, so that there is something to drop."""
+    monkeypatch.setattr("serape.questions.query.ALPHA", 0.05)
+    monkeypatch.setattr("serape.questions.query.RATE", None)
+
+
 @pytest.fixture(scope="module")
 def wide() -> pd.DataFrame:
     """Return y = strong + weak effects of two columns, and 60 columns of noise; some have p < 0.05."""
@@ -151,7 +158,7 @@ def test_bad_values(wide: pd.DataFrame) -> None:
     with pytest.raises(serape.OptionError, match="fdr_method='bonferroni' is not known"):
         asked(wide, "y", "iamb", fdr=0.1, fdr_method="bonferroni")
     with pytest.raises(serape.OptionError, match="fdr_method='by' needs a rate; pass fdr"):
-        asked(wide, "y", "iamb", fdr_method="by")
+        asked(wide, "y", "iamb", fdr=None, fdr_method="by")
 
 
 # --- the rate --------------------------------------------------------------------------------------------------------

@@ -57,6 +57,6 @@ def test_fewer_false_members() -> None:
     table = network.sample(50, seed=5)
     false = {}
     for test in ("auto", "g2"):
-        found = serape.blankets(table, table.names[40:43], test=test, progress=False)
+        found = serape.blankets(table, table.names[40:43], test=test, algorithm="hiton-mb", alpha=0.05, progress=False)
         false[test] = sum(len(set(one.members) - set(network.markov_blanket(name))) for name, one in found.items())
     assert false["auto"] < false["g2"] / 3

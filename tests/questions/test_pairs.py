@@ -63,7 +63,7 @@ def test_instruction_sets_agree(name: str) -> None:
     before = _core.instruction_set()
     try:
         _core.use_instruction_set(name)
-        same(serape.all_pairs(table), plain(table, 0.05, 10))
+        same(serape.all_pairs(table), plain(table, 0.01, 10))
     finally:
         _core.use_instruction_set(before)
 

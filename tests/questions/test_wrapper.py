@@ -21,7 +21,7 @@ class TestWrapper:
             "weak": np.where(random.random(1500) < 0.42, 1 - t, t),
             "weaker": np.where(random.random(1500) < 0.44, 1 - t, t),
         }
-        found = serape.markov_blanket(data, "t", algorithm="pcmb")
+        found = serape.markov_blanket(data, "t", algorithm="pcmb", alpha=0.05)
         assert set(found.blanket) == {"good", "weak", "weaker"}
         smaller = serape.wrapper(data, found, BernoulliNB())
         assert smaller.blanket == ("good",)

@@ -69,7 +69,7 @@ class TestBlanket:
 
     def test_warnings(self, read: Reader) -> None:
         assert "Take care" not in read.text  # nothing was skipped
-        few = Reader(page_text(blanket_page(serape.markov_blanket(clinic(100), "HeartDisease"))))
+        few = Reader(page_text(blanket_page(serape.markov_blanket(clinic(100), "HeartDisease", alpha=0.05))))
         assert "Warnings" in few.text
         assert "tests (" in few.text
         assert "skipped: too few rows" in few.text

@@ -233,6 +233,10 @@ def find_neighbours(
         with _Phase(run, query) as search:
             separate_neighbours(search, Skeleton(adjacent))
         join_required(adjacent, knowledge)
+        for x, members in query.known.items():
+            for y in members:
+                adjacent[x].add(y)
+                adjacent[y].add(x)
     return adjacent
 
 

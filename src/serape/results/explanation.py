@@ -362,7 +362,9 @@ def _in_words(
             f"{verdict}: its association is too weak for a false discovery rate of {result.fdr:g}. Its adjusted p is "
             f"{adjusted:.3g}. Its last test was {condition} ({numbers})."
         )
-    if outcome.log_p > math.log(result.level):
+    if math.log(result.level) < outcome.log_p <= math.log(result.alpha) and not included:
+        finding, compared = f"its association with {result.target} is weak", "above"
+    elif outcome.log_p > math.log(result.level):
         finding, compared = f"it is independent of {result.target}", "above"
     else:
         finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
