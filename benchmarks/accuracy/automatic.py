@@ -51,8 +51,8 @@ def generated(columns: int, kind: str) -> Draw:
                 code, cells = np.zeros(rows, np.int64), 1
                 for x in parents[node]:
                     code, cells = code * levels[x] + values[x], cells * levels[x]
-                table = random.dirichlet(np.full(levels[node], 0.7), cells).cumsum(axis=1)
-                drawn = (random.random(rows)[:, None] > table[code]).sum(axis=1)
+                shares = random.dirichlet(np.full(levels[node], 0.7), cells).cumsum(axis=1)
+                drawn = (random.random(rows)[:, None] > shares[code]).sum(axis=1)
                 values.append(np.minimum(drawn, levels[node] - 1))
                 named[f"v{node}"] = values[node]
                 continue
