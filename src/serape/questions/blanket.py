@@ -26,7 +26,8 @@ def markov_blanket(
         The variable, by name or position.
     algorithm
         A name from `serape.algorithms()`, a callable `algorithm(search, target, **options)`, or "auto": "hpc" for
-        categorical columns, "iamb" if some are continuous, "hiton-mb" if there are more than 500 columns.
+        categorical columns, "iamb" if some are numbers ("fbed" for more than 500 columns); docs/choosing.md has the
+        whole rule.
     **algorithm_options
         Keywords that are not settings are options of the algorithm.
 

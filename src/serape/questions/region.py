@@ -33,7 +33,7 @@ def region(
 ) -> nx.Graph[str]:
     """Find the variables within `depth` edges of a target, and the edges on the way, growing outward from it.
 
-    `algorithm` finds the parents and children ("auto" is "hiton-pc") of the variables nearer than `depth`. Two
+    `algorithm` finds the parents and children ("auto" as for `skeleton`) of the variables nearer than `depth`. Two
     variables are adjacent if each is among the parents and children of the other; edges between two variables at the
     full depth are not part of the region.
 
