@@ -24,6 +24,7 @@ class Conditioning {
     // Takes out of a column what Z explains; returns the squared length of what is left.
     double take_out(double* column) const;
     double rows_left() const { return rows_left_; }  // degrees of freedom of a residual
+    bool empty() const { return cell_.empty() && basis_.empty(); }
     // Whether there are rows enough for the squares of all numbers, and levels are few enough to be added side by side.
     bool roomy() const { return roomy_; }
     // By row: the root of the inverse of the share of its variance that Z leaves, or 0 if Z fits the row perfectly.

@@ -14,6 +14,12 @@ Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning,
         make_columns(test, conditioning, column);
     }
     const ResidualTest::Scores& scores = test.scores(column);
+    if (!test.number(column)) {
+        make_levels(test, conditioning, column);
+    }
+    if (conditioning.empty()) {  // nothing is explained, so nothing can be bent
+        return;
+    }
     if (test.number(column)) {
         for (std::size_t k = 0; k < scores.width && !block.empty(); ++k) {
             const double* first = scores.columns.data() + k * test.stride();
@@ -21,7 +27,6 @@ Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning,
         }
         return;
     }
-    make_levels(test, conditioning, column);
     for (LineVector<double>& component : leading_components(test)) {
         add_curves(test, conditioning, std::move(component));
     }

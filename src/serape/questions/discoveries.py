@@ -46,7 +46,7 @@ def bound(
     level = search.fdr.log_threshold(log_p.values(), hypotheses)
     adjusted = dict(zip(log_p, search.fdr.adjusted(log_p.values(), hypotheses).tolist(), strict=True))
     dropped = () if stepwise else tuple(x for x, value in log_p.items() if value > level)
-    found = Discoveries(math.exp(min(level, search.log_alpha)), adjusted, dropped)
+    found = Discoveries(math.exp(level), adjusted, dropped)
     return without_members(answer, set(dropped)), found
 
 

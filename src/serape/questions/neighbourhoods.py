@@ -146,12 +146,12 @@ def join(
                 adjacent[x].add(y)
                 adjacent[y].add(x)
     if knowledge is not None:
-        join_required(adjacent, knowledge)
+        join_pairs(adjacent, knowledge.required)
     return adjacent
 
 
-def join_required(adjacent: Mapping[int, set[int]], knowledge: BoundKnowledge) -> None:
-    """Make the pairs adjacent that knowledge requires."""
-    for x, y in knowledge.required:
+def join_pairs(adjacent: Mapping[int, set[int]], pairs: Iterable[tuple[int, int]]) -> None:
+    """Make pairs adjacent."""
+    for x, y in pairs:
         adjacent[x].add(y)
         adjacent[y].add(x)

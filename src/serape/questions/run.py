@@ -23,7 +23,7 @@ from serape.questions.choice import choose_learner
 from serape.questions.discoveries import bound_edges, of_sides
 from serape.questions.edge_evidence import edge_evidence
 from serape.questions.min_effect import remove_weak_edges
-from serape.questions.neighbourhoods import find_neighbourhoods, join, join_required
+from serape.questions.neighbourhoods import find_neighbourhoods, join, join_pairs
 from serape.questions.query import Query
 from serape.results.call import Call
 from serape.results.structure import Structure, undirected
@@ -232,11 +232,8 @@ def find_neighbours(
         # Algorithms that condition on the whole blanket miss a spouse that must not be tested, and keep too many.
         with _Phase(run, query) as search:
             separate_neighbours(search, Skeleton(adjacent))
-        join_required(adjacent, knowledge)
-        for x, members in query.known.items():
-            for y in members:
-                adjacent[x].add(y)
-                adjacent[y].add(x)
+        join_pairs(adjacent, knowledge.required)
+        join_pairs(adjacent, ((x, y) for x, members in query.known.items() for y in members))
     return adjacent
 
 
@@ -266,7 +263,7 @@ def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathL
                 log_p = {pair: found.weakest[pair][0] for pair in pairs_of(found.neighbours) if pair in found.weakest}
                 drop_edges(run, query, found.neighbours, log_p)
         if query.knowledge is not None:
-            join_required(found.neighbours, query.knowledge)
+            join_pairs(found.neighbours, query.knowledge.required)
         run.notes += remove_weak_edges(query, found)
         return found
     found.neighbours = find_neighbours(run, query, rule, checkpoint)

@@ -239,7 +239,7 @@ class Search(SearchState):
                 self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
             self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
         log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
-        return min(self.log_alpha, self.fdr.log_threshold(log_p, len(self.candidates(target))))
+        return self.fdr.log_threshold(log_p, len(self.candidates(target)))
 
     def _ranked(self, screen: ScreenResult, indices: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return indices from the strongest to the weakest; exact ties by index, or at random with a seed."""
@@ -328,7 +328,7 @@ class Search(SearchState):
             tested = {x: outcome.log_p for x, outcome in outcomes.items() if outcome is not None}
             if not tested:
                 break
-            level = min(self.log_alpha, fdr.log_threshold(tested.values(), len(self.candidates(target))))
+            level = fdr.log_threshold(tested.values(), len(self.candidates(target)))
             weakest = max(tested, key=lambda x: tested[x])
             if tested[weakest] <= level:
                 break
