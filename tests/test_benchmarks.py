@@ -43,7 +43,7 @@ PARTS = (
     "accuracy calibration",
     "accuracy choosing",
     "accuracy covariance",
-    "accuracy defaults",
+    "accuracy discoveries",
     "accuracy recovery",
     "accuracy dof",
     "accuracy few-rows",

@@ -7,8 +7,9 @@ import math
 import signal
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import product
 from types import FrameType
 
@@ -16,6 +17,7 @@ import serape
 from benchmarks.common.data import true_answers
 from benchmarks.common.internals import ALGORITHMS, DofRule, Finds
 from benchmarks.common.output import markdown, report, save, short
+from benchmarks.common.processes import add_jobs, in_processes
 from serape.studies.measuring import accuracy_of_all
 
 QUESTIONS: tuple[Finds, ...] = ("blanket", "parents-children")
@@ -49,28 +51,28 @@ def candidates(finds: Finds) -> list[str]:
     return [name for name, a in ALGORITHMS.items() if a.answers(finds) and name != "hpc-mb"]
 
 
-def measure(
-    networks: Sequence[str], rows: Sequence[int], seeds: int, alphas: Sequence[float], limit: float
-) -> Iterator[Measured]:
-    """Yield the accuracy of every algorithm on every sample, fewest rows first."""
+def measure(name: str, rows: Sequence[int], seeds: int, alphas: Sequence[float], limit: float) -> list[Measured]:
+    """Return the accuracy of every algorithm on every sample of a network, fewest rows first."""
+    signal.signal(signal.SIGALRM, interrupt)
     ways = [
         (alpha, finds, a, dof) for alpha in alphas for finds in QUESTIONS for a in candidates(finds) for dof in DOFS
     ]
-    for name in networks:
-        network = serape.load_network(name)
-        truths = {finds: true_answers(network, finds) for finds in QUESTIONS}
-        too_slow: set[tuple[object, ...]] = set()
-        for count, seed in product(rows, range(1, seeds + 1)):
-            table = network.sample(count, seed)
-            accuracy_of_all(table, truths["blanket"], "blanket", "iamb", 0.01)  # makes the layouts of the table
-            for way in ways:
-                alpha, finds, algorithm, dof = way
-                what = Measured(name, count, seed, alpha, finds, algorithm, dof)
-                got = None if way in too_slow else accuracy(table, truths[finds], what, limit)
-                if got is None:
-                    too_slow.add(way)
-                yield got or what
-            report(f"{name}, {count:,} rows, seed {seed}: {len(too_slow)} of {len(ways)} ways have been ended")
+    network = serape.load_network(name)
+    truths = {finds: true_answers(network, finds) for finds in QUESTIONS}
+    too_slow: set[tuple[object, ...]] = set()
+    measured = []
+    for count, seed in product(rows, range(1, seeds + 1)):
+        table = network.sample(count, seed)
+        accuracy_of_all(table, truths["blanket"], "blanket", "iamb", 0.01)  # makes the layouts of the table
+        for way in ways:
+            alpha, finds, algorithm, dof = way
+            what = Measured(name, count, seed, alpha, finds, algorithm, dof)
+            got = None if way in too_slow else accuracy(table, truths[finds], what, limit)
+            if got is None:
+                too_slow.add(way)
+            measured.append(got or what)
+        report(f"{name}, {count:,} rows, seed {seed}: {len(too_slow)} of {len(ways)} ways have been ended")
+    return measured
 
 
 def accuracy(table: serape.Table, truth: Mapping[str, Sequence[str]], what: Measured, limit: float) -> Measured | None:
@@ -139,6 +141,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--alphas", nargs="+", type=float, default=ALPHAS)
     parser.add_argument("--limit", type=float, default=5.0, help="seconds after which a call is ended")
+    add_jobs(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -152,9 +155,11 @@ def run(options: argparse.Namespace) -> None:
     """
     if options.quick:
         options.networks, options.rows, options.alphas = ["asia"], [500], [0.01]
-    signal.signal(signal.SIGALRM, interrupt)
     begin = time.perf_counter()
-    measured = list(measure(options.networks, options.rows, options.seeds, options.alphas, options.limit))
+    settings = (options.rows, options.seeds, options.alphas, options.limit)
+    todo = [partial(measure, name, *settings) for name in options.networks]
+    by_network = {some[0].network: some for some in in_processes(todo, options.jobs)}
+    measured = [one for name in options.networks for one in by_network[name]]
     taken = time.perf_counter() - begin
     for finds, alpha in product(QUESTIONS, options.alphas):
         print(f"\n{finds}, alpha {alpha:g}: mean distance, and milliseconds for all variables of a network\n")

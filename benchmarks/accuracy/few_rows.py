@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 import serape
-from benchmarks.accuracy.defaults import tiled
+from benchmarks.common.data import tiled_to
 from benchmarks.common.output import markdown, report, save, short
 
 NETWORKS = ("alarm", "child", "insurance")
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
     """
     if options.quick:
         options.networks, options.rows, options.algorithms, options.seeds = ["asia"], [50], ["iamb"], 1
-    known = {name: tiled(name, options.columns) for name in options.networks}
+    known = {name: tiled_to(name, options.columns) for name in options.networks}
     every: list[Measured] = []
     for algorithm in options.algorithms:
         measured = []

@@ -25,6 +25,13 @@ def true_answers(network: serape.Network, finds: Finds = "blanket") -> dict[str,
     return {name: tuple(ask(name)) for name in network.variables}
 
 
+def tiled_to(name: str, size: int) -> serape.Network:
+    """Return a bundled network, tiled to about so many variables."""
+    network = serape.load_network(name)
+    copies = round(size / len(network.graph))
+    return network.tile(copies, seed=1) if copies > 1 else network
+
+
 def codes_of(table: serape.Table) -> list[NDArray[Any]]:
     """Return the codes of every column of a table."""
     return [table.packed.codes(k) for k in range(len(table.names))]
