@@ -22,7 +22,9 @@ KINDS = ("binary", "gaussian", "class")
 COLUMNS = (50, 500, 5000)
 ROWS = (100, 500, 2000)
 MANY = 1000
-"""For more columns, fewer tables are drawn, and hpc is left out for numbers (half a minute a target)."""
+"""For more columns, fewer tables are drawn."""
+FEW = 100
+"""For more columns, hpc is left out for numbers: half a minute a target with 5,000 columns."""
 PROBES = 200
 ALGORITHMS = ("iamb", "fbed", "hiton-mb", "hpc")
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
@@ -62,7 +64,7 @@ def blankets(label: str, table: serape.Table, truth: Truth, limit: float, settin
         ]
         for setting in settings
         for algorithm in (("auto",) if setting == "defaults" else ("auto", *ALGORITHMS))
-        if not (algorithm == "hpc" and len(table.names) > MANY and table.kinds[table.names[0]] != "categorical")
+        if not (algorithm == "hpc" and len(table.names) > FEW and table.kinds[table.names[0]] != "categorical")
     }
 
 

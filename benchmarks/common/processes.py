@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from typing import Any, TypeVar
 
 from benchmarks.common.output import report
@@ -17,8 +18,21 @@ def add_jobs(parser: Any) -> None:
 
 
 def in_processes(jobs: Sequence[Callable[[], T]], processes: int) -> Iterator[T]:
-    """Yield what each job returns, in the order in which they end, and report how many have ended."""
-    with ProcessPoolExecutor(processes) as pool:
-        for done, future in enumerate(as_completed([pool.submit(job) for job in jobs]), 1):
-            yield future.result()
-            report(f"{done} of {len(jobs)}")
+    """Yield what each job returns, in the order in which they end, and report how many have ended.
+
+    Ctrl-C ends the measurement; what has been measured is kept.
+    """
+    done = 0
+    with get_context("fork").Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+        try:
+            for one in pool.imap_unordered(call, jobs):
+                yield one
+                done += 1
+                report(f"{done} of {len(jobs)}")
+        except KeyboardInterrupt:
+            report(f"stopped after {done} of {len(jobs)}")
+
+
+def call(job: Callable[[], T]) -> T:
+    """Do a job."""
+    return job()
