@@ -10,6 +10,7 @@ from benchmarks.accuracy import (
     few_rows,
     networks,
     recovery,
+    selector,
     small_tables,
     stability,
 )
@@ -23,6 +24,7 @@ COMMAND = Command(
         "covariance": Part(covariance.run, covariance.options),
         "discoveries": Part(discoveries.run, discoveries.options),
         "recovery": Part(recovery.run, recovery.options),
+        "selector": Part(selector.run, selector.options),
         "dof": Part(dof.run, dof.options),
         "few-rows": Part(few_rows.run, few_rows.options),
         "small-tables": Part(small_tables.run, small_tables.options),
