@@ -45,6 +45,7 @@ PARTS = (
     "accuracy covariance",
     "accuracy discoveries",
     "accuracy recovery",
+    "accuracy selector",
     "accuracy dof",
     "accuracy few-rows",
     "accuracy small-tables",
@@ -65,7 +66,7 @@ PARTS = (
 def test_every_part_runs(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if line in ("kernels selector", "accuracy calibration"):
+    if line in ("kernels selector", "accuracy calibration", "accuracy selector"):
         pytest.importorskip("sklearn")
     monkeypatch.setattr(output, "OUT", tmp_path / "out")
     alarm = signal.getsignal(signal.SIGALRM)
