@@ -73,7 +73,7 @@ def encoder(frame: Any) -> Any:
 
 
 def tuned(estimator: Any, strength: str) -> Any:
-    """Return an estimator whose strength of the penalty is chosen by a cross-validation inside the rows it is fit to."""
+    """Return an estimator whose penalty is chosen by a cross-validation inside the rows that it is fit to."""
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
