@@ -15,7 +15,7 @@ import pytest
 import serape
 from benchmarks import memory
 from benchmarks.__main__ import COMMANDS, parse
-from benchmarks.accuracy import choosing
+from benchmarks.accuracy import choosing, selector
 from benchmarks.common import data, output, timing
 from benchmarks.peers import runner
 from benchmarks.peers import searches as peer_searches
@@ -254,3 +254,26 @@ def test_accuracy_of_an_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         signal.signal(signal.SIGALRM, before)
     assert {a for finds in choosing.QUESTIONS for a in choosing.candidates(finds)} == {*ALGORITHMS} - {"hpc-mb"}
+
+
+def test_verdict_on_a_selector() -> None:
+    other = selector.Measured("data", 9, 9, 2, "L1", [0.8, 0.9], [3, 5], [1, 1])
+    for auc, kept, said in (
+        ([0.8, 0.885], [4, 4], "as good"),
+        ([0.8, 0.87], [4, 4], "less accurate"),
+        ([0.8, 0.9], [5, 4], "more columns"),
+        ([0.5, 0.5], [9, 9], "less accurate and more columns"),
+    ):
+        ours = replace(other, way="blanket", auc=auc, kept=kept)
+        assert selector.verdict(ours, other) == said
+        assert f"| {said} " in selector.table_of([replace(other, way="all columns"), other, ours])
+
+
+def test_columns_of_l1_selection() -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    random = np.random.default_rng(0)
+    words, number, noise = random.choice(["a", "b", "c"], 400), random.normal(size=400), random.normal(size=400)
+    y = (2 * (words == "b") + number + random.normal(size=400) > 0.5).astype(int)
+    frame = pd.DataFrame({"noise": 0.0 * noise, "words": words, "number": number})
+    assert selector.lasso(frame, y).tolist() == [False, True, True]

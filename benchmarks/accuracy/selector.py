@@ -27,6 +27,7 @@ CLOSE = 0.01
 """AUCs that differ by no more count as equal."""
 STRENGTHS = np.logspace(-3, 1, 9)
 """The inverses of the strength of a penalty (C) that the inner cross-validation chooses from."""
+AS_GOOD = "as good"
 RARE = 10
 """Levels with fewer rows are encoded as one."""
 NUMBERS = "numbers (scaled)"
@@ -67,7 +68,7 @@ def encoder(frame: Any) -> Any:
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     numbers = [n for n in frame.columns if frame[n].dtype.kind in "iuf"]
-    levels = OneHotEncoder(min_frequency=RARE, handle_unknown="infrequent_if_exist", sparse_output=False)
+    levels = OneHotEncoder(min_frequency=RARE, handle_unknown="infrequent_if_exist")
     words = [(str(n), levels, [n]) for n in frame.columns if n not in numbers]
     return ColumnTransformer([(NUMBERS, StandardScaler(), numbers), *words])
 
@@ -193,7 +194,7 @@ def verdict(ours: Measured, other: Measured) -> str:
     """Say in which respects the blanket is behind."""
     lower = np.mean(ours.auc) < np.mean(other.auc) - CLOSE
     more = np.mean(ours.kept) > np.mean(other.kept)
-    return " and ".join(["less accurate"] * bool(lower) + ["more columns"] * bool(more)) or "as good"
+    return " and ".join(["less accurate"] * bool(lower) + ["more columns"] * bool(more)) or AS_GOOD
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -223,7 +224,7 @@ def run(options: argparse.Namespace) -> None:
                 frame = frame_of(name, columns, target)
                 measured += measure(name, frame, classes_of(columns[target]), 1 if options.quick else FOLDS)
     print(table_of(measured))
-    sets = len({m.data for m in measured})
-    good = sum(line.rstrip(" |").endswith("as good") for line in table_of(measured).splitlines())
-    print(f"\nwithin {CLOSE:g} of the AUC of L1 with no more columns: {good} of {sets} data sets")
+    ours, others = ([m for m in measured if m.way == way] for way in ("blanket", "L1"))
+    good = sum(verdict(*both) == AS_GOOD for both in zip(ours, others, strict=True))
+    print(f"\nwithin {CLOSE:g} of the AUC of L1 with no more columns: {good} of {len(ours)} data sets")
     save("selector", {"settings": vars(options), "measured": [asdict(one) for one in measured]})
