@@ -119,7 +119,7 @@ def lasso(frame: Any, y: Classes) -> Mask:
     """Select columns with a coefficient in a logistic regression with an L1 penalty, chosen by cross-validation.
 
     For more than two classes, one regression for each; all with the same strength. A column of categories is selected
-    if any of its levels has a coefficient. A looser tolerance than this leaves columns in that belong out.
+    if any of its levels has a coefficient. A looser tolerance than this leaves columns in that should be out.
     """
     from sklearn import __version__
     from sklearn.linear_model import LogisticRegression
@@ -158,8 +158,8 @@ def measure(name: str, frame: Any, y: Classes, folds: int) -> list[Measured]:
     """Select columns in the training rows of each fold, fit the classifier to them, and judge it by the test rows."""
     from sklearn.model_selection import StratifiedKFold
 
-    shape = (*frame.shape, int(y.max()) + 1)
-    found = {way: Measured(name, *shape, way, [], [], []) for way in WAYS}
+    rows, columns = frame.shape
+    found = {way: Measured(name, rows, columns, int(y.max()) + 1, way, [], [], []) for way in WAYS}
     splits = list(StratifiedKFold(FOLDS, shuffle=True, random_state=7).split(frame, y))[:folds]
     for train, test in splits:
         for way, select in WAYS.items():

@@ -57,8 +57,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         As in `serape.markov_blanket`, with columns of X by name or position; y is the target.
     alpha
         As in `serape.markov_blanket`, but for prediction a missed column costs more than a false one: for X of up to
-        100 columns "auto" is 1 divided by their number, at most 0.05, unless `fdr` is given. At most about one column of
-        noise then passes a test given nothing by chance.
+        100 columns "auto" is 1 divided by their number, at most 0.05, unless `fdr` is given. At most about one
+        column of noise then passes a test given nothing by chance.
     random_state
         A seed. With a seed, exact ties are broken at random; without, by the order of the columns.
     kinds
