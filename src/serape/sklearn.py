@@ -20,7 +20,6 @@ from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, Missin
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
 from serape.questions.blanket import ask
-from serape.questions.choice import MANY_CANDIDATES
 from serape.records import Records
 from serape.results.result import Result
 from serape.settings import FIELDS, DataSettings, Settings
@@ -37,8 +36,6 @@ except ImportError:
     ) from None
 
 TargetKind = Literal["auto"] | Kind
-MAX_ALPHA = 0.05
-"""The largest meaning of `alpha="auto"` for a selector (docs/sklearn.md)."""
 
 
 class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -52,13 +49,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    algorithm, test, fdr, fdr_method, min_effect, max_conditioning, dof, reliability, knowledge, known_members, \
+    algorithm, test, alpha, fdr, fdr_method, min_effect, max_conditioning, dof, reliability, knowledge, known_members, \
     forbidden_members, progress, max_seconds, max_tests
         As in `serape.markov_blanket`, with columns of X by name or position; y is the target.
-    alpha
-        As in `serape.markov_blanket`, but for prediction a missed column costs more than a false one: for X of up to
-        100 columns "auto" is 1 divided by their number, at most 0.05, unless `fdr` is given. At most about one
-        column of noise then passes a test given nothing by chance.
     random_state
         A seed. With a seed, exact ties are broken at random; without, by the order of the columns.
     kinds
@@ -164,7 +157,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.finds not in ("blanket", "parents-children"):
             raise OptionError(f"finds={self.finds!r} is not known; use 'blanket' or 'parents-children'")
         table, target = self._table(X, y, sample_weight)
-        found = ask(table, target, self.finds, self._settings(len(table.names) - 1))
+        found = ask(table, target, self.finds, self._settings())
         data = None if found.data is None else replace(found.data, table=None)
         self.result_: Result = replace(found, trace=found.trace.detached(), data=data)  # without the table
         self.blanket_ = self.result_.members
@@ -214,15 +207,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    def _settings(self, columns: int) -> Settings:
-        """Return the settings of the search among so many columns; the table has been read already."""
+    def _settings(self) -> Settings:
+        """Return the settings of the search; the table has been read already."""
         given = {name: getattr(self, name) for name in FIELDS if hasattr(self, name) and name != "weight_kind"}
         options = self.algorithm_options or {}
         asked = Settings.of(**{**given, "random_state": _seed(self.random_state)}, **options)
-        search = asked.search
-        if columns <= MANY_CANDIDATES and search.alpha == search.fdr == "auto":
-            search = replace(search, alpha=min(MAX_ALPHA, 1 / columns))
-        return replace(asked, search=search, data=DataSettings())
+        return replace(asked, data=DataSettings())
 
     def _checked(self, X: Any, **options: Any) -> Any:
         """Return X, which is not a frame, as an array or sparse matrix checked by scikit-learn."""

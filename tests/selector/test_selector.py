@@ -87,34 +87,13 @@ def test_not_fitted() -> None:
 def test_the_same_as_without_scikit_learn(settings: dict[str, Any], question: Any) -> None:
     X, y = clinic_frame()
     selector = MarkovBlanketSelector(**settings).fit(X, y)
-    asked = {"alpha": 0.05, **{k: v for k, v in settings.items() if k != "finds"}}
-    found = question(X.assign(HeartDisease=y), "HeartDisease", **asked)
+    found = question(X.assign(HeartDisease=y), "HeartDisease", **{k: v for k, v in settings.items() if k != "finds"})
     assert selector.blanket_ == found.members
     assert selector.result_.target == "HeartDisease"
     assert selector.result_.tests == found.tests
     assert str(selector.result_.explain("Weight")) == str(found.explain("Weight"))
     expected = found.evidence.to_pandas().sort_values("variable", ignore_index=True)
     pd.testing.assert_frame_equal(selector.evidence_.to_pandas().sort_values("variable", ignore_index=True), expected)
-
-
-@pytest.mark.parametrize(
-    ("columns", "settings", "alpha", "fdr"),
-    [
-        (1, {}, 0.05, None),
-        (20, {}, 0.05, None),
-        (40, {}, 0.025, None),
-        (100, {}, 0.01, None),
-        (101, {}, 0.01, 0.2),
-        (20, {"fdr": 0.1}, 0.01, 0.1),
-        (20, {"fdr": None}, 0.01, None),
-        (20, {"alpha": 0.001}, 0.001, None),
-    ],
-)
-def test_default_alpha(columns: int, settings: dict[str, Any], alpha: float, fdr: float | None) -> None:
-    X = np.random.default_rng(0).integers(0, 2, (60, columns))
-    result = MarkovBlanketSelector(**settings).fit(X, X[:, 0]).result_
-    assert result.alpha == pytest.approx(alpha)
-    assert result.fdr == fdr
 
 
 def test_algorithm_options() -> None:
