@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test core-test bench bench-quick bench-kernels fuzz corpus lint format stubs docs clean
+.PHONY: demo test core-test bench bench-quick bench-kernels fuzz oracle corpus lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo
@@ -41,6 +41,9 @@ bench-kernels: $(VENV)/test.ready
 
 fuzz: $(VENV)/test.ready
 	@$(BIN)/python tests/fuzz.py
+
+oracle: $(VENV)/test.ready
+	@$(BIN)/python tests/oracle.py
 
 corpus: $(VENV)/test.ready
 	@$(BIN)/python tests/corpus.py check tests/corpus.txt

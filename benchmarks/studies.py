@@ -108,7 +108,7 @@ def pigs(options: argparse.Namespace) -> None:
         right = missed = by_target = by_or = unrelated = 0
         for target in targets:
             search = serape.Search(G2(table, dof), alpha=alpha)
-            own = set(inter_iapc_among(search, target, hpc_superset(search, target)).parents_children or ())
+            own = set(inter_iapc_among(search, target, hpc_superset(search, target)))
             found = set(hpc(search, target))
             truth = {names.index(x) for x in network.parents_children(names[target])}
             close = {names.index(x) for x in network.markov_blanket(names[target])}

@@ -41,10 +41,12 @@ class Keywords(TypedDict, total=False):
     max_tests: int | None
     k: Literal["inf"] | float | int | None
     max_parents: int | None
-    order: Literal["strength", "table"]
+    order: Literal["strength", "as-written"] | Literal["strength", "table"]
     patience: int
     published: bool
     rank: Literal["significance", "information"]
     semi_interleaved: bool
     symmetry: bool | None
     tabu: int
+    unreliable: Literal["skipped", "independent"]
+    zero_dof: Literal["skipped", "independent"]

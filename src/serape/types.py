@@ -23,6 +23,8 @@ Rule = Literal["and", "or"]
 """Whether an edge needs both neighbourhoods or one."""
 Rank = Literal["significance", "information"]
 """What makes a candidate the strongest: the smallest p-value, or the largest conditional mutual information."""
+Unclear = Literal["skipped", "independent"]
+"""How tests that show nothing are read: they are skipped, as everywhere in serape, or show independence."""
 LocalAlgorithm = Callable[..., Any]
 """`algorithm(search, target, **options)`: returns the variables found (positions or names), or an `Answer`."""
 Variables = Collection[str | int] | Mapping[str | int, Collection[str | int]]

@@ -16,7 +16,7 @@ from serape.independence import G2
 from serape.local.gll import GLL, Neighbourhood, at_the_end, by_association, gll_pc_nonsym, max_min
 from serape.local.hiton import INTERLEAVED, SEMI_INTERLEAVED
 from serape.local.max_min import MMPC
-from serape.local.pcmb import algorithm_pcd
+from serape.local.pcmb import pcd
 
 # --- plain twins: the papers' pseudocode, every subset gone through every time ---------------------------------------
 
@@ -92,7 +92,7 @@ TWINS: dict[str, Twin] = {
     "hiton": (lambda s, t: gll_pc_nonsym(s, t, INTERLEAVED), plain_hiton),
     "semi-interleaved hiton": (lambda s, t: gll_pc_nonsym(s, t, SEMI_INTERLEAVED), lambda p: plain_hiton(p, True)),
     "mmpc": (lambda s, t: gll_pc_nonsym(s, t, MMPC), plain_mmpc),
-    "pcd": (algorithm_pcd, plain_pcd),
+    "pcd": (pcd, plain_pcd),
 }
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,9 +12,17 @@ from typing import Annotated, Any, Literal
 import typer
 
 import serape
+from serape.cli.values import (
+    ALGORITHM_OPTIONS,
+    kind_entry,
+    option_entry,
+    read_knowledge,
+    read_limit,
+    read_number,
+)
 from serape.data.csv_files import column_names, is_csv
 from serape.data.kinds import KINDS
-from serape.errors import DataError, OptionError
+from serape.errors import DataError
 from serape.independence import TESTS
 from serape.local.registry import ALGORITHMS
 from serape.networks import bundled_networks
@@ -42,6 +49,10 @@ def _complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tup
         known.append(("pc-stable", NETWORK_ALGORITHMS["pc-stable"].paper))
     known.insert(0, ("auto", "the default"))
     yield from ((name, about) for name, about in known if name.startswith(incomplete.lower()))
+
+
+def _complete_option(incomplete: str) -> list[str]:
+    return [f"{name}=" for name in ALGORITHM_OPTIONS if name.startswith(incomplete)]
 
 
 def _complete_test(incomplete: str) -> list[str]:
@@ -178,7 +189,7 @@ class DataOptions:
     def table(self) -> serape.Table:
         """Read the table."""
         options: dict[str, Any] = {
-            "kinds": dict(map(_kind, self.kind or ())) or None,
+            "kinds": dict(map(kind_entry, self.kind or ())) or None,
             "missing": self.missing,
             "ignore": self.ignore or (),
             "header": self.header,
@@ -208,6 +219,14 @@ class QuestionOptions:
             rich_help_panel=_TESTS,
         ),
     ] = "auto"
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An option of the algorithm, as NAME=VALUE, such as k=2 or symmetry=false; repeatable.",
+            autocompletion=_complete_option,
+            rich_help_panel=_TESTS,
+        ),
+    ] = None
     test: Annotated[
         str,
         typer.Option(
@@ -281,18 +300,19 @@ class QuestionOptions:
         """Return the settings as arguments of the questions in Python."""
         return {
             "algorithm": self.algorithm,
+            **dict(map(option_entry, self.option or ())),
             "test": self.test,
             "min_effect": self.min_effect,
-            "max_conditioning": _read_limit(self.max_conditioning),
+            "max_conditioning": read_limit(self.max_conditioning),
             "dof": self.dof,
             "reliability": None if self.reliability == "none" else self.reliability,
             "random_state": self.seed,
-            "knowledge": _read_knowledge(self.knowledge),
+            "knowledge": read_knowledge(self.knowledge),
             "known_members": self.known or (),
             "forbidden_members": self.forbid or (),
             "n_jobs": self.jobs,
             "progress": False if self.quiet else None,
-            "max_seconds": _read_number("--max-seconds", self.max_seconds, "auto", "none"),
+            "max_seconds": read_number("--max-seconds", self.max_seconds, "auto", "none"),
             "max_tests": self.max_tests,
         }
 
@@ -321,48 +341,10 @@ class SearchOptions(QuestionOptions):
         """Return the settings as arguments of the questions in Python."""
         return {
             **super().arguments(),
-            "alpha": _read_number("--alpha", self.alpha, "auto"),
-            "fdr": _read_number("--fdr", self.fdr, "auto", "none"),
+            "alpha": read_number("--alpha", self.alpha, "auto"),
+            "fdr": read_number("--fdr", self.fdr, "auto", "none"),
             "fdr_method": self.fdr_method,
         }
-
-
-def _kind(entry: str) -> tuple[str, str]:
-    name, equals, value = entry.rpartition("=")
-    if not equals:
-        raise OptionError(f"--kind {entry!r} must be NAME=KIND, such as NAME=categorical; kinds are {', '.join(KINDS)}")
-    return name, value
-
-
-def _read_knowledge(path: Path | None) -> Mapping[str, Any] | None:
-    if path is None:
-        return None
-    try:
-        content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise OptionError(f"--knowledge {path} cannot be read as JSON: {error}") from None
-    return content
-
-
-def _read_limit(text: str) -> int | Literal["auto"] | None:
-    """Return the value of --max-conditioning."""
-    if text == "auto":
-        return "auto"
-    if text == "none":
-        return None
-    if not text.isdecimal():
-        raise OptionError(f"--max-conditioning must be a whole number, 'none' or 'auto', not {text!r}")
-    return int(text)
-
-
-def _read_number(option: str, text: str, *words: str) -> float | Literal["auto"] | None:
-    """Return the value of an option that is a number or one of some words."""
-    if text in words:
-        return "auto" if text == "auto" else None
-    try:
-        return float(text)
-    except ValueError:
-        raise OptionError(f"{option} must be a number or {' or '.join(map(repr, words))}, not {text!r}") from None
 
 
 def read_network(name: str) -> serape.Network:

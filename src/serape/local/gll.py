@@ -3,21 +3,22 @@
 Aliferis, *Introduction to IAMB, GLL & LGL*, 2008; Aliferis, Statnikov, Tsamardinos, Mani and Koutsoukos, *Local causal
 and Markov blanket induction for causal discovery and feature selection for classification*, JMLR 2010.
 
-An instance is made of three strategies, each a small function of a `Neighbourhood`:
+An instance is made of four strategies, each a small function of a `Neighbourhood`:
 
+- *start* returns the variables that TPC begins with, in place of none; they may be any, and are examined like others;
 - *inclusion* yields variables in the order in which they enter TPC, without those that show no association; it may
   depend on the current TPC;
 - *elimination* removes from TPC the examined members that a subset of the others separates from the target;
 - *interleaving* says which members to examine after an inclusion. After the last inclusion, all are examined.
 
-An instance is admissible, and so sound with symmetry, if its inclusion yields every parent and child (rule 1), if its
-elimination removes exactly the members that a subset separates (rule 2), and if it ends when no variable can enter and
-none can be removed (rule 3; the framework ensures this).
+An instance is admissible, and so sound with symmetry, if its inclusion yields every parent and child that TPC does not
+begin with (rule 1), if its elimination removes exactly the members that a subset separates (rule 2), and if it ends
+when no variable can enter and none can be removed (rule 3; the framework ensures this).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from serape.local.answer import Answer
@@ -34,11 +35,13 @@ __all__ = [
     "by_subsets",
     "gll_pc_nonsym",
     "max_min",
+    "with_nothing",
 ]
 
 Inclusion = Callable[[Neighbourhood], Iterator[int]]
 Elimination = Callable[[Neighbourhood, Sequence[int]], None]
 Interleaving = Callable[[Neighbourhood], Sequence[int]]
+Start = Callable[[Neighbourhood], Iterable[int]]
 
 
 # --- inclusion ----------------------------------------------------------------------------------------------------
@@ -85,6 +88,15 @@ def at_the_end(tpc: Neighbourhood) -> Sequence[int]:
     return ()
 
 
+# --- start --------------------------------------------------------------------------------------------------------
+
+
+def with_nothing(tpc: Neighbourhood) -> Iterable[int]:
+    """Begin with an empty TPC."""
+    del tpc
+    return ()
+
+
 # --- the framework ------------------------------------------------------------------------------------------------
 
 
@@ -94,6 +106,7 @@ class GLL(NamedTuple):
     inclusion: Inclusion
     elimination: Elimination = by_subsets
     interleaving: Interleaving = after_every_inclusion
+    start: Start = with_nothing
 
     def parents_children(self, search: Search, target: int, *, symmetry: bool = True) -> tuple[int, ...]:
         """GLL-PC: the members of TPC(T) whose own TPC contains the target; all of TPC(T) without symmetry."""
@@ -115,7 +128,8 @@ class GLL(NamedTuple):
 def gll_pc_nonsym(search: Search, target: int, rules: GLL) -> tuple[int, ...]:
     """GLL-PC-nonsym: a superset of the parents and children, possibly with some descendants of children."""
     tpc = Neighbourhood(search, target)
-    included: set[int] = set()
+    tpc.begin_with(rules.start(tpc))
+    included = set(tpc.members)
     for x in rules.inclusion(tpc):
         if int(x) not in included:  # a removed variable does not enter again (rule 2)
             included.add(int(x))

@@ -7,64 +7,92 @@ Finds parents and children, or, with the spouse rule, the blanket. Sound. Made f
 tests given at most two variables find a superset of the neighbourhood, in which Inter-IAPC, a weak learner, runs for
 the target and for each candidate; a pair is adjacent if either finds the other.
 
-The paper leaves open the order of the tests. Here the weakest candidates are tested first, and the strongest variables
-are conditioned on first.
+The paper leaves two things open, and each has an option:
+
+- The order of the tests. By default (`order="strength"`) the weakest candidates are tested first, and the strongest
+  variables are conditioned on first. With `order="as-written"` the loops of Algorithms 3 and 4 go through the variables
+  in the order of the table.
+- What an unreliable test means. By default (`unreliable="skipped"`) it means nothing, as everywhere in serape. With
+  `unreliable="independent"` it counts as independence, which removes candidates and members: fewer tests and smaller
+  answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import Literal
 
 from serape.local.answer import Answer
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.spouses import blanket_around
 from serape.search import CandidateGroups, Positions, Search, as_positions, memoised
+from serape.types import Unclear
 
+Order = Literal["strength", "as-written"]
 Separated = Mapping[tuple[int, ...], Positions | list[int]]
 """dSep inverted: from a separating set to the variables it separates from the target."""
 
 
-@memoised
-def hpc(search: Search, target: int) -> tuple[int, ...]:
-    """Algorithm 1: the parents and children of the target."""
-    pcs, d_sep = de_pcs(search, target)
-    sps = de_sps(search, target, pcs, d_sep)
-    among = as_positions(sorted({target, *pcs, *sps}))
-    with search.working_set(among):
-        tpc = _inter_iapc(search, target, among)
-        return (*tpc, *(x for x in pcs if x not in tpc and target in _inter_iapc(search, x, among)))
+def hpc(search: Search, target: int, order: Order = "strength", unreliable: Unclear = "skipped") -> tuple[int, ...]:
+    """Find the parents and children of the target by HPC."""
+    return parents_children(search, target, order, unreliable)
 
 
-def hpc_mb(search: Search, target: int) -> Answer:
+def hpc_mb(search: Search, target: int, order: Order = "strength", unreliable: Unclear = "skipped") -> Answer:
     """Find the Markov blanket of the target: parents and children by HPC, and the spouses among their neighbours."""
-    return blanket_around(search, target, hpc(search, target), hpc)
+
+    def neighbours(search: Search, y: int) -> Collection[int]:
+        return parents_children(search, y, order, unreliable)
+
+    return blanket_around(search, target, neighbours(search, target), neighbours)
 
 
-def de_pcs(search: Search, target: int) -> tuple[list[int], Separated]:
+@memoised
+def parents_children(search: Search, target: int, order: Order, unreliable: Unclear) -> tuple[int, ...]:
+    """Algorithm 1: the parents and children of the target."""
+    with search.read_as_independence("all" if unreliable == "independent" else None):
+        pcs, d_sep = de_pcs(search, target, order)
+        sps = de_sps(search, target, pcs, d_sep, order)
+        among = as_positions(sorted({target, *pcs, *sps}))
+        with search.working_set(among):
+            tpc = _inter_iapc(search, target, among)
+            return (*tpc, *(x for x in pcs if x not in tpc and target in _inter_iapc(search, x, among)))
+
+
+def de_pcs(search: Search, target: int, order: Order = "strength") -> tuple[list[int], Separated]:
     """Algorithm 3: a superset of the parents and children, by tests given nothing and given one variable."""
     pcs, independent = search.ranked_split(target, search.candidates(target))
-    found = search.separate(pcs[::-1], target, pcs, range(1, 2), shrinking=True)
+    tested, conditioned_on = _in_order(pcs, order)
+    found = search.separate(tested, target, conditioned_on, range(1, 2), shrinking=True)
     by_set: dict[tuple[int, ...], list[int]] = {}
     for x, given in found.separations(search.log_alpha):
         by_set.setdefault(given, []).append(x)
     d_sep: dict[tuple[int, ...], Positions | list[int]] = {(): independent}
     d_sep.update((given, sorted(xs)) for given, xs in by_set.items())
     survivors = set(found.survivors)
-    return [x for x in pcs if x in survivors], d_sep
+    return [x for x in conditioned_on if x in survivors], d_sep
 
 
-def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated) -> list[int]:
+def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated, order: Order = "strength") -> list[int]:
     """Algorithm 4: a superset of the spouses, by tests given at most two variables."""
     sps: dict[int, None] = {}
     groups = CandidateGroups((ys, given) for given, ys in d_sep.items())
     for x in pcs:
         sps_x = search.dependents_given_groups(target, groups, x)
         if len(sps_x) > 1:
-            sps_x = search.separate(sps_x[::-1], target, sps_x, range(1, 2), fixed=(x,), shrinking=True).survivors
+            tested, conditioned_on = _in_order(sps_x, order)
+            found = search.separate(tested, target, conditioned_on, range(1, 2), fixed=(x,), shrinking=True)
+            sps_x = found.survivors
         sps.update(dict.fromkeys(sps_x))
     return list(sps)
 
 
-def _inter_iapc(search: Search, target: int, among: Positions) -> tuple[int, ...]:
-    found = inter_iapc_among(search, target, search.candidates(target, among=among)).parents_children or ()
-    return tuple(map(int, found))
+def _in_order(strongest_first: list[int], order: Order) -> tuple[list[int], list[int]]:
+    """Return variables in the order in which they are tested, and in that in which they are conditioned on."""
+    if order == "as-written":
+        return sorted(strongest_first), sorted(strongest_first)
+    return strongest_first[::-1], strongest_first
+
+
+def _inter_iapc(search: Search, target: int, among: Positions) -> list[int]:
+    return inter_iapc_among(search, target, search.candidates(target, among=among))

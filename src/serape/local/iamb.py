@@ -9,7 +9,6 @@ result reports them). By default they are ranked by the significance of the test
 
 from __future__ import annotations
 
-from serape.errors import OptionError
 from serape.local.shrink import shrink
 from serape.search import Members, Search
 from serape.types import Rank
@@ -17,8 +16,6 @@ from serape.types import Rank
 
 def iamb(search: Search, target: int, rank: Rank = "significance") -> Members:
     """Find the Markov blanket of the target by IAMB."""
-    if rank not in ("significance", "information"):
-        raise OptionError(f"rank must be 'significance' or 'information', not {rank!r:.60}")
     blanket = search.blanket(target)
     grow(search, target, blanket, rank)
     shrink(search, target, blanket)

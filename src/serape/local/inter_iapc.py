@@ -3,7 +3,7 @@
 Rodrigues de Morais and Aussem, *An efficient and scalable algorithm for local Bayesian network structure discovery*,
 ECML PKDD 2010, Algorithm 2.
 
-Finds parents and children, and the blanket. Sound. Inter-IAMB finds the blanket; then every X that a subset of the rest
+Finds parents and children. Sound. Inter-IAMB finds the blanket; then every X that a subset of the rest
 of the blanket separates from the target is removed: it is a spouse.
 """
 
@@ -11,18 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from serape.local.answer import Answer
 from serape.local.inter_iamb import inter_iamb_among
 from serape.search import Positions, Search
 
 
-def inter_iapc(search: Search, target: int) -> Answer:
+def inter_iapc(search: Search, target: int) -> list[int]:
     """Find the parents and children of the target by Inter-IAPC."""
     return inter_iapc_among(search, target, search.candidates(target))
 
 
-def inter_iapc_among(search: Search, target: int, candidates: Sequence[int] | Positions) -> Answer:
+def inter_iapc_among(search: Search, target: int, candidates: Sequence[int] | Positions) -> list[int]:
     """Find the parents and children of the target among some candidates."""
-    blanket = inter_iamb_among(search, target, candidates)
-    members = list(blanket)
-    return Answer(blanket=members, parents_children=search.separate(members, target, members).survivors)
+    blanket = list(inter_iamb_among(search, target, candidates))
+    return search.separate(blanket, target, blanket).survivors

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal
 
-from serape.errors import OptionError
 from serape.local.answer import Answer
 from serape.local.spouses import blanket_around
 from serape.search import Search, memoised
@@ -44,8 +43,6 @@ def ipc_pc(search: Search, target: int, order: Order = "strength") -> tuple[int,
     takes more tests. The order does not change which variables are separated; it may change their separating sets, and
     so the spouses.
     """
-    if order not in ("strength", "table"):
-        raise OptionError(f"order must be 'strength' or 'table', not {order!r}")
     return tuple(x for x in candidates(search, target, order) if target in candidates(search, x, order))
 
 

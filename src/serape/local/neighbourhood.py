@@ -8,7 +8,7 @@ are the same.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from serape.search import MinAssociation, Positions, Search, as_positions
 
@@ -24,17 +24,24 @@ class Neighbourhood:
         self._exhausted: dict[int, int] = {}  # by x, the number of entries when all subsets had been tested
         self._entries = 0
         self._marginal = -1  # 0 once the candidates have been tested given nothing
+        self._first: tuple[int, ...] = ()  # the members to begin with, which are no candidates
+
+    def begin_with(self, xs: Iterable[int]) -> None:
+        """Add variables before any has been tested; those that may not be adjacent to the target are left out."""
+        self._first = tuple(dict.fromkeys(self.search.admissible(self.target, [int(x) for x in xs])))
+        for x in self._first:
+            self.include(x)
 
     def outside(self) -> MinAssociation:
         """Return the candidates that depend on the target given nothing, each with its weakest association."""
         self._marginal = 0
-        found, _ = self.search.partition(self.target, self.search.candidates(self.target))
+        found, _ = self.search.partition(self.target, self.search.candidates(self.target, *self._first))
         return MinAssociation(self.search, self.target, found)
 
     def dependents(self) -> Positions:
         """Return the variables that depend on the target given nothing, most strongly associated first."""
         self._marginal = 0
-        return as_positions(self.search.dependents(self.target, self.search.candidates(self.target)))
+        return as_positions(self.search.dependents(self.target, self.search.candidates(self.target, *self._first)))
 
     def mark_exhausted(self, x: int) -> None:
         """Record that all subsets of the members have been tested for x, and none separates it."""
@@ -73,7 +80,12 @@ class Neighbourhood:
         pool = list(self.members)
         entered = [self._entry[z] for z in pool]  # ascending
         exhausted = [
-            bisect_left(entered, self._exhausted[x]) if x in self._exhausted else self._marginal for x in examined
+            bisect_left(entered, self._exhausted[x])
+            if x in self._exhausted
+            else -1
+            if x in self._first
+            else self._marginal
+            for x in examined
         ]
         found = self.search.separate(examined, self.target, pool, n_exhausted=exhausted, shrinking=not at_once)
         self._exhausted.update(dict.fromkeys(examined, self._entries))

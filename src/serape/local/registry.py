@@ -19,13 +19,14 @@ from serape.local.inter_iamb import inter_iamb
 from serape.local.inter_iapc import inter_iapc
 from serape.local.ipc_mb import ipc_mb, ipc_pc
 from serape.local.max_min import mmmb, mmpc
-from serape.local.pcmb import algorithm_mb, algorithm_pc
+from serape.local.pcmb import algorithm_mb, algorithm_pc, pcd
 from serape.names import match, unknown
 from serape.types import Finds, LocalAlgorithm
 
 _TSAMARDINOS = "Tsamardinos, Aliferis & Statnikov 2003"
 _TSAMARDINOS_KDD = "Tsamardinos, Aliferis & Statnikov 2003 (KDD)"
 _ALIFERIS = "Aliferis, Tsamardinos & Statnikov 2003"
+_PENA = "Peña, Björkegren & Tegnér 2005"
 _MORAIS = "Rodrigues de Morais & Aussem 2010"
 DIVIDE = "divide and conquer"
 _HYBRID = "hybrid"
@@ -48,6 +49,8 @@ class Algorithm:
     """What `dof="auto"` means for it."""
     run_parents_children: LocalAlgorithm | None = None
     """The function for parents and children, if `run` finds the blanket and the name serves both questions."""
+    one_sided: bool = False
+    """Whether it keeps x though a search about x may not keep the target."""
 
     @property
     def shares(self) -> bool:
@@ -76,7 +79,7 @@ class Algorithm:
 
     def symmetric(self, options: Mapping[str, Any]) -> bool:
         """Whether x is in the parents and children of y exactly if y is in those of x, on any data."""
-        return self.family == DIVIDE and options.get("symmetry", True) is not False
+        return self.family == DIVIDE and not self.one_sided and options.get("symmetry", True) is not False
 
     def answers(self, finds: Finds) -> bool:
         """Return whether it answers the question."""
@@ -102,8 +105,8 @@ _ALL = (
     Algorithm("mmmb", mmmb, "blanket", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
     Algorithm("hiton-pc", hiton_pc, "parents-children", DIVIDE, True, _ALIFERIS, dof="adjusted"),
     Algorithm("hiton-mb", hiton_mb, "blanket", DIVIDE, True, _ALIFERIS, dof="adjusted"),
-    Algorithm("pcmb", algorithm_mb, "both", DIVIDE, True, "Peña, Björkegren & Tegnér 2005", dof="adjusted",
-              run_parents_children=algorithm_pc),
+    Algorithm("pcd", pcd, "parents-children", DIVIDE, False, _PENA, dof="adjusted", one_sided=True),
+    Algorithm("pcmb", algorithm_mb, "both", DIVIDE, True, _PENA, dof="adjusted", run_parents_children=algorithm_pc),
     Algorithm("ipc-mb", ipc_mb, "both", DIVIDE, True, "Fu & Desmarais 2008", dof="adjusted",
               run_parents_children=ipc_pc),
     Algorithm("dos", dos, "both", DIVIDE, True, "Zeng, He, Xiang & Mao 2011", dof="adjusted",

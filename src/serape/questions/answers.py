@@ -36,6 +36,8 @@ def checked_answer(query: Query, answer: Any, target: int) -> Answer:
         return tuple(sorted({*found, *(query.required(target) if neighbours else query.kept(target))}))
 
     if isinstance(answer, Answer):
+        if query.finds == "parents-children" and answer.parents_children is not None:
+            answer = Answer(parents_children=answer.parents_children)  # what else it found was not asked for
         spouses = answer.spouses
         return Answer(
             with_known(positions(answer.blanket)),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from serape.data.table import Table
 from serape.errors import OptionError, suggestion
@@ -56,12 +58,28 @@ def check_algorithm_options(algorithm: Algorithm, finds: Finds, options: Mapping
     if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in signature.parameters.values()):
         return
     own = [] if algorithm.by_pairs else list(signature.parameters)[2:]
-    for option in options:
+    for option, value in options.items():
         if option not in own:
             takes = f"it takes {', '.join(map(repr, own))}" if own else "it takes none"
             raise OptionError(
                 f"algorithm {algorithm.name!r} has no option {option!r} ({takes}).{suggestion(option, [*own, *FIELDS])}"
             )
+        if algorithm.family != "custom":
+            _check_choice(option, value, get_type_hints(algorithm.asked_for(finds))[option])
+
+
+def _check_choice(option: str, value: Any, annotation: Any) -> None:
+    """Refuse a value that is none of an option's words, or neither True nor False where it must be."""
+    if get_origin(annotation) is Literal:
+        known = get_args(annotation)
+        allowed = isinstance(value, str) and value in known
+    elif annotation in (bool, bool | None):
+        known = (True, False)
+        allowed = isinstance(value, bool | np.bool_) or (value is None and annotation is not bool)
+    else:
+        return
+    if not allowed:
+        raise OptionError(f"{option} must be {' or '.join(map(repr, known))}, not {value!r:.60}")
 
 
 def choose_network(data: Source, *, by_score: bool) -> str:

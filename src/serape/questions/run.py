@@ -233,8 +233,12 @@ def find_neighbours(
         with _Phase(run, query) as search:
             separate_neighbours(search, Skeleton(adjacent))
         join_pairs(adjacent, knowledge.required)
-        join_pairs(adjacent, ((x, y) for x, members in query.known.items() for y in members))
+        join_pairs(adjacent, _known_pairs(query))
     return adjacent
+
+
+def _known_pairs(query: Query) -> list[tuple[int, int]]:
+    return [(x, y) for x, members in query.known.items() for y in members]
 
 
 def _sides(log_p: Mapping[int, Mapping[int, float]], pair: Pair) -> list[float | None]:
@@ -264,6 +268,9 @@ def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathL
                 drop_edges(run, query, found.neighbours, log_p)
         if query.knowledge is not None:
             join_pairs(found.neighbours, query.knowledge.required)
+        for pair in _known_pairs(query):
+            join_pairs(found.neighbours, [pair])
+            found.separations.pop(frozenset(pair), None)
         run.notes += remove_weak_edges(query, found)
         return found
     found.neighbours = find_neighbours(run, query, rule, checkpoint)

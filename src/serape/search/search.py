@@ -5,7 +5,8 @@ evidence, reports progress, and stops on Ctrl-C. To algorithms, variables are po
 
 A verdict has three values. A reliable test with p > alpha shows *independence*, one with p <= alpha *dependence*; an
 unreliable test shows neither: it is skipped, and counted as skipped. A question whose conditioning set is larger than
-`max_conditioning` is skipped in the same way.
+`max_conditioning` is skipped in the same way. An algorithm may follow a paper that reads unreliable tests as
+independence: see `read_as_independence`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from serape.independence.subsets import SubsetResult
 from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.required import search_all_but
 from serape.search.state import SearchState
+from serape.search.unreliable import Unreliable, each_given_rest, read_indices, read_outcome, search_subsets
 from serape.types import Rank
 
 Positions = NDArray[np.uint32]
@@ -59,6 +61,7 @@ class Search(SearchState):
         self.tally.add(len(given), outcome.reliable, not outcome.reliable)
         self.record_decision(x, target, outcome, given)
         self._tick()
+        outcome = read_outcome(self._read, outcome)
         if not outcome.reliable:
             return None
         if outcome.log_p > self.log_alpha:
@@ -78,6 +81,24 @@ class Search(SearchState):
         """Return whether a reliable test shows that X ⊥ T | given does not hold."""
         outcome = self.ask(x, target, given)
         return outcome is not None and outcome.log_p <= self.log_alpha
+
+    @contextmanager
+    def read_as_independence(self, which: Unreliable | None) -> Iterator[None]:
+        """Read some unreliable tests as independence in place of skipping them; None reads none.
+
+        They are those without degrees of freedom ("zero-dof") or "all". They are counted as skipped all the same.
+        """
+        outside, self._read = self._read, which
+        before = self.tally.skipped
+        try:
+            yield
+        finally:
+            self._read = outside
+            if which is not None and self.tally.skipped > before:
+                what = "unreliable tests" if which == "all" else "tests without degrees of freedom"
+                note = f"{what} were read as independence; they are among the skipped ones"
+                if note not in self.notes:
+                    self.notes.append(note)
 
     # --- many candidates -----------------------------------------------------------------------------------------
 
@@ -164,7 +185,7 @@ class Search(SearchState):
         """
         target = int(target)
         screen = self.screen(target, candidates, given)
-        if self._random is None and not self._required(target):
+        if self._random is None and self._read is None and not self._required(target):
             found, separated = screen.ranked_split(self._level(target, screen))
             self._separations.add_batch(separated, target, None, (screen.given,))
             return found, separated
@@ -215,6 +236,8 @@ class Search(SearchState):
     def _partitioned(self, target: int, screen: ScreenResult) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the indices of dependent candidates, and of independent ones; keep the separating set of these."""
         dependent, independent = screen.partition(self._level(target, screen))
+        if self._read is not None and not self._too_large(screen.given):
+            independent = np.sort(np.concatenate([independent, read_indices(self._read, screen)]))
         if required := self._required(target):
             kept = np.isin(screen.xs[independent], list(required))
             dependent = np.sort(np.concatenate([dependent, independent[kept]]))
@@ -290,7 +313,10 @@ class Search(SearchState):
         if self._budget is not None and self._budget.max_tests is not None:
             query = query._replace(max_tests=self._budget.tests_left(self.tally.performed))
             threads = 1  # so that the search ends after the same tests
-        ask = functools.partial(self.test.search_subsets, threads=threads, poll=self._tick)
+        answer = self.test.search_subsets
+        if self._read is not None:
+            answer = functools.partial(search_subsets, self.test, self._read)
+        ask = functools.partial(answer, threads=threads, poll=self._tick)
         try:
             if required and any(int(x) in required for x in query.xs):
                 return self._record_subsets(query.target, *search_all_but(required, query, ask))
@@ -340,7 +366,8 @@ class Search(SearchState):
     def _test_each_given_rest(self, xs: list[int], target: int, pool: list[int]) -> list[int]:
         if not xs:
             return []
-        found, tally = self.test.test_each_given_rest(
-            xs, target, pool, self.log_alpha, max_size=self.max_conditioning, poll=self._tick
-        )
+        answer = self.test.test_each_given_rest
+        if self._read is not None:
+            answer = functools.partial(each_given_rest, self.test, self._read)
+        found, tally = answer(xs, target, pool, self.log_alpha, max_size=self.max_conditioning, poll=self._tick)
         return self._record_subsets(target, found, tally).separated_variables

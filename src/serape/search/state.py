@@ -26,6 +26,7 @@ from serape.search.members import Members
 from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
 from serape.search.recorder import Recorder
 from serape.search.separations import Separations
+from serape.search.unreliable import Unreliable
 from serape.settings import check_alpha, check_max_conditioning, check_random_state
 
 Positions = NDArray[np.uint32]
@@ -89,6 +90,7 @@ class SearchState:
         self._cache = cache
         self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # steps used so far, by target and identity
         self._separations = Separations()
+        self._read: Unreliable | None = None  # which unreliable tests are read as independence
         self.fdr = fdr
         self.stepwise = stepwise and fdr is not None
         self._associations = Associations() if fdr is not None and not stepwise else None

@@ -1,0 +1,79 @@
+"""Values of options that are more than words: how they are read, and the errors for what cannot be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal
+
+from serape._keywords import Keywords
+from serape.data.kinds import KINDS
+from serape.errors import OptionError
+from serape.settings import FIELDS
+
+ALGORITHM_OPTIONS = tuple(name for name in Keywords.__annotations__ if name not in FIELDS)
+"""The options of all algorithms."""
+
+
+def kind_entry(entry: str) -> tuple[str, str]:
+    """Return the name and the kind of a column."""
+    name, equals, value = entry.rpartition("=")
+    if not equals:
+        raise OptionError(f"--kind {entry!r} must be NAME=KIND, such as NAME=categorical; kinds are {', '.join(KINDS)}")
+    return name, value
+
+
+def option_entry(entry: str) -> tuple[str, Any]:
+    """Return the name and the value of an option of an algorithm: true, false, none, a number, or a word."""
+    name, equals, text = entry.partition("=")
+    if not equals:
+        raise OptionError(f"--option {entry!r} must be NAME=VALUE, such as k=2")
+    if name in FIELDS:
+        raise OptionError(f"--option {entry!r}: {name!r} is not an option of an algorithm but a setting of its own")
+    if name not in ALGORITHM_OPTIONS:
+        raise OptionError(
+            f"--option {entry!r}: no algorithm has an option {name!r}; they are {', '.join(ALGORITHM_OPTIONS)}"
+        )
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return name, words[text.lower()]
+    for read in (int, float):
+        with suppress(ValueError):
+            number = read(text)
+            return name, number if isfinite(number) else text
+    return name, text
+
+
+def read_knowledge(path: Path | None) -> Mapping[str, Any] | None:
+    """Return the content of the file of --knowledge."""
+    if path is None:
+        return None
+    try:
+        content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise OptionError(f"--knowledge {path} cannot be read as JSON: {error}") from None
+    return content
+
+
+def read_limit(text: str) -> int | Literal["auto"] | None:
+    """Return the value of --max-conditioning."""
+    if text == "auto":
+        return "auto"
+    if text == "none":
+        return None
+    if not text.isdecimal():
+        raise OptionError(f"--max-conditioning must be a whole number, 'none' or 'auto', not {text!r}")
+    return int(text)
+
+
+def read_number(option: str, text: str, *words: str) -> float | Literal["auto"] | None:
+    """Return the value of an option that is a number or one of some words."""
+    if text in words:
+        return "auto" if text == "auto" else None
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"{option} must be a number or {' or '.join(map(repr, words))}, not {text!r}") from None
