@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,6 +36,44 @@ def test_neighbours(capsys: pytest.CaptureFixture[str], patients: str) -> None:
     assert f"Parents and children of HeartDisease: {len(expected.members)} variables" in out
     code, again, _ = run(capsys, "neighbors", patients, "-t", "HeartDisease", "--alpha", "0.01")
     assert (code, again.splitlines()[:4]) == (0, out.splitlines()[:4])
+
+
+def test_options_of_algorithms(capsys: pytest.CaptureFixture[str], patients: str) -> None:
+    asked = ("blanket", patients, "-t", "HeartDisease", "--json")
+    asked_for: tuple[tuple[str, tuple[str, ...], dict[str, Any]], ...] = (
+        ("fbed", ("k=2",), {"k": 2}),
+        ("fbed", ("k=inf",), {"k": "inf"}),
+        ("fbed", ("k=none",), {"k": None}),
+        ("fast-iamb", ("k=2.5",), {"k": 2.5}),
+        ("iamb", ("rank=information",), {"rank": "information"}),
+        ("pcmb", ("symmetry=False", "zero_dof=independent"), {"symmetry": False, "zero_dof": "independent"}),
+    )
+    for algorithm, entries, options in asked_for:
+        code, out, err = run(capsys, *asked, "--algorithm", algorithm, *(w for e in entries for w in ("--option", e)))
+        assert (code, err) == (0, "")
+        found = json.loads(out)
+        assert {name: found["options"][name] for name in options} == options
+        expected = serape.markov_blanket(patients, "HeartDisease", algorithm, **options)
+        assert found["blanket"] == list(expected.blanket)
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ("k", "--option 'k' must be NAME=VALUE, such as k=2"),
+        ("alpha=0.1", "'alpha' is not an option of an algorithm but a setting; it has an option of its own"),
+        ("depth=3", "no algorithm has an option 'depth'; they are k, "),
+        ("rank=p", "rank must be 'significance' or 'information', not 'p'"),
+        ("k=2", "algorithm 'iamb' has no option 'k' (it takes 'rank')"),
+    ],
+)
+def test_wrong_options_of_algorithms(
+    capsys: pytest.CaptureFixture[str], patients: str, entry: str, sentence: str
+) -> None:
+    code, out, err = run(capsys, "blanket", patients, "-t", "Age", "--algorithm", "iamb", "--option", entry)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
 
 
 def test_effects(capsys: pytest.CaptureFixture[str], patients: str) -> None:

@@ -66,6 +66,12 @@ def test_auto_picks_few_tests_for_a_test_of_ones_own() -> None:
 def test_options_are_checked() -> None:
     with pytest.raises(serape.OptionError, match="order must be 'strength' or 'table'"):
         serape.markov_blanket(clinic(100), "Age", algorithm="ipc-mb", order="size")  # type: ignore[arg-type]
+    with pytest.raises(serape.OptionError, match="symmetry must be True or False, not 'no'"):
+        serape.markov_blanket(clinic(100), "Age", algorithm="pcmb", symmetry="no")  # type: ignore[arg-type]
+    with pytest.raises(serape.OptionError, match="zero_dof must be 'skipped' or 'independent', not 0"):
+        serape.markov_blanket(clinic(100), "Age", algorithm="pcmb", zero_dof=0)  # type: ignore[arg-type]
+    with pytest.raises(serape.OptionError, match="order must be 'strength' or 'as-written', not 'table'"):
+        serape.markov_blanket(clinic(100), "Age", algorithm="hpc", order="table")
     with pytest.raises(serape.OptionError, match="finds must be"):
         serape.check_algorithm("hpc", finds="PC")  # type: ignore[arg-type]
     with pytest.raises(serape.OptionError, match="no option 'semi'"):

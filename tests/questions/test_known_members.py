@@ -66,6 +66,18 @@ def test_true_knowledge_changes_nothing_with_the_oracle(algorithm: str) -> None:
         assert set(found.blanket) == truth, (list(graph.edges), arcs, members)
 
 
+@pytest.mark.parametrize("algorithm", ["pc-stable", "hiton-pc", "inter-iapc"])
+@pytest.mark.parametrize("question", [serape.skeleton, serape.network])
+def test_known_neighbours_are_adjacent(algorithm: str, question: Any) -> None:
+    known = {"HeartDisease": ["Ward"]}
+    found = question(clinic(2000), algorithm, known_members=known)
+    assert found.graph.has_edge("HeartDisease", "Ward") or found.graph.has_edge("Ward", "HeartDisease")
+    assert frozenset(("Ward", "HeartDisease")) not in found.separating_sets
+    without = question(clinic(2000), algorithm).graph
+    assert not without.has_edge("HeartDisease", "Ward")
+    assert not without.has_edge("Ward", "HeartDisease")
+
+
 def test_tiers_spare_questions() -> None:
     """All neighbours come before the target, so none is a child, and nobody is asked about spouses."""
     graph = nx.DiGraph([(f"p{k}", "t") for k in range(3)] + [(f"g{k}", f"p{k}") for k in range(3)] + [("h", "p0")])

@@ -32,7 +32,9 @@ def option_entry(entry: str) -> tuple[str, Any]:
     if not equals:
         raise OptionError(f"--option {entry!r} must be NAME=VALUE, such as k=2")
     if name in FIELDS:
-        raise OptionError(f"--option {entry!r}: {name!r} is not an option of an algorithm but a setting of its own")
+        raise OptionError(
+            f"--option {entry!r}: {name!r} is not an option of an algorithm but a setting; it has an option of its own"
+        )
     if name not in ALGORITHM_OPTIONS:
         raise OptionError(
             f"--option {entry!r}: no algorithm has an option {name!r}; they are {', '.join(ALGORITHM_OPTIONS)}"

@@ -5,15 +5,16 @@ Tsamardinos, Aliferis and Statnikov, *Algorithms for large scale Markov blanket 
 Find the blanket. The grow phase is IAMB's. The shrink phase learns the skeleton over B ∪ {T} by PC and keeps T's
 neighbours and every X with a collider X → Y ← T: it conditions on small sets where IAMB conditions on all of B.
 
-Inter-IAMBnPC has two forms. As published, it ends when a round (an addition and the shrinking that follows) changes
-nothing; `published=True` runs it. This is not sound: on
+Inter-IAMBnPC has two forms. As published, it ends when an addition and the shrinking that follows change nothing, or
+lead back to an earlier set; `published=True` runs it. This is not sound: on
 
     B→A, B→F, D→F, E→A with the columns in the order E, F, A, D, B: for the target E it returns {A, F}, not {A, B}.
 
 A and then F enter (given A, F is associated with E through B). PC over {E, A, F} finds the collider E → A ← F and keeps
-F. Then D, tied with B, enters and is removed at once: the round changes nothing, and B never enters. By default it is
-repaired: if the newcomer is removed at once, the next strongest candidate enters in its place, and the search ends when
-no candidate is left.
+F. Then D, tied with B, enters and is removed at once, and B never enters. By default it is repaired: an addition that
+leads back to a set seen before is undone, the next strongest candidate enters in its place, and the search ends when no
+dependent candidate is left. To take the next strongest only if the newcomer itself is removed at once is not enough:
+additions and removals can lead back in several steps, even with perfect tests.
 
 Neither IAMBnPC nor the repaired Inter-IAMBnPC is proven sound, because PC runs over some of the variables only. The
 oracle finds no graph on which one of them is wrong (`make oracle`; docs/algorithms.md has the numbers).
@@ -23,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from serape.local.guard import CycleGuard
 from serape.local.iamb import grow
 from serape.search import Members, Search
 from serape.skeletons.pc import pc_skeleton
@@ -41,28 +41,36 @@ def iamb_npc(search: Search, target: int) -> Members:
 def inter_iamb_npc(search: Search, target: int, published: bool = False) -> Members:
     """Find the Markov blanket of the target by Inter-IAMBnPC: the shrink phase runs after every addition."""
     blanket = search.blanket(target)
-    guard = CycleGuard(search, "inter-iamb-npc")
-    guard.repeats(blanket)  # the first state
     entered: dict[int, tuple[int, ...]] = {}
-    refused: set[int] = set()  # removed at once when they entered the present blanket
-    settled = False
-    while True:
-        before = frozenset(blanket)
-        candidates = search.candidates(target, *blanket, *refused)
-        if (x := search.strongest(target, candidates, tuple(blanket))) is not None:
-            entered[x] = tuple(blanket)
-            blanket.add(x)
-        if x is not None or not settled:  # PC over the same variables gives the same answer
-            settled = not shrink_by_pc(search, target, blanket, entered)
-        if frozenset(blanket) != before:
+    seen = {frozenset(blanket)}
+    refused: list[int] = []  # those whose addition to the present blanket leads back
+    while (x := search.strongest(target, search.candidates(target, *blanket, *refused), tuple(blanket))) is not None:
+        before = entered[x] = tuple(blanket)
+        blanket.add(x)
+        while shrink_by_pc(search, target, blanket, entered):
+            pass
+        if frozenset(blanket) not in seen:
+            seen.add(frozenset(blanket))
             refused.clear()
-            if guard.repeats(blanket):
-                break
-        elif x is None or published:
+        elif published:
             break
         else:
-            refused.add(x)
+            restore(search, target, blanket, before, entered)
+            refused.append(x)
     return blanket
+
+
+def restore(
+    search: Search, target: int, blanket: Members, before: tuple[int, ...], entered: Mapping[int, tuple[int, ...]]
+) -> None:
+    """Make the blanket again what it was before an addition."""
+    for x in set(blanket) - set(before):
+        blanket.remove(x)
+    for x in before:
+        if x not in blanket:
+            blanket.add(x)
+            if x in entered:
+                search.record_repeated(x, target, entered[x])
 
 
 def shrink_by_pc(search: Search, target: int, blanket: Members, entered: Mapping[int, tuple[int, ...]]) -> bool:
