@@ -87,12 +87,18 @@ def plain_pcd(plain: Plain) -> list[int]:
     return pcd
 
 
+def plain_pcd_zero_dof(plain: Plain) -> list[int]:
+    with plain.search.read_as_independence("zero-dof"):
+        return plain_pcd(plain)
+
+
 Twin = tuple[Callable[[serape.Search, int], tuple[int, ...]], Callable[[Plain], list[int]]]
 TWINS: dict[str, Twin] = {
     "hiton": (lambda s, t: gll_pc_nonsym(s, t, INTERLEAVED), plain_hiton),
     "semi-interleaved hiton": (lambda s, t: gll_pc_nonsym(s, t, SEMI_INTERLEAVED), lambda p: plain_hiton(p, True)),
     "mmpc": (lambda s, t: gll_pc_nonsym(s, t, MMPC), plain_mmpc),
     "pcd": (pcd, plain_pcd),
+    "pcd, zero dof": (lambda s, t: pcd(s, t, "independent"), plain_pcd_zero_dof),
 }
 
 
@@ -116,6 +122,19 @@ def test_shared_tests_change_no_answer(name: str, dof: Any) -> None:
         table = random_table(random, rows, random.choice([2, 2, 3, 4, 9], 11).tolist(), 0.7)
         for target in range(0, 11, 3):
             same_as_plain(name, G2(table, dof), target, 0.05)
+
+
+@pytest.mark.parametrize("name", ["pcd", "pcd, zero dof"])
+def test_shared_tests_change_no_answer_where_columns_have_copies(name: str) -> None:
+    """Copies, and columns that differ from them in a few rows: many tests have no degrees of freedom."""
+    random = np.random.default_rng(3)
+    for _ in range(6):
+        drawn = random_table(random, 400, [2] * 7, 0.8)
+        columns = np.column_stack([drawn.codes(k) for k in range(7)]).astype(int)
+        changed = columns[:, 1:3] ^ (random.random((400, 2)) < 0.02)
+        table = serape.Table(np.hstack([columns, columns[:, 1:3], changed]), kinds="categorical")
+        for target in (0, 3, 5):
+            same_as_plain(name, G2(table, "adjusted"), target, 0.05)
 
 
 @pytest.mark.parametrize("name", TWINS)

@@ -9,7 +9,8 @@ not sound; nor is the blanket that PCMB without symmetry makes of it.
 
 The paper skips a test unless there are five rows for each degree of freedom, which says nothing about a test with none,
 such as that of a column given its copy. It is skipped too, unless `zero_dof="independent"`: taken to the letter, the
-rule calls it reliable, and a statistic of 0 shows independence.
+rule calls it reliable, and a statistic of 0 shows independence. (serape counts the rows against the full degrees of
+freedom; a test with too few of them is skipped in any case.)
 """
 
 from __future__ import annotations

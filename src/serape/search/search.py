@@ -61,7 +61,8 @@ class Search(SearchState):
         self.tally.add(len(given), outcome.reliable, not outcome.reliable)
         self.record_decision(x, target, outcome, given)
         self._tick()
-        outcome = read_outcome(self._read, outcome)
+        if self._read is not None and not outcome.reliable:
+            outcome = read_outcome(self._read, self.test.answer(x, target, given))
         if not outcome.reliable:
             return None
         if outcome.log_p > self.log_alpha:
@@ -86,7 +87,8 @@ class Search(SearchState):
     def read_as_independence(self, which: Unreliable | None) -> Iterator[None]:
         """Read some unreliable tests as independence in place of skipping them; None reads none.
 
-        They are those without degrees of freedom ("zero-dof") or "all". They are counted as skipped all the same.
+        They are those with enough rows but no degrees of freedom ("zero-dof"), or "all". They are counted as skipped
+        all the same.
         """
         outside, self._read = self._read, which
         before = self.tally.skipped

@@ -23,13 +23,13 @@ from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import SubsetResult
 
 Unreliable = Literal["zero-dof", "all"]
-"""Which unreliable tests are read as independence: those without degrees of freedom, or all."""
+"""Which unreliable tests are read as independence: those with enough rows but no degrees of freedom, or all."""
 _FEW = 4  # up to so many x are searched one after another
 
 
-def read_outcome(which: Unreliable | None, outcome: Outcome) -> Outcome:
-    """Return an outcome as it is read."""
-    if which is None or outcome.reliable or (which == "zero-dof" and outcome.dof != 0):
+def read_outcome(which: Unreliable, outcome: Outcome) -> Outcome:
+    """Return the outcome of `IndependenceTest.answer` as it is read."""
+    if outcome.reliable or (which == "zero-dof" and outcome.dof != 0):
         return outcome
     return Outcome(0.0, outcome.dof, 0.0, True, outcome.rows)
 
