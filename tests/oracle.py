@@ -68,6 +68,7 @@ VARIANTS = (
     Variant("pcd", {"zero_dof": "independent"}, ("parents-children",), superset=True),
     Variant("pcmb", {"zero_dof": "independent"}),
     Variant("hpc", {"order": "as-written"}),
+    Variant("hpc", {"unreliable": "independent"}),
     Variant("hpc", {"order": "as-written", "unreliable": "independent"}),
     Variant(GLL(by_association, start=with_everything), name="GLL by association, from all variables"),
     Variant(GLL(by_association, start=with_every_other), name="GLL by association, from every other variable"),
