@@ -47,7 +47,7 @@ def class_target(columns: int, rows: int, random: np.random.Generator) -> tuple[
     """Draw a class of three levels that depends on four of many numbers, which come in dependent groups of five."""
     common = np.repeat(random.standard_normal((rows, -(-columns // 5))), 5, axis=1)[:, :columns]
     numbers = 0.6 * common + 0.8 * random.standard_normal((rows, columns))
-    members = random.choice(columns, 4, replace=False)
+    members = random.choice(columns // 5, 4, replace=False) * 5  # two of a group can cancel each other
     signal = numbers[:, members] @ random.choice([-1.0, 1.0], 4) + random.logistic(size=rows) * 0.6
     named: dict[str, Any] = {f"v{k}": numbers[:, k] for k in range(columns)}
     named["class"] = np.array(["low", "middle", "high"])[np.digitize(signal, np.quantile(signal, [0.3, 0.7]))]

@@ -117,8 +117,7 @@ class SearchSettings:
         "auto",
         "A bound on the false discovery rate: the expected share of false members among those found (of false edges, "
         "for skeletons and networks). None is no bound: alpha alone judges (docs/false-discoveries.md). "
-        '"auto" is 0.2 for a named algorithm on data if alpha is "auto" too (for up to 100 columns, only if it '
-        "conditions on all members), otherwise None.",
+        '"auto" is 0.2 for a named algorithm on data if alpha is "auto" too, otherwise None.',
     )
     fdr_method: FdrMethod = _setting(
         "auto",

@@ -22,8 +22,6 @@ Choice = Callable[[object, Finds, Callable[[], Source]], Algorithm]
 """Returns the algorithm for a name or callable; it reads the data only if the choice depends on them."""
 ALPHA, RATE = 0.01, 0.2
 """The meaning of `alpha="auto"`, and of `fdr="auto"` beside it (docs/choosing.md)."""
-MANY_CANDIDATES = 100
-"""Tables with no more columns need no bound on false discoveries, unless the algorithm conditions on all members."""
 MANY_NODES, MANY_ROWS = 1000, 50_000
 """Tables beyond these have structures found by faster algorithms."""
 

@@ -24,7 +24,7 @@ from serape.local.registry import Algorithm
 from serape.progress import ProgressCallback, StatusLine
 from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note
-from serape.questions.choice import ALPHA, MANY_CANDIDATES, RATE, Choice, Reader, check_algorithm_options, choose_local
+from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
 from serape.questions.constraints import refuse_identifiers, resolve_constraints
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
@@ -107,7 +107,7 @@ class Query:
         rate = asked.fdr
         if rate == "auto":
             judged = asked.alpha == "auto" and algorithm.family != "custom" and table_of(source) is not None
-            rate = RATE if judged and (stepwise or len(source.variables) > MANY_CANDIDATES) else None
+            rate = RATE if judged else None
         method = asked.fdr_method if asked.fdr_method != "auto" else "by" if stepwise else "adaptive"
         fdr = None if rate is None else FalseDiscoveryRate(float(rate), method, math.log(alpha))
         return cls(
