@@ -353,9 +353,8 @@ def _in_words(
     numbers = f"{result.test} = {outcome.statistic:.4g}, {freedom}, p = {p_text(outcome.log_p)}"
     if effect is not None:
         numbers += f", {effect}"
-    limit = (
-        f"alpha = {result.alpha:g}" if result.threshold is None else f"{result.threshold:.2g}, which the rate allows"
-    )
+    by_rate = result.threshold is not None and result.threshold < result.alpha
+    limit = f"{result.threshold:.2g}, which the rate allows" if by_rate else f"alpha = {result.alpha:g}"
     adjusted = result.adjusted_p.get(variable)
     if adjusted is not None and result.fdr is not None and adjusted > result.fdr and not included:
         return (
