@@ -266,7 +266,9 @@ class IndependenceTest(ABC):
         weakest = Association(NO_OUTCOME, (), separated=False)
         if x == target or x in fixed:
             return weakest
-        others = [z for z in live if z not in (x, target, *fixed)]
+        others = list(live)
+        for z in live.keys() & {x, target, *fixed}:
+            others.remove(z)
         for size in range(sizes.start, min(sizes.stop, len(others) + 1)):
             if query.is_too_large(size):
                 exhausted = sum(live[z] < n_exhausted for z in others) if n_exhausted >= 0 else None
