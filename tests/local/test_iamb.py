@@ -63,13 +63,23 @@ def residual_information(columns: NDArray[np.float64], x: int, y: int, given: Se
     return -0.5 * float(np.log1p(-(np.corrcoef(*left)[0, 1] ** 2)))
 
 
-def plain_iamb(test: IndependenceTest, target: int, information: Any) -> set[int]:
-    """IAMB in the words of its paper, one test at a time."""
+def plain_iamb(test: IndependenceTest, target: int, information: Any, interleaved: bool = False) -> set[int]:
+    """IAMB or Inter-IAMB in the words of their paper, one test at a time."""
     blanket: list[int] = []
+    seen: list[set[int]] = []
 
     def dependent(x: int, given: list[int]) -> bool | None:
         outcome = test.test(x, target, given)
         return outcome.p <= 0.05 if outcome.reliable else None
+
+    def shrink() -> None:
+        removed = True
+        while removed:
+            removed = False
+            for x in list(blanket):
+                if dependent(x, [z for z in blanket if z != x]) is False:
+                    blanket.remove(x)
+                    removed = True
 
     while True:
         outside = [x for x in range(len(test.variables)) if x != target and x not in blanket]
@@ -78,13 +88,12 @@ def plain_iamb(test: IndependenceTest, target: int, information: Any) -> set[int
         if best is None or not dependent(best, blanket):
             break
         blanket.append(best)
-    removed = True
-    while removed:
-        removed = False
-        for x in list(blanket):
-            if dependent(x, [z for z in blanket if z != x]) is False:
-                blanket.remove(x)
-                removed = True
+        if interleaved:
+            shrink()
+            if set(blanket) in seen:
+                break
+            seen.append(set(blanket))
+    shrink()
     return set(blanket)
 
 
@@ -107,8 +116,13 @@ def test_ranked_by_information_against_a_plain_twin() -> None:
     differ = noted = 0
     for target in range(0, len(table.names), 8):
         found = serape.markov_blanket(test, target, "iamb", alpha=0.05, rank="information")
-        expected = plain_iamb(test, target, lambda x, y, given: round(counted_information(columns, x, y, given), 12))
-        assert set(found.blanket) == {table.names[x] for x in expected}
+        expected = [
+            plain_iamb(test, target, lambda x, y, given: round(counted_information(columns, x, y, given), 12), how)
+            for how in (False, True)
+        ]
+        assert set(found.blanket) == {table.names[x] for x in expected[0]}
+        interleaved = serape.markov_blanket(test, target, "inter-iamb", alpha=0.05, rank="information", fdr=None)
+        assert set(interleaved.blanket) == {table.names[x] for x in expected[1]}
         differ += set(found.blanket) != set(serape.markov_blanket(test, target, "iamb", alpha=0.05).blanket)
         noted += check_note(found)
     assert differ
@@ -170,8 +184,9 @@ def test_sound_if_ranked_by_information() -> None:
         graph = random_dag(random, int(random.integers(3, 12)), random.random())
         oracle = serape.DSeparation(graph, [str(n) for n in random.permutation(list(graph))])
         for target in graph:
-            found = serape.markov_blanket(oracle, target, "iamb", rank="information")
-            assert set(found.blanket) == true_blanket(graph, target)
+            for name in ("iamb", "inter-iamb"):
+                found = serape.markov_blanket(oracle, target, name, rank="information")
+                assert set(found.blanket) == true_blanket(graph, target)
 
 
 def test_ties_of_information_break_by_order_or_at_random() -> None:
