@@ -19,7 +19,7 @@ from benchmarks.common.internals import (
     hpc_superset,
     inter_iapc_among,
 )
-from serape.studies.pena2005 import ALGORITHMS, TABLE_4
+from serape.studies.pena2005_table4 import ALGORITHMS, TABLE_4
 
 
 def bound(options: argparse.Namespace) -> None:

@@ -63,7 +63,8 @@ def measure(name: str, rows: Sequence[int], seeds: int, alphas: Sequence[float],
     measured = []
     for count, seed in product(rows, range(1, seeds + 1)):
         table = network.sample(count, seed)
-        accuracy_of_all(table, truths["blanket"], "blanket", "iamb", 0.01)  # makes the layouts of the table
+        layouts = {"algorithm": "iamb", "alpha": 0.01}  # makes the layouts of the table
+        accuracy_of_all(table, truths["blanket"], "blanket", layouts)
         for way in ways:
             alpha, finds, algorithm, dof = way
             what = Measured(name, count, seed, alpha, finds, algorithm, dof)
@@ -77,9 +78,10 @@ def measure(name: str, rows: Sequence[int], seeds: int, alphas: Sequence[float],
 
 def accuracy(table: serape.Table, truth: Mapping[str, Sequence[str]], what: Measured, limit: float) -> Measured | None:
     """Search for all variables and compare with the truth; None if that takes longer than the limit."""
+    setting = {"algorithm": what.algorithm, "alpha": what.alpha, "dof": what.dof, "fdr": "auto"}
     signal.setitimer(signal.ITIMER_REAL, limit)
     try:
-        got = accuracy_of_all(table, truth, what.finds, what.algorithm, what.alpha, dof=what.dof)
+        got = accuracy_of_all(table, truth, what.finds, setting)
     except KeyboardInterrupt:
         return None
     finally:

@@ -6,6 +6,8 @@ import csv
 import gzip
 import json
 import lzma
+from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,57 +15,147 @@ import numpy as np
 import pytest
 
 import serape
+import study_pages
 from serape import studies
 from serape.cli import main
 from serape.data.writing import write_table
-from serape.studies import fastiamb2005, hpc2010, pena2005
-from serape.studies.measuring import accuracy_of_all
-from serape.studies.naive_bayes import predict, split
-from serape.studies.study import Cell, Settings, Study
-from serape.studies.thrombin import FEATURES, read_thrombin
+from serape.studies import fastiamb2005, hpc2010_scaling, pena2005_table4
+from serape.studies.cells import Cell, answer_cells
+from serape.studies.measuring import accuracy
+from serape.studies.naive_bayes import predict, split, tree
+from serape.studies.pages import markdown, slug
+from serape.studies.study import Settings, Study
+from serape.studies.thrombin import FEATURES, read_thrombin, thrombin_file
 
 
-def small(answers: dict[str, Any], name: str) -> Study:
-    """A study of three cells that counts how often each is worked at."""
+def work(key: str, log: str, stop: str = "") -> dict[str, int]:
+    """Note that the cell was worked at; the cell `stop` is stopped the first time."""
+    path = Path(log)
+    path.write_text(path.read_text() + key)
+    if key == stop and path.read_text().count(key) == 1:
+        raise KeyboardInterrupt
+    return {"value": ord(key)}
 
-    def work(key: str) -> Any:
-        answers[key] = answers.get(key, 0) + 1
-        if key == "b" and answers[key] == 1:
-            raise KeyboardInterrupt
-        return {"value": ord(key)}
 
-    def draw(*_: Any) -> Any:
+def work_with_file(path: Path, key: str) -> dict[str, int]:
+    return {"value": ord(key), "size": len(path.read_text())}
+
+
+def small(log: Path, keys: str = "abc", stop: str = "") -> Study:
+    """A study whose cells append their key to a file when they are worked at."""
+    log.touch()
+    return study_of([Cell((key,), work, {"key": key, "log": str(log), "stop": stop}) for key in keys])
+
+
+def study_of(cells: Sequence[Cell]) -> Study:
+    def draw(_: Any) -> Any:
         from matplotlib.figure import Figure
 
         return Figure()
 
     return Study(
-        name, "nobody 2000", "a test",
-        lambda settings: [Cell(key, lambda k=key: work(k)) for key in "abc"],  # type: ignore[misc]
-        lambda cells, settings: {"the values": [{"key": k, **v} for k, v in cells.items()]},
-        draw,
+        "small", "nobody 2000", "a test", lambda _: cells,
+        lambda answers: {"the values": [{"key": key[0], **value} for key, value in answers.items()]},
+        draw, lambda _: {},
     )  # fmt: skip
 
 
-def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
-    worked: dict[str, Any] = {}
-    study = small(worked, "small")
-    with pytest.raises(KeyboardInterrupt):
-        studies.run(study, Settings(), tmp_path)
-    kept = tmp_path / "small.cells.jsonl"
-    assert [json.loads(line)["key"] for line in kept.read_text().splitlines()] == ["a"]
-    with kept.open("a") as file:
-        file.write('{"key": "b", "ans')  # cut off in the middle of a line
-    seen: list[tuple[int, int, str]] = []
-    outcome = studies.run(study, Settings(), tmp_path, lambda *now: seen.append(now))
-    assert worked == {"a": 1, "b": 2, "c": 1}
-    assert seen == [(1, 3, "b"), (2, 3, "c"), (3, 3, "")]
-    assert [row["value"] for row in outcome.tables["the values"]] == [97, 98, 99]
-    names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["small-the-values.csv", "small.cells.jsonl", "small.json", "small.png"]
-    with (tmp_path / "small-the-values.csv").open() as file:
-        assert [row["key"] for row in csv.DictReader(file)] == ["a", "b", "c"]
-    assert (tmp_path / "small.png").read_bytes().startswith(b"\x89PNG")
+QUICK = Settings(quick=True)
+
+
+class TestCells:
+    def test_a_study_that_was_stopped_goes_on(self, tmp_path: Path) -> None:
+        log, out = tmp_path / "log", tmp_path / "out"
+        study = small(log, stop="b")
+        with pytest.raises(KeyboardInterrupt):
+            studies.run(study, QUICK, out)
+        kept = out / "small-quick.cells.jsonl"
+        assert [json.loads(line)["key"] for line in kept.read_text().splitlines()] == [["a"]]
+        with kept.open("a") as file:
+            file.write('{"key": ["b"], "ans')  # cut off in the middle of a line
+        seen: list[tuple[int, int, str]] = []
+        outcome = studies.run(study, QUICK, out, lambda *now: seen.append(now))
+        assert log.read_text() == "abbc"
+        assert seen == [(1, 3, "b"), (2, 3, "b"), (3, 3, "c")]
+        assert [row["value"] for row in outcome.tables["the values"]] == [97, 98, 99]
+        names = sorted(path.name for path in out.iterdir())
+        stem = "small-quick"
+        assert names == [f"{stem}-the-values.csv", f"{stem}.cells.jsonl", f"{stem}.json", f"{stem}.png"]
+        with (out / f"{stem}-the-values.csv").open() as file:
+            assert [row["key"] for row in csv.DictReader(file)] == ["a", "b", "c"]
+        assert (out / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
+
+    def test_the_result_is_that_of_a_study_that_was_not_stopped(self, tmp_path: Path) -> None:
+        """Stopped in the middle, and its cells left in another order by several processes."""
+        whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+        cells = [
+            Cell((n, a), accuracy, {"network": "asia", "rows": n, "seed": 0, "finds": "blanket", "setting": setting})
+            for n in (50, 100)
+            for a, setting in (("gs", {"algorithm": "gs"}), ("iamb", {"algorithm": "iamb", "alpha": 0.01}))
+        ]
+        studies.run(study_of(cells), QUICK, whole)
+        studies.run(study_of([cells[3], cells[1]]), QUICK, stopped)
+        studies.run(study_of(cells), QUICK, stopped)
+
+        def lines(folder: Path) -> list[Any]:
+            kept = [json.loads(line) for line in (folder / "small-quick.cells.jsonl").read_text().splitlines()]
+            assert all(line["answer"].pop("seconds") >= 0 for line in kept)
+            return kept
+
+        assert len(lines(whole)) == 4
+        assert lines(whole) == lines(stopped)
+
+    def test_several_processes_give_the_same(self, tmp_path: Path) -> None:
+        answers = [answer_cells(small(tmp_path / "log").cells(QUICK), tmp_path / f"{n}", n) for n in (1, 2)]
+        assert list(answers[0]) == [("a",), ("b",), ("c",)]
+        assert answers[0] == answers[1]
+        assert list(answers[0]) == list(answers[1])
+        assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+    def test_an_error_in_another_process_ends_the_study(self, tmp_path: Path) -> None:
+        cells = [Cell((k,), work_with_file, {"key": "ab"[k]}, (tmp_path / "x",)) for k in range(2)]
+        (tmp_path / "x").write_bytes(b"\xff")
+        with pytest.raises(UnicodeDecodeError):
+            answer_cells(cells, tmp_path / "kept", 2)
+
+    def test_other_settings_data_or_versions_are_not_taken_for_the_same(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        data, kept = tmp_path / "data", tmp_path / "kept"
+        data.write_text("12")
+
+        def answer(key: str = "a") -> Any:
+            (value,) = answer_cells([Cell(("k",), work_with_file, {"key": key}, (data,))], kept, 1).values()
+            return value, len(kept.read_text().splitlines())
+
+        assert answer() == ({"value": 97, "size": 2}, 1)
+        assert answer("b") == ({"value": 98, "size": 2}, 2)
+        data.write_text("1234")
+        assert answer() == ({"value": 97, "size": 4}, 3)
+        monkeypatch.setattr(serape, "__version__", "other")
+        assert answer() == ({"value": 97, "size": 4}, 4)
+        data.write_text("12")
+        monkeypatch.undo()
+        assert answer() == ({"value": 97, "size": 2}, 4)  # kept since the first time
+
+    def test_no_data(self, tmp_path: Path) -> None:
+        with pytest.raises(serape.DataError, match="cannot be read"):
+            answer_cells([Cell((1,), work_with_file, {}, (tmp_path / "none",))], tmp_path / "kept", 1)
+
+
+class TestPages:
+    def test_pages_are_what_their_tables_give(self) -> None:
+        assert study_pages.outdated() == []
+
+    def test_every_study_has_a_text(self) -> None:
+        texts = {path.stem for path in (files("serape.studies") / "texts").iterdir()}  # type: ignore[attr-defined]
+        assert texts == set(studies.STUDIES)
+
+    def test_tables(self) -> None:
+        rows = [{"a": 1000, "b": ".5"}, {"a": 2, "b": ""}]
+        assert markdown(rows) == "| a | b |\n| --- | --- |\n| 1,000 | .5 |\n| 2 |  |"
+        assert markdown([]) == "(not run)"
+        assert slug("The paper's, full dof") == "the-papers-full-dof"
 
 
 @pytest.mark.parametrize("name", ["pena2005-table4", "hpc2010-accuracy", "dos2011"])
@@ -77,32 +169,37 @@ def test_studies_run(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (tmp_path / f"{name}-quick.png").stat().st_size > 10_000
 
 
-def test_table_4_is_near_the_papers(tmp_path: Path) -> None:
+def test_table_4_is_near_the_papers() -> None:
     """Alarm at 1,000 rows: the paper's pcmb has precision .99, recall .79; its inter-iamb .93 and .80."""
-    del tmp_path
-    answer = pena2005._one_sample("alarm", 1000, 5, 1)
-    assert answer["pcmb"]["precision"] > 0.95
-    assert 0.7 < answer["pcmb"]["recall"] < 0.88
-    assert 0.7 < answer["inter-iamb"]["recall"] < 0.88
+    cells = {cell.key: cell for cell in pena2005_table4.cells(Settings())}
+    pcmb, inter_iamb = (cells["alarm", 1000, algorithm, 5].answer() for algorithm in ("pcmb", "inter-iamb"))
+    assert pcmb["precision"] > 0.95
+    assert 0.7 < pcmb["recall"] < 0.88
+    assert 0.7 < inter_iamb["recall"] < 0.88
 
 
 def test_measures_by_size_add_up() -> None:
-    network = serape.load_network("asia")
-    truth = {x: network.parents_children(x) for x in network.variables}
     for shared in (True, False):
-        found = accuracy_of_all(network.sample(800, 1), truth, "parents-children", "hpc", 0.05, shared=shared)
+        found = accuracy(
+            network="asia", rows=800, seed=1, finds="parents-children", setting={"algorithm": "hpc"}, shared=shared
+        )
         count = sum(entry[0] for entry in found["by_size"].values())
         total = sum(entry[1] for entry in found["by_size"].values())
-        assert total / count == pytest.approx(found["distance"])
+        assert total / count == pytest.approx(found["distance"], abs=1e-5)
 
 
 def test_exponents() -> None:
-    points = [{"variables": n, "tests": 3.0 * n**1.2} for n in (10, 100, 1000)]
-    assert hpc2010.exponent(points) == pytest.approx(1.2)
-    cells = {cell.key: cell for cell in hpc2010.scaling_cells(Settings(quick=True))}
-    answer = cells["child 1000"].work()
+    points = [(n, np.array([[3.0 * n**1.2, 0, 0], [5.0 * n**1.2, 0, 0]])) for n in (10, 100, 1000)]
+    exponent, low, high = hpc2010_scaling._fit(points, 0)
+    assert exponent == pytest.approx(1.2)
+    assert low < 1.19
+    assert high > 1.21
+    cells = {cell.key: cell for cell in hpc2010_scaling.cells(Settings(quick=True))}
+    answer = cells["child", 1000, 0].answer()
     assert answer["variables"] == 1000
-    assert answer["tests"] >= 999
+    counts = np.array([answer[label] for label in hpc2010_scaling.SETTINGS])
+    assert counts.shape == (3, 5, 3)
+    assert (counts[:, :, 0] >= 900).all()
 
 
 def test_unknown_study(capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,6 +240,9 @@ class TestThrombin:
         features, label = read_thrombin(dense)
         assert features.shape == (4, FEATURES)
         assert label.tolist() == [1, 0, 0, 1]
+        assert thrombin_file(tmp_path) == dense
+        with pytest.raises(serape.DataError, match="has no file"):
+            thrombin_file(tmp_path.parent)
         again, also = read_thrombin(sparse)
         assert np.array_equal(features, again)
         assert np.array_equal(label, also)
@@ -173,6 +273,10 @@ def test_naive_bayes_by_hand() -> None:
     pair = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 20, np.uint8)
     other = (pair[:, 0] ^ pair[:, 1]).astype(np.uint8)
     assert (predict(pair, other, pair, {1: 0}) == other).all()  # the tree tells what naive Bayes cannot
+    assert tree(pair, other) == {1: 0}
+    noise = np.random.default_rng(0).integers(0, 2, (80, 1), np.uint8)
+    assert tree(np.concatenate([pair[:, :1], noise, pair[:, :1]], axis=1), other)[2] == 0
+    assert tree(pair[:, :0], other) == {}
     seen = [split(other, k, 4)[1] for k in range(4)]
     assert sorted(np.concatenate(seen).tolist()) == list(range(80))
 
@@ -185,19 +289,36 @@ def test_adult_as_uci_ships_it(tmp_path: Path) -> None:
     for name, dot in (("adult.data", ""), ("adult.test", ".")):
         rows = "".join(line.format(*random.choice(["?", "Private", "Gov"], 2), f"<=50K{dot}") for _ in range(200))
         (folder / name).write_text("|1x3 Cross validator\n" + rows)
-    table = fastiamb2005._adult(folder, None)
+    table = fastiamb2005._adult(fastiamb2005._files(folder), None)
     assert len(table.names) == 9
     assert 100 < table.rows < 400
     assert table.variables["income"].levels == ("<=50K",)
     (folder / "adult.test").unlink()
     (folder / "adult.test.xz").write_bytes(b"not compressed")
     with pytest.raises(serape.DataError, match="cannot be decompressed"):
-        fastiamb2005._adult(folder, None)
+        fastiamb2005._adult(fastiamb2005._files(folder), None)
     (folder / "adult.test.xz").unlink()
     with pytest.raises(serape.DataError, match=r"has no adult\.test"):
-        fastiamb2005._adult(folder, None)
+        fastiamb2005.cells(Settings(data=tmp_path))
     with pytest.raises(serape.DataError, match="has no folder 'adult'"):
         fastiamb2005.cells(Settings(data=folder))
+
+
+def test_census_income_is_nominal_and_complete(tmp_path: Path) -> None:
+    folder = tmp_path / "census-income"
+    folder.mkdir()
+    with pytest.raises(serape.DataError, match=r"has no census-income\.csv"):
+        fastiamb2005.cells(Settings(data=tmp_path))
+    path = folder / "census-income.csv"
+    rows = [[f"{c}{r % 2}" for c in range(42)] for r in range(8)]
+    rows[3][7] = "?"
+    path.write_text("\n".join(",".join(row) for row in ([f"x{c}" for c in range(42)], *rows)))
+    table = fastiamb2005._census(path, None)
+    assert (len(table.names), table.rows) == (34, 7)
+    assert "x5" not in table.names
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(serape.DataError, match="42 fields"):
+        fastiamb2005._census(path, None)
 
 
 class TestSampleCommand:

@@ -107,11 +107,11 @@ def study(
     name: Annotated[
         str, typer.Argument(help="The name of a study; all are listed if not given.", autocompletion=_complete_study)
     ] = "",
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer samples and sizes: under a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer samples and sizes: less than a minute.")] = False,
     data: Annotated[
         Path | None, typer.Option(help="File or folder with data that are not bundled, for studies that need them.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the tables, answers and picture.")] = Path("studies"),
+    out: Annotated[Path, typer.Option(help="Folder for the tables, answers, picture and page.")] = Path("studies"),
     jobs: Jobs = 1,
     as_json: AsJson = False,
 ) -> None:

@@ -1,15 +1,15 @@
-"""Naive Bayes for two classes and binary features."""
+"""Naive Bayes for two classes and binary features, and tree-augmented naive Bayes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import combinations
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 Bits = NDArray[np.uint8]
-Model = tuple[Sequence[int], Mapping[int, int]]
-"""Columns, and for some of them, by index, the index of a column they depend on besides the class."""
 
 
 def split(label: Bits, k: int, folds: int, seed: int = 0) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -23,7 +23,10 @@ def split(label: Bits, k: int, folds: int, seed: int = 0) -> tuple[NDArray[np.in
 
 
 def predict(learn: Bits, label: Bits, test: Bits, parents: Mapping[int, int]) -> NDArray[np.intp]:
-    """Return the more probable class of each row; counts of values are increased by one."""
+    """Return the more probable class of each row; counts of values are increased by one.
+
+    `parents` has, for some columns, by index, the index of a column that they depend on besides the class.
+    """
     score = np.zeros((2, len(test)))
     for value in (0, 1):
         rows = learn[label == value]
@@ -38,3 +41,20 @@ def predict(learn: Bits, label: Bits, test: Bits, parents: Mapping[int, int]) ->
                 score[value, selected] += np.log(np.where(test[selected, k] == 1, one, 1 - one))
     predicted: NDArray[np.intp] = score.argmax(axis=0)
     return predicted
+
+
+def tree(learn: Bits, label: Bits) -> dict[int, int]:
+    """Return a parent for each column but the first: the tree of largest mutual information given the class."""
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(learn.shape[1]))
+    for i, j in combinations(range(learn.shape[1]), 2):
+        graph.add_edge(i, j, information=_information(learn[:, i], learn[:, j], label))
+    spanning = nx.maximum_spanning_tree(graph, weight="information")
+    return {child: parent for parent, child in nx.bfs_edges(spanning, 0)} if len(spanning) else {}
+
+
+def _information(x: Bits, y: Bits, label: Bits) -> float:
+    """Return the mutual information of two columns given the class, in nats."""
+    counts = np.bincount(4 * label.astype(np.int64) + 2 * x + y, minlength=8).reshape(2, 2, 2) + 1e-300
+    own = counts.sum(axis=2, keepdims=True) * counts.sum(axis=1, keepdims=True) / counts.sum((1, 2), keepdims=True)
+    return float((counts * np.log(counts / own)).sum() / len(label))

@@ -10,20 +10,30 @@ from numpy.typing import NDArray
 
 from serape.errors import DataError
 from serape.files import open_text
+from serape.studies.files import find
 
 FEATURES = 139_351
 Bits = NDArray[np.uint8]
 
 
+def thrombin_file(data: Path) -> Path:
+    """Return the file of the Thrombin data: `data` itself, or one in this folder or in its folder `thrombin`."""
+    if not data.is_dir():
+        return data
+    names = ("thrombin.data", "thrombin_train.sparse.txt")
+    path = find(data, *names) or find(data / "thrombin", *names)
+    if path is None:
+        raise DataError(f"{data} has no file {names[0]} or {names[1]}; pass the file itself with --data")
+    return path
+
+
 @lru_cache(maxsize=1)
-def read_thrombin(path: Path | None) -> tuple[Bits, Bits]:
+def read_thrombin(path: Path) -> tuple[Bits, Bits]:
     """Return the features (rows × 139,351) and the label, 1 for a compound that binds.
 
     The file has one of two forms: that of the Cup, with lines `A,0,1,0,…` (A active, I inactive), or a sparse one, with
     the letter and then the positions of the ones, counted from 1.
     """
-    if path is None:
-        raise DataError("the Thrombin data are not bundled; pass the file with --data")
     rows: list[Bits] = []
     labels: list[int] = []
     with open_text(path) as file:
