@@ -119,6 +119,9 @@ def facts(tables: Tables) -> Mapping[str, object]:
         fewer = [float(row["fewer tests, %"]) for row in rows]
         told |= {f"times_{dof}": f"{min(times):.1f} to {max(times):.1f}"}
         told |= {f"range_{dof}": f"{min(fewer):.0f} to {max(fewer):.0f}", "rows": len(rows)}
+        for name in SIZES:
+            nearer = [float(row["nearer, %"]) for row in rows if row["network"] == name]
+            told[f"nearer_{name}_{dof}"] = f"{np.mean(nearer):.1f}".replace("-", "−")
         told[f"nearer_rows_{dof}"] = sum(float(row["nearer, %"]) > 0 for row in rows)
     old, new = (
         [float(row["recall"].split("±")[0]) for row in tables["measures"]

@@ -182,11 +182,17 @@ def _share(fast: Mapping[str, Any], other: Mapping[str, Any], name: str) -> dict
     fewer = sum(a <= b for a, b in zip(fast["tests"], other["tests"], strict=True))
     return {
         "tests": f"{sum(fast['tests']) / sum(other['tests']):.0%}",
+        "conditional tests": f"{_conditional(fast) / _conditional(other):.0%}",
         "attributes without more tests": f"{fewer} of {len(fast['tests'])}",
         "KL fitness, difference": f"{np.mean(fast['fitness']) - np.mean(other['fitness']):+.5f}".replace("-", "−"),
         "time": f"{time_share:.0%}", "paper's time": f"{low:.0%} to {high:.0%}",
         "deviation": "within" if not outside else f"{'−' if time_share < low else '+'}{outside:.0%}",
     }  # fmt: skip
+
+
+def _conditional(answer: Mapping[str, Any]) -> int:
+    """Return the number of tests given at least one attribute."""
+    return sum(count for size, count in answer["sizes"].items() if size != "0")
 
 
 def facts(tables: Tables) -> Mapping[str, object]:
@@ -197,7 +203,9 @@ def facts(tables: Tables) -> Mapping[str, object]:
         own = [row for row in shares if row["fast-iamb as a share of"] == other]
         short = other.replace("-", "_")
         told[f"tests_{short}"] = ", ".join(row["tests"] for row in own)
+        told[f"conditional_{short}"] = ", ".join(row["conditional tests"] for row in own)
         told[f"time_{short}"] = ", ".join(row["time"] for row in own)
+        told[f"attributes_{short}"] = ", ".join(row["attributes without more tests"] for row in own)
     told["within"] = sum(row["deviation"] == "within" for row in shares)
     told["faster"] = sum(float(row["time"].rstrip("%")) < 100 for row in shares)
     told["compared"] = len(shares)

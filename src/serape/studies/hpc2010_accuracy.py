@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from serape.studies.cells import Answers, Cell, samples_of
-from serape.studies.files import find
 from serape.studies.measuring import accuracy, mean
 from serape.studies.pages import Row, Tables
 from serape.studies.study import Settings, Study
@@ -18,8 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAPER = "Rodrigues de Morais & Aussem 2010"
-# Of the eleven in the paper, Genes and Insulin are not available, and Carpo is not bundled.
-NETWORKS = ("asia", "alarm", "child", "insurance", "mildew", "barley", "carpo", "pigs", "link")
+# Of the eleven in the paper, Genes and Insulin are not available, and the files of Carpo lack probabilities.
+NETWORKS = ("asia", "alarm", "child", "insurance", "mildew", "barley", "pigs", "link")
 SIZES = (200, 500, 1500)
 BY_SCORE = {"score": "bdeu", "equivalent_sample_size": 10.0}
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -44,8 +42,7 @@ NOT_RUN = {("link", "ges"), ("link", "sca")}
 
 
 def cells(settings: Settings) -> list[Cell]:
-    """Return one cell for each network, number of rows, setting and sample; Carpo if the file is given."""
-    carpo = None if settings.data is None else _carpo(settings.data)
+    """Return one cell for each network, number of rows, setting and sample."""
     networks = ("asia", "alarm", "child") if settings.quick else NETWORKS
     return [
         Cell(
@@ -56,19 +53,13 @@ def cells(settings: Settings) -> list[Cell]:
                 "finds": "network" if label in ("ges", "sca") else "parents-children",
                 "setting": _limited(name, setting),
             },
-            () if name != "carpo" or carpo is None else (carpo,),
         )
         for name in networks[::-1]  # the largest first
-        if name != "carpo" or carpo is not None
         for rows in SIZES[::-1]
         for seed in range(1 if settings.quick else 10)
         for label, setting in SETTINGS.items()
         if (name, label) not in NOT_RUN
     ]  # fmt: skip
-
-
-def _carpo(data: Path) -> Path | None:
-    return data if data.is_file() else find(data, "carpo.bif") or find(data / "networks", "carpo.bif")
 
 
 def _limited(network: str, setting: Mapping[str, Any]) -> dict[str, Any]:

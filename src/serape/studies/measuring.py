@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 import networkx as nx
@@ -13,7 +12,7 @@ import numpy as np
 
 import serape
 from serape.data.table import Table
-from serape.networks import Network, load_network, read_bif
+from serape.networks import Network, load_network
 from serape.questions.blankets import ask_of_many
 from serape.questions.query import Query
 from serape.results.comparison import compare
@@ -27,14 +26,13 @@ AS_IN_PAPERS: dict[str, Any] = {"test": "g2", "fdr": None, "max_seconds": None, 
 
 
 @lru_cache(maxsize=2)
-def sampled(network: str, rows: int, seed: int, file: Path | None = None) -> tuple[Network, Table]:
-    """Return a bundled network, or one of a file, and a sample of it."""
-    source = load_network(network) if file is None else read_bif(file)
+def sampled(network: str, rows: int, seed: int) -> tuple[Network, Table]:
+    """Return a network and a sample of it."""
+    source = load_network(network)
     return source, source.sample(rows, seed)
 
 
 def accuracy(
-    *files: Path,
     network: str,
     rows: int,
     seed: int,
@@ -47,7 +45,7 @@ def accuracy(
     Every variable that varies is a target. The precision of an empty answer is 1, and so is the recall of an empty
     truth. With `shared=False` targets share no tests, so that numbers of tests compare with those of the papers.
     """
-    source, table = sampled(network, rows, seed, *files)
+    source, table = sampled(network, rows, seed)
     if finds != "network":
         truths = source.markov_blanket if finds == "blanket" else source.parents_children
         return accuracy_of_all(table, {x: truths(x) for x in table.names}, finds, setting, shared=shared)

@@ -55,6 +55,8 @@ def tree(learn: Bits, label: Bits) -> dict[int, int]:
 
 def _information(x: Bits, y: Bits, label: Bits) -> float:
     """Return the mutual information of two columns given the class, in nats."""
-    counts = np.bincount(4 * label.astype(np.int64) + 2 * x + y, minlength=8).reshape(2, 2, 2) + 1e-300
-    own = counts.sum(axis=2, keepdims=True) * counts.sum(axis=1, keepdims=True) / counts.sum((1, 2), keepdims=True)
-    return float((counts * np.log(counts / own)).sum() / len(label))
+    counts = np.bincount(4 * label.astype(np.int64) + 2 * x + y, minlength=8).reshape(2, 2, 2)
+    expected = counts.sum(axis=2, keepdims=True) * counts.sum(axis=1, keepdims=True)
+    expected = expected / np.maximum(counts.sum((1, 2), keepdims=True), 1)
+    there = counts > 0
+    return float((counts[there] * np.log(counts[there] / expected[there])).sum() / len(label))
