@@ -59,6 +59,7 @@ QUESTIONS = (
     Question("mmpc", "parents-children", (("PyBNesian", "MMPC"), ("pgmpy", "MMPC"), *_fs("MMPC"))),
     Question("hiton-pc", "parents-children", _fs("HITON_PC")),
     Question("pcmb", "parents-children", _fs("getPC")),
+    Question("pcd", "parents-children"),
     Question("ipc-mb", "parents-children", _fs("RecognizePC")),
     Question("dos", "parents-children"),
     Question("hpc", "parents-children"),

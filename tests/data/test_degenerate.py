@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import serape
 from serape import Table
-from serape.data.degenerate import Degenerate, degenerate, determined_by
+from serape.data.degenerate import Degenerate, degenerate, determined_by, functions_of
 
 
 def groups_of(names: list[str], pairs: list[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
@@ -260,3 +260,32 @@ class TestPairs:
             degenerate({"a": [1, 2], "b": [1, 2]}, tolerance=1)
         with pytest.raises(serape.OptionError, match="tolerance is a share"):
             degenerate({"a": [1, 2], "b": [1, 2]}, tolerance="x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_functions_of_is_determined_by_for_many_targets(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    a, b = random.integers(0, 3, 40), random.integers(0, 2, 40)
+    columns: dict[str, Any] = {
+        "a": a,
+        "b": b,
+        "of a": a // 2,
+        "of both": (a + b) % 3,
+        "noise": random.integers(0, 2, 40),
+    }
+    columns["row"] = np.arange(40)
+    if seed % 2:
+        columns = {name: [None if random.random() < 0.1 else int(v) for v in c] for name, c in columns.items()}
+    table = serape.Table(columns, kinds="categorical", missing="pairwise")
+    targets = [table.position(name) for name in ("of a", "of both", "noise", "row")]
+    for given in (("a",), ("a", "b"), ("row", "a")):
+        sets = [(name,) for name in given] + [given]
+        expected = []
+        for x in targets:
+            answers = [serape.determined_by(table, table.names[x], some) for some in sets if table.names[x] not in some]
+            if any(one.exact and 2 * one.combinations <= one.rows for one in answers):
+                expected.append(x)
+        asked = [x for x in targets if table.names[x] not in given]
+        got = functions_of(table, asked, [table.position(name) for name in given])
+        assert got == [x for x in expected if x in asked]
+        assert ("of a" in {table.names[x] for x in got}) >= (seed % 2 == 0)

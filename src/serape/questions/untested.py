@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from serape.data.degenerate import determined_by
-from serape.data.table import Table
+from serape.data.degenerate import functions_of
 from serape.errors import abbreviate
 from serape.independence import table_of
 from serape.search import Search
@@ -27,19 +26,20 @@ def untested_note(search: Search, target: int, members: Collection[int], *, step
     table, names = table_of(search.test), search.test.variables
     candidates = search.candidates(target, *given)
     screen = search.test.screen(target, candidates, given)
-    untested = [
-        names[x]
+    found = [
+        x
         for x in screen.xs[~screen.reliable & (screen.dof != 0)].tolist()
         if (table is None or not table.is_constant(x)) and search.separating_set(x, target) is None
     ]
-    if table is not None and untested:
-        labels = [names[z] for z in given if table.levels(z)]
-        if _determined(table, names[target], labels):
+    if table is not None and found:
+        checked = [target, *found] if len(found) <= _MAX_CHECKED else [target]
+        functions = set(functions_of(table, checked, [z for z in given if table.levels(z)]))
+        if target in functions:
             return []
-        if len(untested) <= _MAX_CHECKED:
-            untested = [name for name in untested if not _determined(table, name, labels)]
-    if not untested:
+        found = [x for x in found if x not in functions]
+    if not found:
         return []
+    untested = [names[x] for x in found]
     note = (
         f"too few rows to test given the members, so perhaps members too: {abbreviate(untested)} "
         f"({len(untested):,} of {len(candidates):,} candidates)"
@@ -58,15 +58,3 @@ def untested_note(search: Search, target: int, members: Collection[int], *, step
             f"some, or ignore the column"
         )
     return [note]
-
-
-def _determined(table: Table, name: str, columns: list[str]) -> bool:
-    """Return whether one of the columns determines another, or all together do.
-
-    There must be two rows on average for each combination of their values: with one for each, they determine anything.
-    """
-    for some in (*([column] for column in columns), columns):
-        found = determined_by(table, name, some)
-        if some and found.exact and 2 * found.combinations <= found.rows:
-            return True
-    return False
