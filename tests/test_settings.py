@@ -12,7 +12,8 @@ import pytest
 import keywords
 import serape
 from serape.cli import local, repeated, structure
-from serape.cli.options import DataOptions, SearchOptions
+from serape.cli.data_options import DataOptions
+from serape.cli.options import SearchOptions
 from serape.data.example import clinic
 from serape.settings import FIELDS, DataSettings, RunSettings, SearchSettings, Settings
 
@@ -90,7 +91,18 @@ def test_what_means_nothing_to_a_question_is_refused(question: Callable[..., Any
 
 def test_the_selector_has_all_settings_of_a_search_in_memory() -> None:
     own = {"finds", "algorithm_options", "target_kind", "discretise", "bins"}
-    of_files = {"ignore", "header", "na_values"}
+    of_files = {
+        "ignore",
+        "na_values",
+        "header",
+        "delimiter",
+        "decimal",
+        "encoding",
+        "quote",
+        "comment",
+        "index",
+        "table",
+    }
     of_rows = {"sample_weight", "groups"}  # arguments of `fit`, or for `stability`
     parameters = inspect.signature(serape.MarkovBlanketSelector.__init__).parameters
     shared = [name for name in parameters if name not in own and name != "self"]
@@ -111,9 +123,11 @@ def test_the_selector_takes_knowledge_and_members() -> None:
 
 def test_every_command_has_all_settings() -> None:
     of_rows = {"sample_weight", "weight_kind", "groups"}
-    arguments = set(SearchOptions().arguments()) | {"kinds", "missing", "ignore", "header", "na_values"} | of_rows
+    marks = {"header", "delimiter", "decimal", "encoding", "quote", "comment", "index", "table"}
+    arguments = set(SearchOptions().arguments()) | {"kinds", "missing", "ignore", "na_values"} | marks | of_rows
     assert arguments == set(FIELDS)
-    assert {"kind", "missing", "ignore", "header", "na", "data"} | of_rows == set(DataOptions.__dataclass_fields__)
+    named = {"kind", "missing", "ignore", "names", "na", "data"} | marks | of_rows
+    assert named == set(DataOptions.__dataclass_fields__)
     for command in (
         local.ask,
         repeated.path,

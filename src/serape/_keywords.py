@@ -9,7 +9,7 @@ import numpy as np
 
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
-from serape.types import DofRule, FdrMethod, Missing, Reliability, Variables, WeightKind
+from serape.types import DofRule, FdrMethod, MissingRules, Reliability, Variables, WeightKind
 
 
 class Keywords(TypedDict, total=False):
@@ -28,10 +28,17 @@ class Keywords(TypedDict, total=False):
     known_members: Variables
     forbidden_members: Variables
     kinds: str | Mapping[str, str] | None
-    missing: Missing
+    missing: MissingRules
     ignore: Collection[str]
     header: bool | Sequence[str] | None
     na_values: Collection[str]
+    delimiter: str | None
+    decimal: Literal[".", ","] | None
+    encoding: str | None
+    quote: str | None
+    comment: str | None
+    index: bool | None
+    table: str | int | None
     sample_weight: Any
     weight_kind: WeightKind
     groups: Any

@@ -17,7 +17,7 @@ import numpy as np
 from serape.errors import InputTypeError, OptionError, is_integer, suggestion
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback, check_progress
-from serape.types import DofRule, FdrMethod, LocalAlgorithm, Missing, Reliability, Variables, WeightKind
+from serape.types import DofRule, FdrMethod, LocalAlgorithm, Missing, MissingRules, Reliability, Variables, WeightKind
 
 MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
 MAX_SIZE = 2**31
@@ -63,6 +63,13 @@ def check_random_state(random_state: Any) -> None:
         raise OptionError(
             f"random_state must be a whole number, 0 or more, not {random_state!r:.60} (--seed on the command line)"
         )
+
+
+def check_missing(missing: Any) -> None:
+    """Refuse a value that is neither a rule for missing values nor a dict of such rules by column."""
+    for rule in missing.values() if isinstance(missing, Mapping) else (missing,):
+        if not isinstance(rule, str) or rule not in MISSING_RULES:
+            raise OptionError(f"missing={rule!r:.60} is not known; use one of {', '.join(map(repr, MISSING_RULES))}")
 
 
 def thread_count(n_jobs: Any) -> int:
@@ -195,10 +202,11 @@ class DataSettings:
         'The kinds of columns: "categorical", "boolean", "ordinal", "continuous", "count", "proportion", "date" or '
         '"identifier" (docs/data.md); one word for all, or a dict by name. Detected if not given.',
     )
-    missing: Missing = _setting(
+    missing: MissingRules = _setting(
         "error",
         'The rule for missing values: "error" refuses them, "drop" leaves out rows that have any, "level" makes them '
-        'a level of their own (categorical columns), "pairwise" uses in every test the rows that are complete for it.',
+        'a level of their own (categorical columns), "pairwise" uses in every test the rows that are complete for it. '
+        'A dict gives rules by column, and one for all others under "*" ("error" if not given).',
     )
     ignore: Collection[str] = _setting((), "Names of columns to leave out.")
     header: bool | Sequence[str] | None = _setting(
@@ -208,6 +216,32 @@ class DataSettings:
     )
     na_values: Collection[str] = _setting(
         (), "For text files: more words that mean a missing value, besides an empty field, ?, NA, N/A, NaN and null."
+    )
+    delimiter: str | None = _setting(
+        None,
+        'For text files: what separates fields, such as ",", ";", "tab" or "whitespace". Detected if not given.',
+    )
+    decimal: Literal[".", ","] | None = _setting(
+        None, "For text files: the decimal mark, a point or a comma. Detected if not given."
+    )
+    encoding: str | None = _setting(
+        None, 'For text files: the encoding, such as "utf-8", "cp1252" or "utf-16". Detected if not given.'
+    )
+    quote: str | None = _setting(
+        None, 'For text files: the quotation mark around fields, or "" for none. Detected if not given.'
+    )
+    comment: str | None = _setting(
+        None, 'For text files: how lines begin that are comments, such as "#", or "" for none. Detected if not given.'
+    )
+    index: bool | None = _setting(
+        None,
+        "For files: whether the first column only names the rows, as the index of a frame does, and is no variable. "
+        "Detected if not given.",
+    )
+    table: str | int | None = _setting(
+        None,
+        "The sheet of a workbook, the table of a database or the file of an archive, by name or position; needed if "
+        "there are several.",
     )
     sample_weight: Any = _setting(
         None,
@@ -227,10 +261,7 @@ class DataSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.missing not in MISSING_RULES:
-            raise OptionError(
-                f"missing={self.missing!r} is not known; use one of {', '.join(map(repr, MISSING_RULES))}"
-            )
+        check_missing(self.missing)
         if self.weight_kind not in ("frequency", "survey"):
             raise OptionError(f"weight_kind={self.weight_kind!r:.60} is not known; use 'frequency' or 'survey'")
         if self.weight_kind != "frequency" and self.sample_weight is None:

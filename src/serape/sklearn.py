@@ -23,7 +23,7 @@ from serape.questions.blanket import ask
 from serape.records import Records
 from serape.results.result import Result
 from serape.settings import FIELDS, DataSettings, Settings
-from serape.types import DofRule, FdrMethod, Finds, LocalAlgorithm, Missing, Reliability, Variables, WeightKind
+from serape.types import DofRule, FdrMethod, Finds, LocalAlgorithm, MissingRules, Reliability, Variables, WeightKind
 
 try:
     from sklearn.base import BaseEstimator
@@ -108,7 +108,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         known_members: Variables = (),
         forbidden_members: Variables = (),
         kinds: str | Mapping[str, str] | None = None,
-        missing: Missing = "error",
+        missing: MissingRules = "error",
         weight_kind: WeightKind = "frequency",
         n_jobs: int | None = 1,
         progress: bool | ProgressCallback | None = None,

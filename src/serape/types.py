@@ -19,6 +19,8 @@ FdrMethod = Literal["auto", "bh", "by", "adaptive"]
 """How the false discovery rate is bounded: Benjamini–Hochberg or Benjamini–Yekutieli."""
 Missing = Literal["error", "drop", "level", "pairwise"]
 """The rule for missing values."""
+MissingRules = Missing | Mapping[str, Missing]
+"""The rule for missing values of all columns, or of some by name; "*" stands for the others."""
 Rule = Literal["and", "or"]
 """Whether an edge needs both neighbourhoods or one."""
 Rank = Literal["significance", "information"]

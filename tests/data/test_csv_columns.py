@@ -5,15 +5,15 @@ from __future__ import annotations
 import io
 import math
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from serape.data.csv_files import MISSING, TextOptions, read_csv
 from serape.data.encoding import Encoded
 from serape.data.kinds import Kinds
+from serape.data.reading import read as read_data
+from serape.data.reading.options import MISSING, ReadOptions
 from serape.errors import DataError
 
 INT64 = range(-(2**63), 2**63)
@@ -119,7 +119,7 @@ def decoded(column: Encoded) -> list[Any]:
 def read(columns: list[list[str]], header: bool | None = True) -> list[Encoded]:
     names = [] if header is False else [",".join(f"name{k}" for k in range(len(columns)))]
     text = "\n".join([*names, *(",".join(row) for row in zip(*columns, strict=True))]) + "\n"
-    return read_csv(Path("text"), Kinds(), TextOptions(header), io.StringIO(text))[1]
+    return read_data(io.StringIO(text), Kinds(), ReadOptions(header, index=False)).encoded
 
 
 @pytest.mark.parametrize("seed", range(60))

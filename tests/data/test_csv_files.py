@@ -34,7 +34,7 @@ class TestFiles:
             ("a,b\n1,2\n1\n", "line 3: 1 fields where the first line has 2"),
             ("a,a\n1,2\n3,4\n", "'a' occurs more than once"),
             ("a,\n1,2\n3,4\n", "position 1 has no name"),
-            (b"a,b\n\xff\xfe,1\n2,3\n", "not UTF-8"),
+            (b"a,b\n\x81\xfe,1\n2,3\n", "neither UTF-8 nor Windows-1252 text"),
             ("a\n" + "x" * 200_000 + "\ny\n", "not a CSV file that can be read"),
         ],
     )
@@ -60,7 +60,7 @@ class TestFiles:
         with pytest.raises(serape.DataError, match="is a folder"):
             Table(tmp_path)
         with pytest.raises(serape.DataError, match="a kind that cannot be read"):
-            Table(self.write(tmp_path, "x", "f.xlsx"))
+            Table(self.write(tmp_path, "x", "f.dta"))
 
     def test_quotes_blank_lines_and_a_byte_order_mark(self, tmp_path: Path) -> None:
         path = self.write(tmp_path, b'\xef\xbb\xbf"a, b",c\r\n"x,y", 1\r\n\r\n"x ""q""",2\r\n')
@@ -151,7 +151,6 @@ class TestText:
             ("14.23,1.71,2.43\n13.2,1.78,2.14\n", True),
             ("400.5,401.0,401.5\n0.2,0.1,0.3\n0.1,0.1,0.2\n", False),  # wavelengths
             ("0,1,2,3\n5,5,6,7\n6,5,8,7\n", False),  # as pandas numbers columns
-            (",0,1,2\n0,5,5,6\n1,6,7,8\n", None),  # the same with an index: a column without a name
             ("id,2019,2020\n1,5,5\n2,6,7\n", False),
             ("id,2019,2019\n1,5,5\n2,6,7\n", None),  # a name twice
             ("p,x,s,p\ne,x,s,p\np,b,y,e\n", True),  # letters, as in Mushroom
@@ -167,7 +166,7 @@ class TestText:
     def test_names_or_data(self, text: str, is_data: bool | None, tmp_path: Path) -> None:
         path = self.write(tmp_path, text)
         if is_data is None:
-            with pytest.raises(serape.DataError, match="has no name|occurs more than once"):
+            with pytest.raises(serape.DataError, match="occurs more than once"):
                 Table(path)
             return
         table = Table(path, missing="pairwise")
@@ -217,8 +216,7 @@ class TestText:
             path = self.write(tmp_path, "|1x3 Cross validator\n" + self.ADULT, name)
             assert Table(path, missing="drop").rows == 3
         path = self.write(tmp_path, "|a|b\n|1|2\n|3|4\n", "bars.csv")
-        with pytest.raises(serape.DataError, match="position 0 has no name"):
-            Table(path)
+        assert Table(path).names == ("a", "b")
         path = self.write(tmp_path, "|remark\n\na,b\n1,2\n3,4\n5\n")
         with pytest.raises(serape.DataError):
             Table(path)
@@ -244,10 +242,10 @@ class TestText:
         ],
     )
     def test_what_is_no_delimited_text(self, content: bytes, tmp_path: Path) -> None:
-        for name in ("f.xlsx", "f", "f.gz"):
+        for name in ("f.dta", "f", "f.gz"):
             path = tmp_path / name
             path.write_bytes(content)
-            with pytest.raises(serape.DataError, match="of a kind that cannot be read"):
+            with pytest.raises(serape.DataError, match="of a kind that cannot be read|cannot be decompressed"):
                 Table(path)
 
     @given(st.binary(max_size=300))

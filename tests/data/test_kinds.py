@@ -241,15 +241,19 @@ class TestAsked:
                 "proportion",
                 "cannot be a proportion: it holds 1.5 in row 1, which is not a number from 0 to 1",
             ),
-            (["a", "b"], "count", "cannot be a count: it holds 'a', which is not a number"),
-            (["a", "b"], "ordinal", "cannot be ordinal: it holds 'a', which is not a number, and its order is not"),
+            (["a", "b"], "count", "cannot be a count: it holds 'a' in row 0, which is not a number"),
+            (
+                ["a", "b"],
+                "ordinal",
+                "cannot be ordinal: it holds 'a' in row 0, which is not a number, and its order is not",
+            ),
             (["a", "b", "c"], "boolean", "cannot be boolean: it has 3 levels; pass kinds={'x': 'categorical'}"),
             ([1, 2, 3], "boolean", "cannot be boolean: it has 3 levels"),
             ([20240301, 20240302], "date", "cannot be a date: it holds 20240301 in row 0, which is not a date such as"),
             (
                 ["2024-03-01", "soon"],
                 "date",
-                "cannot be a date: it holds 'soon', which is not a date such as 2024-05-17",
+                "cannot be a date: it holds 'soon' in row 1, which is not a date such as 2024-05-17",
             ),
         ],
     )

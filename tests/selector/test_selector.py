@@ -56,7 +56,18 @@ def test_checks_that_scikit_learn_keeps_for_its_own(check: Any) -> None:
 
 def test_parameters_of_markov_blanket_are_all_there() -> None:
     own = set(MarkovBlanketSelector().get_params())
-    of_files = {"ignore", "header", "na_values"}
+    of_files = {
+        "ignore",
+        "na_values",
+        "header",
+        "delimiter",
+        "decimal",
+        "encoding",
+        "quote",
+        "comment",
+        "index",
+        "table",
+    }
     of_rows = {"sample_weight", "groups"}  # an argument of `fit`; for `stability`
     asked = set(inspect.signature(serape.markov_blanket).parameters) - {"data", "target"} - of_files - of_rows
     assert asked <= own

@@ -8,9 +8,9 @@ import typer
 
 import serape
 from serape.cli.base import answer, command
+from serape.cli.data_options import DataOptions
 from serape.cli.options import (
     AsJson,
-    DataOptions,
     Output,
     Picture,
     Report,
@@ -54,7 +54,7 @@ def ask(
     """Find the parents and children, or the blanket, by the name of the command."""
     check_files(output, picture=picture, report=report)
     question = serape.markov_blanket if context.info_name == "blanket" else serape.parents_children
-    table = data.table()
+    table = data.read()
 
     def show(found: Result) -> None:
         show_result(found, explain or (), as_json)

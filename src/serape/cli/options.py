@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +10,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 import serape
+from serape.cli.data_options import complete_column
 from serape.cli.values import (
     ALGORITHM_OPTIONS,
-    kind_entry,
     option_entry,
     read_knowledge,
     read_limit,
     read_number,
 )
-from serape.data.csv_files import column_names, is_csv
-from serape.data.kinds import KINDS
 from serape.errors import DataError
 from serape.independence import TESTS
 from serape.local.registry import ALGORITHMS
@@ -30,7 +26,7 @@ from serape.results import pictures
 from serape.results.report import check_name
 from serape.structure.registry import NETWORK_ALGORITHMS
 
-_DATA, _TESTS, _OUTPUT = "Data", "How to search", "Output"
+_TESTS, _OUTPUT = "How to search", "Output"
 _EITHER = ("stability", "path")
 """Commands with --finds, whose default is a blanket."""
 
@@ -59,16 +55,6 @@ def _complete_test(incomplete: str) -> list[str]:
     return [name for name in ("auto", *TESTS) if name.startswith(incomplete.lower())]
 
 
-def _complete_column(context: typer.Context, incomplete: str) -> list[str]:
-    """Complete the name of a column of the data file on the command line, if it is a text file."""
-    words = [context.params.get("data"), *context.args]  # on an incomplete line, arguments may not be parsed yet
-    path = next((Path(word) for word in words if word and is_csv(Path(word))), None)
-    try:
-        return [name for name in column_names(path) if name.startswith(incomplete)] if path is not None else []
-    except DataError:  # there are no names to complete
-        return []
-
-
 def complete_network(incomplete: str) -> list[str]:
     """Complete the name of a bundled network."""
     return [entry["name"] for entry in bundled_networks() if entry["name"].startswith(incomplete)]
@@ -77,7 +63,7 @@ def complete_network(incomplete: str) -> list[str]:
 # --- options ---------------------------------------------------------------------------------------------------------
 
 _TARGET = typer.Option(
-    "--target", "-t", help="The target: the column that the question is about.", autocompletion=_complete_column
+    "--target", "-t", help="The target: the column that the question is about.", autocompletion=complete_column
 )
 Target = Annotated[str, _TARGET]
 OptionalTarget = Annotated[str | None, _TARGET]
@@ -120,91 +106,6 @@ Truth = Annotated[
         rich_help_panel=_OUTPUT,
     ),
 ]
-
-
-@dataclass(frozen=True)
-class DataOptions:
-    """The data file, and how to read it."""
-
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A file of delimited text (.csv, .tsv, .txt, .data, also .gz or .xz), a .parquet file, or - for "
-            "delimited text from standard input."
-        ),
-    ]
-    missing: Annotated[
-        Literal["error", "drop", "level", "pairwise"],
-        typer.Option(
-            help="Missing values: refuse, drop the rows, make them a level, or use the complete rows of each test.",
-            rich_help_panel=_DATA,
-        ),
-    ] = "error"
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"Kind of a column, as NAME=KIND; repeatable. Kinds: {', '.join(KINDS)}.", rich_help_panel=_DATA
-        ),
-    ] = None
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="Leave this column out; repeatable.", autocompletion=_complete_column, rich_help_panel=_DATA),
-    ] = None
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line holds the names of the columns; detected if not given.",
-            rich_help_panel=_DATA,
-        ),
-    ] = None
-    na: Annotated[
-        list[str] | None,
-        typer.Option(help="A word that means a missing value; repeatable.", rich_help_panel=_DATA),
-    ] = None
-    sample_weight: Annotated[
-        str | None,
-        typer.Option(
-            help="The column that holds the weights of the rows.",
-            autocompletion=_complete_column,
-            rich_help_panel=_DATA,
-        ),
-    ] = None
-    weight_kind: Annotated[
-        Literal["frequency", "survey"],
-        typer.Option(
-            help="What weights mean: how often a row occurs, or how many of a population it stands for.",
-            rich_help_panel=_DATA,
-        ),
-    ] = "frequency"
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            help="The column that names rows that depend on each other; stability draws whole groups.",
-            autocompletion=_complete_column,
-            rich_help_panel=_DATA,
-        ),
-    ] = None
-
-    def table(self) -> serape.Table:
-        """Read the table."""
-        options: dict[str, Any] = {
-            "kinds": dict(map(kind_entry, self.kind or ())) or None,
-            "missing": self.missing,
-            "ignore": self.ignore or (),
-            "header": self.header,
-            "na_values": tuple(self.na or ()),
-            "sample_weight": self.sample_weight,
-            "weight_kind": self.weight_kind,
-            "groups": self.groups,
-        }
-        if str(self.data) != "-":
-            return serape.Table(self.data, **options)
-        text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
-        try:
-            return serape.Table(text, **options)
-        finally:
-            text.detach()  # leaves standard input open
 
 
 @dataclass(frozen=True)
@@ -270,7 +171,7 @@ class QuestionOptions:
         list[str] | None,
         typer.Option(
             help="A column that belongs to the answer whatever the tests show; repeatable.",
-            autocompletion=_complete_column,
+            autocompletion=complete_column,
             rich_help_panel=_TESTS,
         ),
     ] = None
@@ -278,7 +179,7 @@ class QuestionOptions:
         list[str] | None,
         typer.Option(
             help="A column that does not belong to the answer and is not tested; repeatable.",
-            autocompletion=_complete_column,
+            autocompletion=complete_column,
             rich_help_panel=_TESTS,
         ),
     ] = None

@@ -12,9 +12,9 @@ import typer
 
 import serape
 from serape.cli.base import answer, command
+from serape.cli.data_options import DataOptions
 from serape.cli.options import (
     AsJson,
-    DataOptions,
     Finds,
     OptionalRule,
     OptionalTarget,
@@ -57,7 +57,7 @@ def path(
 ) -> None:
     """Find which columns enter the blanket of a column as alpha grows."""
     check_files(output, picture=picture)
-    table = data.table()
+    table = data.read()
 
     def show(found: serape.AlphaPath) -> None:
         enters = {row["variable"]: row["enters"] for row in found.records}
@@ -135,7 +135,7 @@ def stability(
         raise OptionError("--max-false takes a number above 0, without --threshold, and with --sampling half")
     if target is None and finds not in get_args(FindsEdges):
         raise OptionError(f"--finds {finds} is about a column; name it with --target")
-    table = data.table()
+    table = data.read()
 
     def show(found: serape.Stability | serape.EdgeStability) -> None:
         least = found.resolved(threshold, max_false, assume)

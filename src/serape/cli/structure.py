@@ -11,10 +11,10 @@ import typer
 
 import serape
 from serape.cli.base import answer, command
+from serape.cli.data_options import DataOptions
 from serape.cli.options import (
     AsJson,
     Checkpoint,
-    DataOptions,
     Output,
     Picture,
     Report,
@@ -50,7 +50,7 @@ def region(
 ) -> None:
     """Find the columns within a number of edges of a column, and the edges on the way."""
     check_files(output, picture=picture)
-    table = data.table()
+    table = data.read()
 
     def show(found: Any) -> None:
         content = {
@@ -111,7 +111,7 @@ def skeleton(
 ) -> None:
     """Find which columns are adjacent, without the directions of the arcs."""
     check_files(output, picture=picture, report=report)
-    table = data.table()
+    table = data.read()
     answer(
         lambda: serape.skeleton(
             table,
@@ -148,7 +148,7 @@ def network(
 ) -> None:
     """Find the network behind a table: which columns are adjacent, and the directions of the arcs."""
     check_files(output, bif, picture=picture, report=report)
-    table = data.table()
+    table = data.read()
     true = None if truth is None else read_network(truth)
     if true is not None and set(true.variables) != set(table.names):
         raise OptionError(f"--truth {truth} and the table have different variables; both must have the same")

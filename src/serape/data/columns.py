@@ -17,6 +17,11 @@ from serape.data.weights import Weights
 from serape.errors import DataError, OptionError, abbreviate, suggestion
 
 
+def ignored_column(rows: int) -> Encoded:
+    """Return what stands for a column that is ignored and was not read."""
+    return Encoded("identifier", "ignored", (), np.broadcast_to(np.uint8(0), rows))
+
+
 @dataclass
 class Columns:
     """Columns as read, each one an `Encoded`."""

@@ -9,14 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.data.dates import UNIT, days_of, days_of_array, parse_date, parse_dates
+from serape.data.dates import (
+    DURATIONS,
+    TIMES,
+    UNIT,
+    days_of,
+    days_of_array,
+    is_ambiguous,
+    parse_date,
+    parse_dates,
+    parse_times,
+)
 from serape.data.kinds import (
     AS_ASKED,
     AS_CODES,
@@ -54,7 +64,7 @@ class Encoded:
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else 0 if self.values is None else len(self.values)
 
-    def rows(self, indices: NDArray[np.int64]) -> Encoded:
+    def rows(self, indices: NDArray[np.integer[Any]]) -> Encoded:
         """Return the column that has, in each row, the row of this one at that index."""
         return replace(
             self,
@@ -95,6 +105,15 @@ def as_codes(codes: NDArray[Any], levels: int) -> Codes:
     return codes.astype(np.uint8) if levels <= 256 else codes.astype(np.uint16)
 
 
+def lookup(values: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+    """Return the value of every code; quickly if both are bytes."""
+    if values.dtype == codes.dtype == np.uint8:
+        values = np.concatenate([values, np.zeros(256 - len(values), np.uint8)])
+        return np.frombuffer(bytearray(codes.tobytes().translate(values.tobytes())), np.uint8)
+    found: NDArray[np.integer[Any]] = values[codes]
+    return found
+
+
 def _check_levels(name: str, levels: int) -> None:
     if levels > _core.MAX_LEVELS:
         raise DataError(
@@ -107,6 +126,28 @@ def _missing_or_none(missing: NDArray[np.bool_] | None) -> NDArray[np.bool_] | N
     return missing if missing is not None and bool(missing.any()) else None
 
 
+def _is_narrow(low: Any, high: Any) -> bool:
+    """Return whether there are at most 65,536 whole numbers from one to another."""
+    return isinstance(low, np.integer) and int(high) - int(low) < 65_536
+
+
+def _from(values: NDArray[Any], low: Any) -> NDArray[Any]:
+    """Return by how much whole numbers exceed the smallest, in a type in which this does not overflow."""
+    wide: NDArray[Any] = values if values.dtype == np.uint64 else values.astype(np.int64, copy=False)
+    above: NDArray[Any] = wide - wide.dtype.type(low)
+    return above
+
+
+def distinct_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct numbers, ascending; those of a narrow range are marked in an array and not sorted."""
+    if values.dtype.kind not in "iu" or len(values) == 0 or not _is_narrow(low := values.min(), values.max()):
+        return np.unique(values)
+    occurs = np.zeros(65_536, bool)
+    occurs[_from(values, low)] = True
+    exact = np.uint64 if values.dtype == np.uint64 else np.int64
+    return (np.flatnonzero(occurs).astype(exact) + exact(low)).astype(values.dtype)
+
+
 def _number_codes(
     name: str,
     values: NDArray[Any],
@@ -116,11 +157,15 @@ def _number_codes(
     distinct: NDArray[Any] | None = None,
 ) -> Encoded:
     if distinct is None:
-        distinct = np.unique(values if missing is None else values[~missing])
+        distinct = distinct_numbers(values if missing is None else values[~missing])
     _check_levels(name, len(distinct))
     check_boolean(name, len(distinct), kind)
     if len(distinct) == 0:
-        codes = np.zeros(len(values), np.intp)
+        codes: NDArray[Any] = np.zeros(len(values), np.uint8)
+    elif missing is None and _is_narrow(distinct[0], distinct[-1]):
+        rank = np.zeros(int(distinct[-1]) - int(distinct[0]) + 1, np.uint8 if len(distinct) <= 256 else np.uint16)
+        rank[_from(distinct, distinct[0])] = np.arange(len(distinct))
+        codes = rank[_from(values, distinct[0])]
     else:
         codes = np.minimum(np.searchsorted(distinct, values), len(distinct) - 1)
     return Encoded(kind, reason, tuple(distinct.tolist()), as_codes(codes, len(distinct)), missing=missing)
@@ -131,7 +176,7 @@ def encode_integers(
     values: NDArray[np.integer[Any]],
     missing: NDArray[np.bool_] | None = None,
     kind: Kind | None = None,
-    rows: NDArray[np.int64] | None = None,
+    rows: NDArray[np.integer[Any]] | None = None,
 ) -> Encoded:
     """Encode whole numbers.
 
@@ -144,7 +189,7 @@ def encode_integers(
         check_numbers(name, values, missing, kind)
         column = Encoded(kind, AS_ASKED, values=values.astype(np.float64), missing=missing)
     else:
-        distinct = np.unique(values if missing is None else values[~missing])
+        distinct = distinct_numbers(values if missing is None else values[~missing])
         if len(distinct) <= FEW_LEVELS:
             reason = f"whole numbers, {len(distinct)} distinct"
             column = _number_codes(name, values, missing, "categorical", reason, distinct)
@@ -161,16 +206,22 @@ def encode_integers(
 
 
 def encode_floats(
-    name: str, values: NDArray[np.floating[Any]], missing: NDArray[np.bool_] | None = None, kind: Kind | None = None
+    name: str,
+    values: NDArray[np.floating[Any]],
+    missing: NDArray[np.bool_] | None = None,
+    kind: Kind | None = None,
+    copy: bool = True,
 ) -> Encoded:
-    """Encode real numbers; NaN counts as missing."""
-    numbers = values.astype(np.float64)  # contiguous, where `values` is a column of an array
-    nan = np.isnan(numbers)
-    missing = _missing_or_none(nan if missing is None else nan | missing)
+    """Encode real numbers; NaN counts as missing. Without `copy`, the array belongs to the result."""
+    numbers = values.astype(np.float64, copy=copy)  # contiguous, where `values` is a column of an array
+    finite = len(numbers) > 0 and math.isfinite(numbers.min()) and math.isfinite(numbers.max())
+    if not finite:
+        nan = np.isnan(numbers)
+        missing = nan if missing is None else nan | missing
+    missing = _missing_or_none(missing)
     if kind in AS_CODES:
         return _number_codes(name, values, missing, kind, AS_ASKED)
-    infinite = np.isinf(numbers)
-    if infinite.any():
+    if not finite and (infinite := np.isinf(numbers)).any():
         row = int(np.argmax(infinite))
         raise DataError(
             f"column {name!r} has an infinite value ({values[row]}) in row {row}; "
@@ -194,11 +245,16 @@ def encode_booleans(
 
 
 def encode_days(
-    name: str, days: NDArray[np.float64], missing: NDArray[np.bool_] | None = None, kind: Kind | None = None
+    name: str,
+    days: NDArray[np.float64],
+    missing: NDArray[np.bool_] | None = None,
+    kind: Kind | None = None,
+    reason: str = f"dates, in {UNIT}",
 ) -> Encoded:
-    """Encode dates that are given in days."""
+    """Encode dates, times of the day or durations that are given in days."""
     if kind in (None, "date"):
-        return Encoded("date", f"dates, in {UNIT}", values=days, missing=_missing_or_none(missing))
+        found: Kind = "continuous" if reason == DURATIONS else "date"
+        return Encoded(found, reason, values=days, missing=_missing_or_none(missing))
     return encode_floats(name, days, missing, kind)
 
 
@@ -244,7 +300,7 @@ def _hashable(value: object) -> bool:
 def encode_distinct(
     name: str,
     labels: list[Any],
-    codes: NDArray[np.int64],
+    codes: NDArray[np.integer[Any]],
     *,
     declared: int | None = None,
     ordered: bool = False,
@@ -255,16 +311,25 @@ def encode_distinct(
     If `declared` is given, the first `declared` labels are the declared categories.
     """
     is_gap = np.array([is_missing(label) for label in labels], bool)
-    missing = _missing_or_none(is_gap[codes]) if len(labels) else None
+    missing = _missing_or_none(is_gap[codes]) if is_gap.any() else None
     if kind in ("continuous", "count", "proportion") or (kind == "ordinal" and declared is None):
-        return encode_floats(name, _parse_numbers(name, labels, is_gap, kind)[codes], missing, kind)
+        return encode_floats(name, _parse_numbers(name, labels, is_gap, codes, kind)[codes], missing, kind)
     if kind == "date" or (kind is None and declared is None):
         days = parse_dates(labels, is_gap)
         if days is not None:
             return encode_days(name, days[codes], missing)
+        if kind == "date" or len(labels) > FEW_LEVELS:
+            times = parse_times(labels, is_gap)
+            if times is not None:
+                return encode_days(name, times[codes], missing, reason=TIMES)
         if kind == "date":
-            odd = next(label for k, label in enumerate(labels) if not is_gap[k] and math.isnan(parse_date(label)))
-            raise _cannot_be(name, "a date", odd, "a date such as 2024-05-17")
+            if is_ambiguous([label for k, label in enumerate(labels) if not is_gap[k]]):
+                raise DataError(
+                    f"column {name!r} cannot be a date: {labels[int(np.argmin(is_gap))]!r} can be read in two ways, "
+                    f"with the day or the month first; write dates as 2024-05-17"
+                )
+            odd = next(k for k, label in enumerate(labels) if not is_gap[k] and math.isnan(parse_date(label)))
+            raise _cannot_be(name, "a date", labels, odd, codes, "a date such as 2024-05-17")
     kept = [k for k in range(len(labels)) if not is_gap[k]]
     present = len(codes) - (0 if missing is None else int(missing.sum()))
     if kind is None and declared is None and names_rows(len(kept), present):
@@ -283,7 +348,7 @@ def encode_distinct(
             f"column {name!r} has the value {labels[kept[-1]]!r}, which is not one of its declared categories; "
             f"declare it"
         )
-    rank = np.zeros(len(labels) or 1, np.int64)
+    rank: NDArray[np.integer[Any]] = np.zeros(len(labels) or 1, np.int64 if len(kept) > 256 else np.uint8)
     rank[kept] = np.arange(len(kept))
     levels = tuple(labels[k] for k in kept)
     if kind == "identifier" or (kind == "ordinal" and reason == AS_ASKED):
@@ -291,7 +356,7 @@ def encode_distinct(
     _check_levels(name, len(kept))
     check_boolean(name, len(kept), kind)
     return Encoded(
-        kind, reason, levels, as_codes(rank[codes], len(kept)), missing=missing, declared=declared is not None
+        kind, reason, levels, as_codes(lookup(rank, codes), len(kept)), missing=missing, declared=declared is not None
     )
 
 
@@ -302,7 +367,9 @@ def _sorted_by_label(positions: list[int], labels: list[Any]) -> list[int]:
         return sorted(positions, key=lambda k: (type(labels[k]).__name__, str(labels[k])))
 
 
-def _parse_numbers(name: str, labels: list[Any], is_gap: NDArray[np.bool_], kind: Kind) -> NDArray[np.float64]:
+def _parse_numbers(
+    name: str, labels: list[Any], is_gap: NDArray[np.bool_], codes: NDArray[np.integer[Any]], kind: Kind
+) -> NDArray[np.float64]:
     numbers = np.full(len(labels), math.nan)
     for k, label in enumerate(labels):
         if is_gap[k]:
@@ -312,17 +379,24 @@ def _parse_numbers(name: str, labels: list[Any], is_gap: NDArray[np.bool_], kind
         except (TypeError, ValueError):
             if kind == "ordinal":
                 raise DataError(
-                    f"column {name!r} cannot be ordinal: it holds {label!r:.60}, which is not a number, and its order "
-                    f"is not declared; pass ordered categories, such as those of pandas"
+                    f"column {name!r} cannot be ordinal: it holds {label!r:.60} in row {_first_row(codes, k)}, which "
+                    f"is not a number, and its order is not declared; pass ordered categories, such as those of pandas"
                 ) from None
-            raise _cannot_be(name, kind if kind == "continuous" else f"a {kind}", label, "a number") from None
+            word = kind if kind == "continuous" else f"a {kind}"
+            raise _cannot_be(name, word, labels, k, codes, "a number") from None
     return numbers
 
 
-def _cannot_be(name: str, kind: str, label: object, needed: str) -> DataError:
+def _first_row(codes: NDArray[np.integer[Any]], code: int) -> int:
+    return int(np.argmax(codes == code))
+
+
+def _cannot_be(
+    name: str, kind: str, labels: list[Any], k: int, codes: NDArray[np.integer[Any]], needed: str
+) -> DataError:
     return DataError(
-        f"column {name!r} cannot be {kind}: it holds {label!r:.60}, which is not {needed}; correct the value or leave "
-        f"the column categorical"
+        f"column {name!r} cannot be {kind}: it holds {labels[k]!r:.60} in row {_first_row(codes, k)}, which is not "
+        f"{needed}; correct the value or leave the column categorical"
     )
 
 
@@ -347,9 +421,10 @@ def encode_objects(name: str, values: Sequence[Any], kind: Kind | None = None) -
         if all(isinstance(v, int | float | np.integer | np.floating) and not isinstance(v, bool) for v in present):
             floats = np.array([math.nan if m else float(v) for v, m in zip(values, missing, strict=True)])
             return encode_floats(name, floats, missing, kind)
-        if all(isinstance(v, date) for v in present):
-            days = np.array([math.nan if m else days_of(v) for v, m in zip(values, missing, strict=True)])
-            return encode_days(name, days, missing, kind)
+        for types, reason in ((date, f"dates, in {UNIT}"), (time, TIMES), (timedelta, DURATIONS)):
+            if all(isinstance(v, types) for v in present):
+                days = np.array([math.nan if m else days_of(v) for v, m in zip(values, missing, strict=True)])
+                return encode_days(name, days, missing, kind, reason)
     return encode_labels(name, values, kind=kind)
 
 
@@ -367,12 +442,13 @@ def encode_array(
         return encode_labels(name, values.tolist(), kind=kind)
     if values.dtype.kind == "O":
         return encode_objects(name, values.tolist(), kind)
-    if values.dtype.kind == "M":
+    if values.dtype.kind in "Mm":
         if kind in AS_CODES:
-            return encode_labels(name, values.astype("datetime64[us]").tolist(), kind=kind)
+            return encode_labels(name, values.astype(f"{values.dtype.kind}8[us]").tolist(), kind=kind)
         days, nat = days_of_array(values)
-        return encode_days(name, days, nat if missing is None else nat | missing, kind)
+        reason = DURATIONS if values.dtype.kind == "m" else f"dates, in {UNIT}"
+        return encode_days(name, days, nat if missing is None else nat | missing, kind, reason)
     raise DataError(
         f"column {name!r} is of type {values.dtype}, which is neither numbers, truth values, dates nor text; "
-        f"convert it to one of these"
+        f"convert it to one of these, or ignore it"
     )

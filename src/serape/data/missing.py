@@ -8,51 +8,92 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.columns import Columns
-from serape.data.csv_files import with_first_line_note
-from serape.errors import DataError, abbreviate
-from serape.types import Missing
+from serape.data.reading.header import with_first_line_note
+from serape.errors import DataError, OptionError, abbreviate, suggestion
+from serape.types import Missing, MissingRules
+
+OTHERS = "*"
+"""In a dict of rules, stands for the columns that are not named."""
 
 
-def treat_missing(columns: Columns, rule: Missing, notes: list[str]) -> Columns:
-    """Return the columns with their missing values treated by a rule; what was done is added to the notes."""
+def treat_missing(columns: Columns, rules: MissingRules, notes: list[str]) -> Columns:
+    """Return the columns with their missing values treated by rules; what was done is added to the notes."""
+    rule_of = _by_column(rules, columns.names)
     gaps = {columns.names[k]: mask for k, mask in columns.missing.items()}
     if not gaps:
         return columns
-    where = describe_gaps(gaps)
     empty = [name for name, mask in gaps.items() if mask.all()]
     if empty:
         raise DataError(f"column {abbreviate(empty)} has no values at all; ignore it")
-    complete = ~np.logical_or.reduce(list(gaps.values()))
-    n_complete = int(complete.sum())
-    n_dropped = columns.rows - n_complete
-    if rule == "error":
-        message = (
-            f"values are missing in {where}; pass missing='drop' to drop such rows ({n_dropped:,} of "
-            f"{columns.rows:,}), missing='pairwise' to keep them and let every test use the rows that are complete for "
-            f"its variables, or missing='level' to make 'missing' a level of its own (--missing on the command line)"
-        )
-        raise DataError(with_first_line_note(message, notes))
-    if rule == "level":
-        continuous = [columns.names[k] for k in columns.missing if columns.encoded[k].values is not None]
-        if continuous:
-            raise DataError(
-                f"missing='level' needs categorical columns, but values are missing in the continuous "
-                f"{abbreviate(continuous)}"
-            )
-        notes.append(f"missing values are a level of their own in {where}")
-        return columns.with_columns([c.missing_as_level() for c in columns.encoded])
-    if rule == "pairwise":
+    of_rule = {
+        rule: {name: mask for name, mask in gaps.items() if rule_of[name] == rule}
+        for rule in ("error", "level", "pairwise", "drop")
+    }
+    if of_rule["error"]:
+        raise DataError(with_first_line_note(_refusal(columns, of_rule["error"]), notes))
+    if of_rule["level"]:
+        columns = _with_levels(columns, of_rule["level"], notes)
+    if of_rule["pairwise"]:
+        complete = int(_complete(of_rule["pairwise"]).sum())
         notes.append(
-            f"values are missing in {where}; every test uses the rows that are complete for its variables "
-            f"({n_complete:,} of {columns.rows:,} rows are complete for all)"
+            f"values are missing in {describe_gaps(of_rule['pairwise'])}; every test uses the rows that are complete "
+            f"for its variables ({complete:,} of {columns.rows:,} rows are complete for all)"
         )
-        return columns.with_columns([c.with_nan() for c in columns.encoded])
+        columns = columns.with_columns([c.with_nan() for c in columns.encoded])
+    return _with_rows_dropped(columns, of_rule["drop"], notes) if of_rule["drop"] else columns
+
+
+def _by_column(rules: MissingRules, names: list[str]) -> dict[str, Missing]:
+    if not isinstance(rules, Mapping):
+        return dict.fromkeys(names, rules)
+    for name in rules:
+        if name != OTHERS and name not in names:
+            raise OptionError(f"missing names a column {name!r} that the data do not have.{suggestion(name, names)}")
+    return {name: rules.get(name, rules.get(OTHERS, "error")) for name in names}
+
+
+def _complete(gaps: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    complete: NDArray[np.bool_] = ~np.logical_or.reduce(list(gaps.values()))
+    return complete
+
+
+def _refusal(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]]) -> str:
+    dropped = columns.rows - int(_complete(gaps).sum())
+    return (
+        f"values are missing in {describe_gaps(gaps)}; pass missing='drop' to drop such rows ({dropped:,} of "
+        f"{columns.rows:,}), missing='pairwise' to keep them and let every test use the rows that are complete for "
+        f"its variables, or missing='level' to make 'missing' a level of its own (--missing on the command line)"
+    )
+
+
+def _with_levels(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]], notes: list[str]) -> Columns:
+    continuous = [
+        columns.names[k] for k in columns.missing if columns.names[k] in gaps and columns.encoded[k].values is not None
+    ]
+    if continuous:
+        raise DataError(
+            f"missing='level' needs categorical columns, but values are missing in the continuous "
+            f"{abbreviate(continuous)}; give such a column a rule of its own, as in "
+            f"missing={{{OTHERS!r}: 'level', {continuous[0]!r}: 'drop'}}"
+        )
+    notes.append(f"missing values are a level of their own in {describe_gaps(gaps)}")
+    return columns.with_columns(
+        [c.missing_as_level() if name in gaps else c for name, c in zip(columns.names, columns.encoded, strict=True)]
+    )
+
+
+def _with_rows_dropped(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]], notes: list[str]) -> Columns:
+    where = describe_gaps(gaps)
+    complete = _complete(gaps)
+    n_complete = int(complete.sum())
     if n_complete < 2:
         raise DataError(
             f"dropping rows with missing values leaves {n_complete} of {columns.rows:,}; values are missing in "
             f"{where}; pass missing='pairwise' to keep them"
         )
-    notes.append(f"{n_dropped:,} of {columns.rows:,} rows dropped because values are missing in {where}")
+    notes.append(
+        f"{columns.rows - n_complete:,} of {columns.rows:,} rows dropped because values are missing in {where}"
+    )
     return columns.kept(complete)
 
 

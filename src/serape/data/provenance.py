@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from serape.settings import DataSettings
+from serape.types import MissingRules
 
 if TYPE_CHECKING:
     from serape.data.table import Table
+
+
+_OF_FILES = ("delimiter", "decimal", "encoding", "quote", "comment", "index", "table")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,16 +104,24 @@ def how_made(data: Any, settings: DataSettings) -> dict[str, Any]:
     kinds, header = settings.kinds, settings.header
     given = {
         "kinds": {str(name): str(kind) for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds,
-        "missing": None if settings.missing == "error" else settings.missing,
+        "missing": _missing(settings.missing),
         "ignore": [str(name) for name in settings.ignore],
         "header": header if header is None or isinstance(header, bool) else [str(name) for name in header],
         "na_values": [str(word) for word in settings.na_values],
+        **{name: getattr(settings, name) for name in _OF_FILES},
         "sample_weight": _name_or_array(settings.sample_weight),
         "weight_kind": None if settings.weight_kind == "frequency" else settings.weight_kind,
         "groups": _name_or_array(settings.groups),
     }
     path = {"path": str(data)} if isinstance(data, str | PathLike) else {}
-    return path | {name: value for name, value in given.items() if value is False or value}
+    kept = ("quote", "comment", "table")  # an empty text and the first table are values, too
+    return path | {name: v for name, v in given.items() if v is False or v or (name in kept and v is not None)}
+
+
+def _missing(rules: MissingRules) -> Any:
+    if isinstance(rules, Mapping):
+        return {str(name): str(rule) for name, rule in rules.items()}
+    return None if rules == "error" else rules
 
 
 def _name_or_array(given: Any) -> str | None:

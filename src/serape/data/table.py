@@ -6,27 +6,27 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.columns import Columns
-from serape.data.csv_files import TextOptions, with_first_line_note
 from serape.data.encoding import Codes, Encoded, as_codes
 from serape.data.kinds import Kind, Kinds
 from serape.data.missing import describe_gaps, treat_missing
 from serape.data.notes import column_notes, not_categorical
 from serape.data.pickling import packed_again, stored
 from serape.data.provenance import Provenance, how_made
-from serape.data.reading import read
+from serape.data.reading import ReadOptions, read
+from serape.data.reading.header import with_first_line_note
 from serape.data.rows import with_row_settings, with_weights_applied
 from serape.data.variables import Variable, Variables, position_of
 from serape.data.weights import Weights
 from serape.errors import DataError, OptionError, suggestion
 from serape.settings import DataSettings, refuse_encoding_again
-from serape.types import Missing, WeightKind
+from serape.types import MissingRules, WeightKind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,9 +38,10 @@ class Table:
     """Data, encoded once and packed for counting; pass it to as many calls as you like.
 
     `data` may be a pandas, polars or pyarrow frame (or any other that narwhals reads), anything that exports an Arrow
-    stream, a two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, the path of a file
-    of delimited text (.csv, .tsv, .txt, .data or any other name, also as .gz or .xz) or of a Parquet file, or an open
-    file of delimited text. Columns of an array without names are called x0, x1, ….
+    stream, a two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, or the path of a
+    file: delimited text of any name, Parquet, Arrow or Feather, JSON, an Excel or OpenDocument workbook, .rds or .rda
+    of R, SQLite or DuckDB, also compressed (.gz, .bz2, .xz, .zst, .zip). An open file is read in the same way. Columns
+    without names are called x0, x1, ….
 
     Strings, declared categories, truth values and whole numbers with at most 20 distinct values are used as categories;
     all other numbers, and dates, as numbers. Every column has a kind: "categorical", "boolean", "ordinal",
@@ -49,14 +50,17 @@ class Table:
 
     `ignore` names columns that are not used. Missing values are an error unless `missing` is "drop" (drop rows that
     have any), "level" (a level of its own, for categorical columns) or "pairwise" (keep all rows; every test uses the
-    rows that are complete for its variables). A constant column is kept and noted; it never belongs to a blanket. These
+    rows that are complete for its variables). A dict gives rules by column, and under "*" the rule for all others. A
+    constant column is kept and noted; it never belongs to a blanket. These
     are errors: a table of no rows, one row or no columns, a name that occurs twice, a column of more than 65,536
     levels.
 
-    Two options are about text files. `header` is True if the first line names the columns, False if it is data (then
-    columns are called x0, x1, …), or a list of names if it is data and the columns have these names. By default this is
-    detected, and a note reports a first line taken for data. `na_values` are words that mean a missing value, besides
-    an empty field, ?, NA, N/A, NaN and null.
+    Some options are about text files; by default, all are detected, and notes report what is not usual. `header` is
+    True if the first line names the columns, False if it is data (then columns are called x0, x1, …), or a list of
+    names if it is data and the columns have these names. `na_values` are words that mean a missing value, besides an
+    empty field, ?, NA, N/A, NaN and null. `delimiter`, `decimal`, `encoding`, `quote` and `comment` are the marks and
+    the encoding; `index` says whether the first column only names the rows. `table` names the sheet of a workbook, the
+    table of a database or the file of an archive, where there are several.
 
     Three options are about rows. `sample_weight` holds their weights: the name of a column, which is then no variable,
     or one number per row. With `weight_kind` "frequency" a weight says how often a row occurs, with "survey" how many
@@ -87,22 +91,30 @@ class Table:
         self,
         data: Any,
         kinds: str | Mapping[str, str] | None = None,
-        missing: Missing = "error",
+        missing: MissingRules = "error",
         ignore: Collection[str] = (),
         header: bool | Sequence[str] | None = None,
         na_values: Collection[str] = (),
+        delimiter: str | None = None,
+        decimal: Literal[".", ","] | None = None,
+        encoding: str | None = None,
+        quote: str | None = None,
+        comment: str | None = None,
+        index: bool | None = None,
+        table: str | int | None = None,
         sample_weight: Any = None,
         weight_kind: WeightKind = "frequency",
         groups: Any = None,
     ) -> None:
         settings = DataSettings(
-            kinds=kinds, missing=missing, ignore=ignore, header=header, na_values=na_values,
+            kinds=kinds, missing=missing, ignore=ignore, header=header, na_values=na_values, delimiter=delimiter,
+            decimal=decimal, encoding=encoding, quote=quote, comment=comment, index=index, table=table,
             sample_weight=sample_weight, weight_kind=weight_kind, groups=groups,
         )  # fmt: skip
         if isinstance(data, Table):
             refuse_encoding_again(settings)
             return  # `data` is this table
-        columns = read(data, Kinds(kinds), TextOptions.make(header, na_values))
+        columns = read(data, Kinds(kinds), ReadOptions.of(settings))
         columns.check()
         columns = columns.without_false_identifiers()
         if isinstance(kinds, Mapping):

@@ -57,8 +57,9 @@ class Counterexample:
     without=dict.fromkeys(
         (
             "test", "alpha", "fdr", "fdr_method", "min_effect", "dof", "reliability", "knowledge", "known_members",
-            "forbidden_members", "kinds", "missing", "ignore", "header", "na_values", "sample_weight", "weight_kind",
-            "groups", "n_jobs", "progress", "max_seconds", "max_tests",
+            "forbidden_members", "kinds", "missing", "ignore", "header", "na_values", "delimiter", "decimal",
+            "encoding", "quote", "comment", "index", "table", "sample_weight", "weight_kind", "groups",
+            "n_jobs", "progress", "max_seconds", "max_tests",
         ),
         "the tests are perfect, on graphs in place of data",
     )

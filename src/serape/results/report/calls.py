@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from serape.data.missing import OTHERS
 from serape.data.provenance import ARRAY, Provenance
 
 if TYPE_CHECKING:
@@ -88,6 +89,12 @@ _DATA_FLAGS = {
     "missing": "--missing",
     "ignore": "--ignore",
     "na_values": "--na",
+    "delimiter": "--delimiter",
+    "decimal": "--decimal",
+    "encoding": "--encoding",
+    "quote": "--quote",
+    "comment": "--comment",
+    "table": "--table",
     "sample_weight": "--sample-weight",
     "weight_kind": "--weight-kind",
     "groups": "--groups",
@@ -112,13 +119,21 @@ def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mappi
     """Return the path and the options that differ from `defaults`, or None if the command line has no such call."""
     made = dict(data.made) if data is not None else {}
     path, kinds, header = made.pop("path", None), made.pop("kinds", {}), made.pop("header", None)
-    if path is None or isinstance(kinds, str) or isinstance(header, list) or ARRAY in made.values():
+    index, missing = made.pop("index", None), made.get("missing")
+    unsaid = isinstance(kinds, str) or (isinstance(header, list) and any("," in name for name in header))
+    if path is None or unsaid or isinstance(made.get("table"), int) or ARRAY in made.values():
         return None
+    if isinstance(missing, Mapping):
+        made["missing"] = [rule if name == OTHERS else f"{name}={rule}" for name, rule in missing.items()]
     words = [[str(path)], *(["--kind", f"{name}={kind}"] for name, kind in kinds.items())]
     for name, flag in _DATA_FLAGS.items():
         values = made.get(name, [])
         words += [[flag, value] for value in ([values] if isinstance(values, str) else values)]
-    words += [] if header is None else [["--header" if header else "--no-header"]]
+    if isinstance(header, list):
+        words.append(["--names", ",".join(header)])
+    elif header is not None:
+        words.append(["--header" if header else "--no-header"])
+    words += [] if index is None else [["--index" if index else "--no-index"]]
     for name, value in settings.items():
         if name in defaults and value == defaults[name]:
             continue

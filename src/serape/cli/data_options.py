@@ -1,0 +1,175 @@
+"""The options about data: the file, and how to read it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+import serape
+from serape.cli.values import kind_entry
+from serape.data.kinds import KINDS
+from serape.data.missing import OTHERS
+from serape.data.reading.text import column_names, has_text_name
+from serape.errors import OptionError, SerapeError
+from serape.settings import MISSING_RULES
+
+_DATA = "Data"
+_FILE = "Text files"
+
+
+def complete_column(context: typer.Context, incomplete: str) -> list[str]:
+    """Complete the name of a column of the data file on the command line, if it is a text file."""
+    words = [context.params.get("data"), *context.args]  # on an incomplete line, arguments may not be parsed yet
+    path = next((Path(word) for word in words if word and has_text_name(Path(word))), None)
+    try:
+        return [name for name in column_names(path) if name.startswith(incomplete)] if path is not None else []
+    except SerapeError:  # there are no names to complete
+        return []
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """The data file, and how to read it."""
+
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A file: delimited text, Parquet, Arrow, Feather, JSON lines, Excel, R (.rds), SQLite or DuckDB, also "
+            "compressed (.gz, .bz2, .xz, .zst, .zip); - reads standard input."
+        ),
+    ]
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Missing values: refuse (error, the default), drop the rows, make them a level, or use the complete "
+            "rows of each test (pairwise). NAME=RULE is for one column; repeatable.",
+            metavar="[error|drop|level|pairwise|NAME=RULE]",
+            rich_help_panel=_DATA,
+        ),
+    ] = None
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Kind of a column, as NAME=KIND; repeatable. Kinds: {', '.join(KINDS)}.", rich_help_panel=_DATA
+        ),
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="Leave this column out; repeatable.", autocompletion=complete_column, rich_help_panel=_DATA),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line holds the names of the columns; detected if not given.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
+    names: Annotated[
+        str | None,
+        typer.Option(
+            help="The names of the columns, separated by commas; the first line is then data.", rich_help_panel=_FILE
+        ),
+    ] = None
+    na: Annotated[
+        list[str] | None,
+        typer.Option(help="A word that means a missing value; repeatable.", rich_help_panel=_FILE),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="What separates fields: a character, tab or whitespace; detected if not given.", rich_help_panel=_FILE
+        ),
+    ] = None
+    decimal: Annotated[
+        Literal[".", ","] | None,
+        typer.Option(help="The decimal mark; detected if not given.", rich_help_panel=_FILE),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="The encoding, such as cp1252; detected if not given.", rich_help_panel=_FILE),
+    ] = None
+    quote: Annotated[
+        str | None,
+        typer.Option(help="The quotation mark around fields, or '' for none.", rich_help_panel=_FILE),
+    ] = None
+    comment: Annotated[
+        str | None,
+        typer.Option(help="How lines begin that are comments, or '' for none.", rich_help_panel=_FILE),
+    ] = None
+    index: Annotated[
+        bool | None,
+        typer.Option(
+            "--index/--no-index",
+            help="Whether the first column only names the rows; detected if not given.",
+            rich_help_panel=_FILE,
+        ),
+    ] = None
+    table: Annotated[
+        str | None,
+        typer.Option(
+            help="The sheet of a workbook, the table of a database or the file of an archive.", rich_help_panel=_DATA
+        ),
+    ] = None
+    sample_weight: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that holds the weights of the rows.",
+            autocompletion=complete_column,
+            rich_help_panel=_DATA,
+        ),
+    ] = None
+    weight_kind: Annotated[
+        Literal["frequency", "survey"],
+        typer.Option(
+            help="What weights mean: how often a row occurs, or how many of a population it stands for.",
+            rich_help_panel=_DATA,
+        ),
+    ] = "frequency"
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="The column that names rows that depend on each other; stability draws whole groups.",
+            autocompletion=complete_column,
+            rich_help_panel=_DATA,
+        ),
+    ] = None
+
+    def read(self) -> serape.Table:
+        """Read the table."""
+        if self.names is not None and self.header is not None:
+            raise OptionError("--names says that the first line is data; leave out --header and --no-header")
+        options: dict[str, Any] = {
+            "kinds": dict(map(kind_entry, self.kind or ())) or None,
+            "missing": _missing(self.missing or ()),
+            "ignore": self.ignore or (),
+            "header": self.header if self.names is None else [name.strip() for name in self.names.split(",")],
+            "na_values": tuple(self.na or ()),
+            "delimiter": self.delimiter,
+            "decimal": self.decimal,
+            "encoding": self.encoding,
+            "quote": self.quote,
+            "comment": self.comment,
+            "index": self.index,
+            "table": self.table,
+            "sample_weight": self.sample_weight,
+            "weight_kind": self.weight_kind,
+            "groups": self.groups,
+        }
+        return serape.Table(sys.stdin.buffer if str(self.data) == "-" else self.data, **options)
+
+
+def _missing(entries: list[str] | tuple[()]) -> Any:
+    """Return the rule for missing values, or rules by column."""
+    rules: dict[str, str] = {}
+    for entry in entries:
+        name, _, rule = entry.rpartition("=")
+        if rule not in MISSING_RULES:
+            known = ", ".join(MISSING_RULES)
+            raise OptionError(f"--missing {entry!r} is not known; use {known}, or NAME=RULE for one column")
+        rules[name or OTHERS] = rule
+    return rules.get(OTHERS, "error") if set(rules) <= {OTHERS} else rules

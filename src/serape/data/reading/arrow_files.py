@@ -1,0 +1,112 @@
+"""Parquet and Arrow files."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from serape.data.columns import Columns, ignored_column
+from serape.data.encoding import Encoded
+from serape.data.kinds import Kinds
+from serape.data.reading.frames import arrow_backend, read_narwhals, skipped_index
+from serape.data.reading.options import ReadOptions
+from serape.data.reading.sources import Source
+from serape.errors import DataError
+
+_MANY = 1000
+"""Files of more columns are read at once, as an array if they hold whole numbers."""
+
+
+def read_parquet(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
+    """Read a Parquet file, a column at a time."""
+    options.refuse(f"{source.name} is", "index")
+    options.refuse_table(f"{source.name} is")
+    backend = arrow_backend(f"reading {source.name}")
+    try:
+        if backend == "pyarrow":
+            columns = _read_by_column(source, kinds, options)
+            if columns is not None:
+                return columns
+        frame = nw.read_parquet(str(source.path) if source.path else io.BytesIO(source.content), backend=backend)
+    except DataError:
+        raise
+    except Exception as error:  # the backends' own errors have no common class
+        raise DataError(f"{source.name} cannot be read as Parquet: {error}") from None
+    return read_narwhals(frame, kinds, options)
+
+
+def _read_by_column(source: Source, kinds: Kinds, options: ReadOptions) -> Columns | None:
+    """Read a Parquet file of not too many columns; texts are encoded while they are read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from serape.data.reading.arrow_columns import encode_column
+
+    def opened(**settings: Any) -> Any:
+        return pq.ParquetFile(pa.BufferReader(pa.py_buffer(source.content)), **settings)
+
+    file = opened()
+    schema = file.schema_arrow
+    names = [str(name) for name in schema.names]
+    if len(names) > _MANY or len(set(names)) < len(names):
+        return None
+    index, notes = skipped_index(names, options, _pandas_index(schema.metadata))
+    texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
+    metadata = file.metadata
+    skip = options.ignore | index
+    rows = metadata.num_rows
+
+    def read_column(name: str) -> Encoded:
+        if name in skip:
+            return ignored_column(rows)
+        one = opened(metadata=metadata, read_dictionary=[name] if name in texts else [])
+        column = one.read(columns=[name], use_threads=False)[name]
+        return encode_column(name, column, kinds.of(name), declared=name not in texts)
+
+    with ThreadPoolExecutor(2) as pool:
+        encoded = list(pool.map(read_column, names))
+    kept = [k for k, name in enumerate(names) if name not in index]
+    return Columns([names[k] for k in kept], rows, [encoded[k] for k in kept], notes=tuple(notes))
+
+
+def _pandas_index(metadata: dict[bytes, bytes] | None) -> frozenset[str]:
+    """Return the columns that are the index of a pandas frame without a name."""
+    try:
+        columns = json.loads((metadata or {})[b"pandas"])["index_columns"]
+        return frozenset(c for c in columns if isinstance(c, str) and c.startswith("__index_level_"))
+    except (KeyError, ValueError, TypeError):
+        return frozenset()
+
+
+def read_arrow(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
+    """Read a file or stream of Arrow's format, such as Feather."""
+    options.refuse(f"{source.name} is", "index")
+    options.refuse_table(f"{source.name} is")
+    arrow_backend(f"reading {source.name}")
+    try:
+        if importlib.util.find_spec("pyarrow") is not None:
+            frame: Any = _arrow_table(source)
+        else:
+            import polars as pl
+
+            stream = source.starts_with(b"\xff\xff\xff\xff")
+            frame = (pl.read_ipc_stream if stream else pl.read_ipc)(bytes(source.content))
+    except Exception as error:  # the backends' own errors have no common class
+        raise DataError(f"{source.name} cannot be read as an Arrow file: {error}") from None
+    return read_narwhals(nw.from_native(frame), kinds, options)
+
+
+def _arrow_table(source: Source) -> Any:
+    import pyarrow as pa
+    from pyarrow import feather
+
+    buffer = pa.BufferReader(pa.py_buffer(source.content))
+    if source.starts_with(b"FEA1"):
+        return feather.read_table(buffer)
+    opened = pa.ipc.open_file(buffer) if source.starts_with(b"ARROW1") else pa.ipc.open_stream(buffer)
+    return opened.read_all()

@@ -1,0 +1,218 @@
+"""The rows of large delimited texts, read by pyarrow.
+
+Numbers are converted by pyarrow, all other columns stay text and are encoded like those of the plain reader. The result
+is the same: where pyarrow reads a field in another way (leading zeros, a plus sign, hexadecimal digits, spaces beside
+quotation marks), the columns are read as text, or the file is left to the plain reader.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.data.columns import ignored_column
+from serape.data.dates import parse_date
+from serape.data.encoding import Encoded, encode_floats, encode_integers
+from serape.data.reading.dialect import Layout
+from serape.data.reading.fields import FieldReader, is_code
+from serape.data.reading.plain import wrong_width
+
+MIN_BYTES = 1 << 18
+"""Smaller texts are read by the plain reader, which takes less time than loading pyarrow."""
+_CHUNK = 1 << 18
+_BLOCK = 1 << 20  # bytes that pyarrow parses together; more if rows are long, because no row may be longer
+_CARDINALITY = 2000  # texts of more distinct values are not encoded while they are parsed
+_MAX_BAD_ROWS = 100
+_ODD = re.compile(r"\s*(?:\+|-?0[0-9xX])")
+_ZERO, _NINE, _PLUS, _MINUS, _POINT, _X = (np.uint8(mark) for mark in b"09+-.x")
+_IN_NUMBERS = np.frombuffer(b"-eE:", np.uint8)  # what precedes a zero inside a field, such as 1e-05 or 12:05
+
+
+def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list[Encoded] | None:
+    """Return the columns of a text file; None if it is left to the plain reader."""
+    if len(layout.body) < MIN_BYTES or importlib.util.find_spec("pyarrow") is None:
+        return None
+    quotes = _quotes(layout)
+    if quotes is None or len(set(layout.names)) < len(layout.names):
+        return None
+    import pyarrow as pa
+
+    from serape.data.reading.arrow_columns import labels_of
+
+    as_text = {name for k, name in enumerate(layout.names) if _stays_text(layout, k, reader)}
+    used = [name for name in layout.names if name not in skip]
+    if not used:
+        return None
+    try:
+        table = _parse(layout, reader, used, as_text, quotes > 0)
+        again = {name for name in used if name not in as_text and _is_unsure(table.schema.field(name).type)}
+        numbers = {name for name in used if _is_number(table.schema.field(name).type)}
+        if numbers and _has_odd_numbers(layout):
+            again |= numbers
+        texts = _parse(layout, reader, [n for n in used if n in again], again, quotes > 0) if again else None
+    except (pa.ArrowInvalid, pa.ArrowKeyError):
+        return None  # the plain reader says what is wrong
+    columns = {name: (table if texts is None or name not in again else texts)[name] for name in used}
+    columns |= {name: table[name] for name in again & numbers if _are_plain_numbers(labels_of(columns[name])[0])}
+    del table, texts
+    with ThreadPoolExecutor(2) as pool:
+        encoded = dict(zip(used, pool.map(lambda name: _encode(name, columns.pop(name), reader), used), strict=True))
+    reader.notes += [note for _, notes in encoded.values() for note in notes]
+    rows = len(encoded[used[0]][0])
+    return [encoded[name][0] if name in encoded else ignored_column(rows) for name in layout.names]
+
+
+# --- what pyarrow reads in another way --------------------------------------------------------------------------------
+
+
+def _stays_text(layout: Layout, k: int, reader: FieldReader) -> bool:
+    """Return whether a column is read as text: the caller sets its kind, or it begins with codes, dates or times."""
+    if reader.kinds.of(layout.names[k]) is not None:
+        return True
+    fields = {row[k] for row in layout.sample if len(row) > k} - reader.options.missing
+    return any(is_code(field) or ":" in field or parse_date(field) == parse_date(field) for field in fields)
+
+
+def _is_unsure(kind: Any) -> bool:
+    """Return whether a column was read as dates or times."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_temporal(kind))
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _chunks(layout: Layout) -> Iterator[NDArray[np.uint8]]:
+    """Return the body in parts, each with three bytes before and after it, or lines' ends in their place."""
+    body = np.frombuffer(layout.body, np.uint8)
+    edge = np.full(3, ord("\n"), np.uint8)
+    for begin in range(0, len(body), _CHUNK):
+        end = begin + _CHUNK
+        part = body[max(begin - 3, 0) : end + 3]
+        lacking = 3 - min(max(len(body) - end, 0), 3)
+        yield np.concatenate([edge[: 3 * (begin == 0)], part, edge[:lacking]]) if begin == 0 or lacking else part
+
+
+def _has_odd_numbers(layout: Layout) -> bool:
+    """Return whether some field may be a number with leading zeros, a plus sign or hexadecimal digits."""
+    for chunk in _chunks(layout):
+        before, inner, after = chunk[2:-4], chunk[3:-3], chunk[4:-2]
+        begins = (before - _POINT) > _NINE - _POINT  # not after a digit or a point
+        follows = ((after - _ZERO) <= _NINE - _ZERO) | ((after | 32) == _X)
+        if not ((inner == _ZERO) & begins & follows | (inner == _PLUS)).any():
+            continue
+        at = np.flatnonzero((inner == _ZERO) & begins & follows | (inner == _PLUS))
+        marks = before[at]
+        signed = chunk[at + 1][marks == _MINUS]
+        if not np.isin(marks, _IN_NUMBERS).all() or not np.isin(signed, _IN_NUMBERS).all():
+            return True
+    return False
+
+
+def _are_plain_numbers(texts: list[Any]) -> bool:
+    """Return whether pyarrow reads these texts of numbers just like Python."""
+    return not any(text is not None and _ODD.match(text) for text in texts)
+
+
+def _quotes(layout: Layout) -> int | None:
+    """Return the number of quotation marks; None unless each begins or ends a field, or is doubled inside one."""
+    if not layout.quote:
+        return 0
+    mark, delimiter = ord(layout.quote), ord(layout.delimiter)
+    beside = np.zeros(256, bool)
+    beside[[mark, delimiter, ord("\n"), ord("\r")]] = True
+    count = 0
+    for chunk in _chunks(layout):
+        found = chunk[3:-3] == mark
+        if not found.any():
+            continue
+        at = np.flatnonzero(found)
+        opening = at[count % 2 :: 2]
+        closing = at[1 - count % 2 :: 2]
+        if not beside[chunk[opening + 2]].all() or not beside[chunk[closing + 4]].all():
+            return None
+        count += len(at)
+    return count if count % 2 == 0 else None
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def _parse(layout: Layout, reader: FieldReader, used: list[str], as_text: Collection[str], has_quotes: bool) -> Any:
+    """Return some columns as an Arrow table; those in `as_text` as dictionaries of texts."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    bad: list[Any] = []
+
+    def skip_row(row: Any) -> str:
+        if row.text.strip():
+            bad.append((row.text, row.actual_columns))
+        return "skip" if len(bad) < _MAX_BAD_ROWS else "error"
+
+    words = sorted(reader.options.missing)
+    text = pa.dictionary(pa.int32(), pa.string())
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(pa.py_buffer(layout.body)),
+            csv.ReadOptions(column_names=layout.names, block_size=max(_BLOCK, 20 * _row_bytes(layout))),
+            csv.ParseOptions(
+                delimiter=layout.delimiter,
+                quote_char=layout.quote if has_quotes else False,
+                newlines_in_values=has_quotes,
+                invalid_row_handler=skip_row,
+            ),
+            csv.ConvertOptions(
+                column_types={name: text for name in used if name in as_text},
+                include_columns=used,
+                null_values=[*words, *(f" {word}" for word in words)],
+                true_values=[],
+                false_values=[],
+                auto_dict_encode=True,
+                auto_dict_max_cardinality=_CARDINALITY,
+                decimal_point=layout.decimal,
+            ),
+        )
+    finally:
+        if bad:
+            raise _first_bad_row(layout, bad)
+    return table
+
+
+def _row_bytes(layout: Layout) -> int:
+    return max((sum(len(field) + 1 for field in row) for row in layout.sample[:100]), default=0)
+
+
+def _first_bad_row(layout: Layout, bad: list[tuple[str, int]]) -> Exception:
+    content = bytes(layout.body)
+    at, fields = min((content.find(text.encode()), fields) for text, fields in bad)
+    return wrong_width(layout, layout.first_line + content.count(b"\n", 0, at) + 1, fields)
+
+
+def _encode(name: str, column: Any, reader: FieldReader) -> tuple[Encoded, list[str]]:
+    """Encode a column; return notes as well."""
+    import pyarrow as pa
+
+    from serape.data.reading.arrow_columns import labels_of, values_of
+
+    kind = column.type
+    if pa.types.is_integer(kind):
+        return encode_integers(name, *values_of(column)), []
+    if pa.types.is_floating(kind):
+        return encode_floats(name, *values_of(column), copy=False), []
+    own = replace(reader, notes=[])
+    if pa.types.is_null(kind):
+        return own.encode(name, [""], np.zeros(len(column), np.int64)), own.notes
+    texts, codes = labels_of(column)
+    return own.encode(name, ["" if text is None else text for text in texts], codes), own.notes

@@ -1,0 +1,176 @@
+"""Columns of text fields: numbers, dates or labels.
+
+A column holds whole numbers or real numbers if all its values are such numbers. Numbers with leading zeros, such as
+007, are codes, and their column is text. If nearly all values of a column of many numbers are numbers, the others are
+missing values, and a note names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.data.dates import is_ambiguous
+from serape.data.encoding import Encoded, encode_distinct, encode_floats, encode_integers
+from serape.data.kinds import AS_CODES, FEW_LEVELS, Kinds
+from serape.data.reading.options import ReadOptions
+from serape.errors import abbreviate
+
+NUMERIC_SHARE = 0.9
+"""In a column of many numbers, at least this share of the rows must hold numbers; other values are then missing."""
+MIN_NUMBERS = 10
+"""Fewer rows of numbers than this do not make a column numeric if other values occur."""
+
+
+@dataclass
+class FieldReader:
+    """Encodes columns of text; what a user should know about them is added to the notes."""
+
+    kinds: Kinds
+    options: ReadOptions
+    decimal: str = "."
+    notes: list[str] = field(default_factory=list)
+
+    def encode(self, name: str, texts: Sequence[str], codes: NDArray[np.integer[Any]]) -> Encoded:
+        """Encode a column given as distinct texts, each of which occurs, and the code of every row's text."""
+        kind = self.kinds.of(name)
+        index_of: dict[str, int] = {}  # stripping can make two texts equal
+        indices = [index_of.setdefault(text.strip(), len(index_of)) for text in texts]
+        labels = list(index_of)
+        if len(labels) < len(texts):
+            codes = np.asarray(indices, np.int64)[codes]
+        is_gap = np.fromiter((label in self.options.missing for label in labels), bool, len(labels))
+        numbers: list[str | None] = [*labels]
+        if self.decimal == "," and kind not in AS_CODES:
+            numbers = [None if "." in label else label.replace(",", ".") for label in labels]
+        if kind is None and not is_gap.all():
+            column = self._encode_numbers(name, labels, numbers, is_gap, codes)
+            if column is not None:
+                return column
+        elif kind in ("continuous", "count", "proportion", "ordinal"):
+            labels = [label if number is None else number for number, label in zip(numbers, labels, strict=True)]
+        present = [None if gap else label for label, gap in zip(labels, is_gap, strict=True)]
+        if kind is None and is_ambiguous([label for label in present if label is not None]):
+            self.notes.append(
+                f"column {name!r} is text: {next(filter(None, present))!r} can be read in two ways, with the day or "
+                f"the month first; write dates as 2024-05-17"
+            )
+        return encode_distinct(name, present, codes, kind=kind)
+
+    def _encode_numbers(
+        self,
+        name: str,
+        labels: list[str],
+        numbers: Sequence[str | None],
+        is_gap: NDArray[np.bool_],
+        codes: NDArray[np.integer[Any]],
+    ) -> Encoded | None:
+        """Encode a column of numbers, or return None if it is text."""
+        present = [None if gap else number for number, gap in zip(numbers, is_gap, strict=True)]
+        values, unread = _read_numbers(present, is_gap)
+        if values is None or (unread | is_gap).all():
+            return None
+        if unread.any():
+            if not _fits(values, unread, is_gap, codes):
+                self._note_odd(name, labels, unread, is_gap, codes)
+                return None
+            self._note_unread(name, labels, unread, codes)
+            is_gap = is_gap | unread
+        if values.dtype.kind == "f":
+            return encode_floats(name, values[codes], is_gap[codes])
+        return encode_integers(name, values, is_gap, rows=codes)
+
+    def _note_unread(
+        self, name: str, labels: list[str], unread: NDArray[np.bool_], codes: NDArray[np.integer[Any]]
+    ) -> None:
+        words, where = _found(labels, unread, codes)
+        self.notes.append(
+            f"column {name!r} holds numbers except {words} ({where}), which is read as missing; pass "
+            f"kinds={{{name!r}: 'categorical'}} if the column is text"
+        )
+
+    def _note_odd(
+        self,
+        name: str,
+        labels: list[str],
+        unread: NDArray[np.bool_],
+        is_gap: NDArray[np.bool_],
+        codes: NDArray[np.integer[Any]],
+    ) -> None:
+        """Note a column that is text because of a few values."""
+        if unread.sum() > 2 or (~unread & ~is_gap).sum() < 2 or any(map(is_code, labels)):
+            return
+        words, where = _found(labels, unread, codes)
+        self.notes.append(
+            f"column {name!r} is text because of {words} ({where}) among numbers; pass "
+            f"na_values={[labels[k] for k in np.flatnonzero(unread)]!r} if this means a missing value"
+        )
+
+
+def _found(labels: list[str], which: NDArray[np.bool_], codes: NDArray[np.integer[Any]]) -> tuple[str, str]:
+    """Return some of the labels, quoted, and where they occur."""
+    rows = np.flatnonzero(which[codes])
+    where = f"row {rows[0]}" if len(rows) == 1 else f"{len(rows):,} rows, first in row {rows[0]}"
+    return abbreviate([f"{labels[k]:.60}" for k in dict.fromkeys(codes[rows].tolist())], 3), where
+
+
+def _read_numbers(
+    labels: Sequence[str | None], is_gap: NDArray[np.bool_]
+) -> tuple[NDArray[Any] | None, NDArray[np.bool_]]:
+    """Return the labels as numbers, whole if all are, and which labels are none; no numbers if some label is a code."""
+    unread = np.zeros(len(labels), bool)
+    present = np.flatnonzero(~is_gap)
+    try:
+        whole = np.zeros(len(labels), np.int64)
+        whole[present] = [_integer(labels[k]) for k in present.tolist()]
+        return whole, unread
+    except (ValueError, OverflowError):
+        pass
+    real = np.zeros(len(labels), np.float64)
+    all_whole = True
+    for k in present.tolist():
+        label = labels[k]
+        try:
+            real[k] = _real(label)
+            all_whole = all_whole and label is not None and label.lstrip("+-").isdecimal()
+        except ValueError:
+            if label is not None and is_code(label):
+                return None, unread
+            unread[k] = True
+    if all_whole and unread.any() and (np.abs(real) < 2**53).all():
+        return real.astype(np.int64), unread
+    return real, unread
+
+
+def _fits(
+    values: NDArray[Any], unread: NDArray[np.bool_], is_gap: NDArray[np.bool_], codes: NDArray[np.integer[Any]]
+) -> bool:
+    """Return whether a column with some values that are no numbers is one of numbers all the same."""
+    read = ~unread & ~is_gap
+    rows = int(read[codes].sum())
+    if rows < MIN_NUMBERS or rows < NUMERIC_SHARE * (len(codes) - int(is_gap[codes].sum())):
+        return False
+    distinct = len(np.unique(values[read]))
+    return distinct > (FEW_LEVELS if values.dtype.kind == "i" else MIN_NUMBERS // 2)
+
+
+def _integer(label: str | None) -> int:
+    if label is None or "_" in label or is_code(label):
+        raise ValueError
+    return int(label)
+
+
+def _real(label: str | None) -> float:
+    if label is None or "_" in label or is_code(label):
+        raise ValueError
+    return float(label)
+
+
+def is_code(label: str) -> bool:
+    """Return whether a number has leading zeros, like 007: then it is a code and stays text."""
+    digits = label.lstrip("+-")
+    return len(digits) > 1 and digits.startswith("0") and digits.isdigit()

@@ -1,0 +1,134 @@
+"""Frames of any library that narwhals reads, and Arrow streams."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from serape.data.columns import Columns, ignored_column
+from serape.data.dates import MICROSECONDS
+from serape.data.encoding import Encoded, encode_array, encode_days, encode_labels, encode_objects
+from serape.data.kinds import AS_CODES, Kind, Kinds
+from serape.data.reading.arrays import read_array
+from serape.data.reading.options import ReadOptions
+from serape.errors import DataError, InputTypeError, abbreviate
+
+
+def arrow_backend(what: str) -> Literal["pyarrow", "polars"]:
+    """Return the package that reads Arrow data; an error that says what needs it if there is none."""
+    if importlib.util.find_spec("pyarrow") is not None:
+        return "pyarrow"
+    if importlib.util.find_spec("polars") is not None:
+        return "polars"
+    raise InputTypeError(f"{what} needs pyarrow (or polars): pip install 'serape[arrow]'")
+
+
+def read_frame(data: Any, kinds: Kinds, ignore: frozenset[str] = frozenset()) -> Columns:
+    """Read a frame, or anything that exports an Arrow stream; the values of columns to ignore are not read."""
+    if type(data).__module__.startswith("pandas") and hasattr(data, "columns"):
+        data = data.set_axis([str(c) for c in data.columns], axis=1)
+        repeated = data.columns[data.columns.duplicated()].unique()
+        if len(repeated):
+            raise DataError(f"the name {str(repeated[0])!r} occurs more than once; give every column a name of its own")
+    try:
+        frame = nw.from_native(data, allow_series=True)
+    except TypeError:
+        frame = _read_stream(data)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect(backend=arrow_backend("collecting a lazy frame"))
+    if not isinstance(frame, nw.DataFrame):
+        raise InputTypeError(f"a {type(data).__name__} is one column; pass a frame of several")
+    return read_narwhals(frame, kinds, ReadOptions(ignore=ignore, index=False))
+
+
+def _read_stream(data: Any) -> nw.DataFrame[Any]:
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise InputTypeError(
+            f"data of type {type(data).__name__} cannot be read; pass a frame (pandas, polars, pyarrow, …), a "
+            f"two-dimensional NumPy array, a sparse matrix, a list of dicts, a dict of columns or a path"
+        )
+    backend = arrow_backend("reading an Arrow stream")
+    try:
+        return nw.from_arrow(data, backend=backend)
+    except Exception as error:  # the backends' own errors have no common class
+        raise DataError(f"the Arrow stream of a {type(data).__name__} cannot be read: {error}") from None
+
+
+def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) -> Columns:
+    """Read a frame of narwhals."""
+    names = list(frame.columns)
+    index, notes = skipped_index(names, options, frozenset(n for n in names if n.startswith("__index_level_")))
+    skip = options.ignore | index
+    types = set(frame.schema.values())
+    if len(names) > 1000 and len(types) == 1 and (types <= {nw.Boolean} or all(t.is_integer() for t in types)):
+        array = frame.to_numpy()  # a wide frame of one type is read as one array
+        if array.dtype.kind in "biu":
+            return read_array(array, kinds, names)
+    arrow = frame.to_native() if frame.implementation.is_pyarrow() else None
+    encoded = []
+    for name in names:
+        if name in skip:
+            encoded.append(ignored_column(len(frame)))
+        elif arrow is not None:
+            from serape.data.reading.arrow_columns import encode_column
+
+            encoded.append(encode_column(name, arrow[name], kinds.of(name)))
+        else:
+            encoded.append(read_series(name, frame[name], kinds.of(name)))
+    kept = [k for k, name in enumerate(names) if name not in index]
+    return Columns([names[k] for k in kept], len(frame), [encoded[k] for k in kept], notes=tuple(notes))
+
+
+def skipped_index(names: list[str], options: ReadOptions, found: frozenset[str]) -> tuple[frozenset[str], list[str]]:
+    """Return the columns of a file that are an index and no variables, and a note about those that were found."""
+    if options.index is not None:
+        return (frozenset(names[:1]) if options.index else frozenset()), []
+    note = (
+        f"left out, because it is the index of a pandas frame: {abbreviate(sorted(found))}; pass index=False to use it"
+    )
+    return found, [note] if found else []
+
+
+def read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encoded:
+    """Read one column of a frame."""
+    dtype = series.dtype
+    if isinstance(dtype, nw.Enum) or (isinstance(dtype, nw.Categorical) and not series.implementation.is_polars()):
+        declared = series.cat.get_categories().to_list()
+        return encode_labels(name, series.to_list(), declared=declared, ordered=_is_ordered(series), kind=kind)
+    if isinstance(dtype, nw.Categorical | nw.String | nw.Object | nw.Unknown):
+        if isinstance(dtype, nw.Categorical | nw.String):
+            return encode_labels(name, series.to_list(), kind=kind)
+        return encode_objects(name, series.to_list(), kind)
+    if isinstance(dtype, nw.Boolean) or dtype.is_numeric():
+        missing = series.is_null().to_numpy().astype(bool)
+        if isinstance(dtype, nw.Decimal):
+            series = series.cast(nw.Float64)
+        if not missing.any():
+            return encode_array(name, np.asarray(series.to_numpy()), kind=kind)
+        present = np.asarray(series.drop_nulls().to_numpy())
+        values = np.zeros(len(missing), present.dtype)
+        values[~missing] = present
+        return encode_array(name, values, missing, kind)
+    if isinstance(dtype, nw.Date | nw.Datetime):
+        if kind in AS_CODES:
+            return encode_labels(name, series.to_list(), kind=kind)
+        missing = series.is_null().to_numpy().astype(bool)
+        days = np.full(len(missing), np.nan)
+        days[~missing] = series.drop_nulls().dt.timestamp("us").to_numpy() / MICROSECONDS
+        return encode_days(name, days, missing, kind)
+    if isinstance(dtype, nw.Duration | nw.Time):
+        return encode_objects(name, series.to_list(), kind)
+    raise DataError(
+        f"column {name!r} is of type {dtype}, which is neither numbers, truth values, dates nor text; "
+        f"convert it to one of these, or ignore it"
+    )
+
+
+def _is_ordered(series: nw.Series[Any]) -> bool:
+    """Return whether a column of categories declares their order; an Enum is an ordered category."""
+    return isinstance(series.dtype, nw.Enum) or bool(
+        getattr(getattr(series.to_native(), "type", None), "ordered", False)
+    )

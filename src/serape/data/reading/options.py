@@ -1,0 +1,123 @@
+"""How a file is read, where the caller says so."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from serape.errors import OptionError, is_integer
+from serape.settings import DataSettings
+
+MISSING = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "?"})
+"""Fields that are missing values in any column of a text file."""
+TEXT_OPTIONS = ("header", "na_values", "delimiter", "decimal", "encoding", "quote", "comment", "index")
+"""The settings about text files."""
+_WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "whitespace": " ", "bar": "|"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How a file is read; None is detected."""
+
+    header: bool | tuple[str, ...] | None = None
+    missing: frozenset[str] = MISSING
+    delimiter: str | None = None
+    decimal: Literal[".", ","] | None = None
+    encoding: str | None = None
+    quote: str | None = None
+    """The quotation mark; an empty text if there is none."""
+    comment: str | None = None
+    """How a comment begins; an empty text if there are none."""
+    index: bool | None = None
+    """Whether the first column is an index and no variable."""
+    table: str | int | None = None
+    """The sheet of a workbook, the table of a database or the file in an archive, by name or position."""
+    ignore: frozenset[str] = frozenset()
+    given: tuple[str, ...] = ()
+    """The names of the settings about text files that the caller gives."""
+
+    @classmethod
+    def of(cls, settings: DataSettings) -> ReadOptions:
+        """Check the settings that a caller gives, and return them."""
+        header, words = settings.header, settings.na_values
+        if isinstance(words, str | bytes) or not isinstance(words, Collection):
+            raise OptionError(f"na_values must be a list of words, not {words!r:.60}")
+        if header is not None and not isinstance(header, bool):
+            if isinstance(header, str | bytes) or not isinstance(header, Sequence):
+                raise OptionError(f"header must be True, False or a list of names, not {header!r:.60}")
+            header = tuple(str(name) for name in header)
+        if settings.decimal not in (None, ".", ","):
+            raise OptionError(f"decimal must be '.' or ',', not {settings.decimal!r:.60}")
+        if settings.index not in (None, True, False):
+            raise OptionError(f"index must be True or False, not {settings.index!r:.60}")
+        table = settings.table
+        if table is not None and not isinstance(table, str) and not is_integer(table):
+            raise OptionError(f"table must be the name or position of a table, not {table!r:.60}")
+        of_rows = {name for name in (settings.sample_weight, settings.groups) if isinstance(name, str)}
+        options = cls(
+            header,
+            MISSING | {str(word).strip() for word in words},
+            _delimiter(settings.delimiter),
+            settings.decimal,
+            _encoding(settings.encoding),
+            _mark("quote", settings.quote, 1),
+            _mark("comment", settings.comment, 10),
+            settings.index,
+            table,
+            frozenset(map(str, settings.ignore)) - of_rows,
+            tuple(name for name in settings.given() if name in TEXT_OPTIONS),
+        )
+        if options.delimiter is not None and options.delimiter in (options.quote, options.decimal):
+            raise OptionError(f"delimiter={options.delimiter!r} is another mark as well; the marks must differ")
+        return options
+
+    def refuse(self, what: str, *allowed: str) -> None:
+        """Refuse settings about text files where data are something else, but for those allowed."""
+        refused = [name for name in self.given if name not in allowed]
+        if refused:
+            are = "is" if len(refused) == 1 else "are"
+            raise OptionError(f"{' and '.join(refused)} {are} about files of delimited text; {what} not one")
+
+    def refuse_table(self, what: str) -> None:
+        """Refuse the name of a table where there is only one."""
+        if self.table is not None:
+            raise OptionError(
+                f"table={self.table!r} names a sheet of a workbook, a table of a database or a file of an archive; "
+                f"{what} not one"
+            )
+
+    def without_table(self) -> ReadOptions:
+        """Return the options once the table is chosen."""
+        return replace(self, table=None)
+
+
+def _delimiter(given: object) -> str | None:
+    if given is None:
+        return None
+    mark = _WORDS.get(given.lower(), given) if isinstance(given, str) else given
+    if not isinstance(mark, str) or len(mark) != 1 or mark in '"\r\n\0' or ord(mark) > 127:
+        raise OptionError(
+            f"delimiter must be one character such as ',', ';', '|', 'tab' or 'whitespace', not {given!r:.60}"
+        )
+    return mark
+
+
+def _encoding(given: object) -> str | None:
+    if given is None:
+        return None
+    try:
+        if isinstance(given, str) and codecs.lookup(given)._is_text_encoding:
+            return given
+    except (LookupError, ValueError):
+        pass
+    raise OptionError(f"encoding {given!r:.60} is not known; use a name such as 'utf-8', 'cp1252' or 'utf-16'")
+
+
+def _mark(name: str, given: object, longest: int) -> str | None:
+    if given is not None and (
+        not isinstance(given, str) or len(given) > longest or not given.isascii() or given != given.strip()
+    ):
+        raise OptionError(f"{name} must be {'one character' if longest == 1 else 'a mark'} or '', not {given!r:.60}")
+    return given

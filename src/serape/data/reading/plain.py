@@ -1,0 +1,75 @@
+"""The rows of delimited text, read by Python's own csv module, a block at a time.
+
+It reads every file, needs no other package, and defines what the fast reader in `serape.data.reading.arrow_text`
+returns.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.data.columns import ignored_column
+from serape.data.encoding import Encoded
+from serape.data.reading.dialect import Layout, Rows, csv_reader
+from serape.data.reading.fields import FieldReader
+from serape.errors import DataError
+
+_BLOCK = 20_000
+
+
+def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list[Encoded]:
+    """Return the columns of a text file; those to skip are empty."""
+    lines = io.TextIOWrapper(io.BytesIO(layout.body), encoding="utf-8", newline="")
+    try:
+        rows = csv_reader(lines, layout.delimiter, layout.quote)
+        return encode_rows(_complete(rows, layout), layout.names, reader, skip)
+    except csv.Error as error:
+        raise DataError(f"{layout.name} is not a CSV file that can be read: {error}") from None
+
+
+def encode_rows(
+    rows: Iterable[Sequence[str]], names: list[str], reader: FieldReader, skip: frozenset[str]
+) -> list[Encoded]:
+    """Return the columns of rows of text fields."""
+    rows = iter(rows)
+    texts: list[dict[str, int]] = [{} for _ in names]  # by column, the distinct texts and their codes
+    blocks: list[list[NDArray[np.int64]]] = [[] for _ in names]
+    count = 0
+    while block := list(islice(rows, _BLOCK)):
+        count += len(block)
+        for column, values in enumerate(zip(*block, strict=True)):
+            if names[column] not in skip:
+                code_of = texts[column]
+                block_codes = (code_of.setdefault(value, len(code_of)) for value in values)
+                blocks[column].append(np.fromiter(block_codes, np.int64, len(values)))
+    encoded = []
+    for column, name in enumerate(names):
+        if name in skip:
+            encoded.append(ignored_column(count))
+            continue
+        codes = np.concatenate(blocks[column]) if blocks[column] else np.zeros(0, np.int64)
+        blocks[column] = []
+        encoded.append(reader.encode(name, list(texts[column]), codes))
+    return encoded
+
+
+def _complete(rows: Rows, layout: Layout) -> Iterator[list[str]]:
+    """Return the rows, without empty lines; refuse one of another number of fields."""
+    width = len(layout.names)
+    for row in rows:
+        if len(row) != width:
+            if not row or (len(row) == 1 and not row[0].strip()):
+                continue
+            raise wrong_width(layout, layout.first_line + rows.line_num, len(row))
+        yield row
+
+
+def wrong_width(layout: Layout, line: int, fields: int) -> DataError:
+    """Return the error about a line of another number of fields than the first."""
+    return DataError(f"{layout.name}, line {line}: {fields} fields where the first line has {len(layout.names)}")
