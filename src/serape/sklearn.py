@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.discretise import Method, discretise
-from serape.data.encoding import Encoded, encode_array
+from serape.data.encoding import Encoded
 from serape.data.kinds import FEW_LEVELS, KINDS, Kind, Kinds
+from serape.data.labels import encode_array
 from serape.data.reading import read, read_series
 from serape.data.table import Table
 from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.columns import Columns
+from serape.data.reading.fields import holds_numbers
 from serape.data.reading.header import with_first_line_note
 from serape.errors import DataError, OptionError, abbreviate, suggestion
 from serape.types import Missing, MissingRules
@@ -30,7 +31,9 @@ def treat_missing(columns: Columns, rules: MissingRules, notes: list[str]) -> Co
         for rule in ("error", "level", "pairwise", "drop")
     }
     if of_rule["error"]:
-        raise DataError(with_first_line_note(_refusal(columns, of_rule["error"]), notes))
+        message = with_first_line_note(_refusal(columns, of_rule["error"]), notes)
+        odd = [note for note in notes if any(note.startswith(holds_numbers(name)) for name in of_rule["error"])]
+        raise DataError(f"{message}. Note that {odd[0]}" if odd else message)
     if of_rule["level"]:
         columns = _with_levels(columns, of_rule["level"], notes)
     if of_rule["pairwise"]:

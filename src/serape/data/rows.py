@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.columns import Columns
-from serape.data.encoding import Encoded, is_missing
+from serape.data.encoding import Encoded
+from serape.data.labels import is_missing
 from serape.data.weights import checked_weights, one_per_row
 from serape.errors import DataError, OptionError, abbreviate, suggestion
 from serape.settings import DataSettings

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.columns import Columns
 from serape.data.encoding import Codes, Encoded, as_codes
+from serape.data.frames import to_pandas
 from serape.data.kinds import Kind, Kinds
 from serape.data.missing import describe_gaps, treat_missing
 from serape.data.notes import column_notes, not_categorical
@@ -55,12 +56,11 @@ class Table:
     are errors: a table of no rows, one row or no columns, a name that occurs twice, a column of more than 65,536
     levels.
 
-    Some options are about text files; by default, all are detected, and notes report what is not usual. `header` is
-    True if the first line names the columns, False if it is data (then columns are called x0, x1, …), or a list of
-    names if it is data and the columns have these names. `na_values` are words that mean a missing value, besides an
-    empty field, ?, NA, N/A, NaN and null. `delimiter`, `decimal`, `encoding`, `quote` and `comment` are the marks and
-    the encoding; `index` says whether the first column only names the rows. `table` names the sheet of a workbook, the
-    table of a database or the file of an archive, where there are several.
+    `header` to `index` are about files of delimited text. By default they are detected, and notes report what is not
+    usual. `header` is True if the first line names the columns, False if it is data (then columns are called x0, x1,
+    …), or a list of names if it is data. `na_values` are words that mean a missing value, besides an empty field, ?,
+    NA, N/A, NaN and null. `index` says whether the first column only names the rows. `table` names the sheet of a
+    workbook, the table of a database or the file of an archive, where there are several.
 
     Three options are about rows. `sample_weight` holds their weights: the name of a column, which is then no variable,
     or one number per row. With `weight_kind` "frequency" a weight says how often a row occurs, with "survey" how many
@@ -358,34 +358,18 @@ class Table:
         levels = np.empty(len(self._levels[k]), object)
         levels[:] = self._levels[k]
         if k in self.missing:
-            values: NDArray[Any] = levels[self._indices(k)]
+            values: NDArray[Any] = levels[self.indices(k)]
             values[self.missing[k]] = None
             return values
         if all(type(v) is type(levels[0]) for v in levels) and isinstance(levels[0], bool | int | float | str):
             levels = np.array(self._levels[k])
-        return levels[self._indices(k)]
+        return levels[self.indices(k)]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas frame; columns of categories become pandas categories."""
-        import pandas as pd  # optional
+        return to_pandas(self)
 
-        frame = {}
-        for k, name in enumerate(self.names):
-            if k in self._values and (self._kinds[k] == "identifier" or not self._levels[k]):
-                frame[name] = pd.Series(self.column(k))
-            else:
-                levels = list(self._levels[k])
-                codes = self._indices(k)
-                if k in self.missing:
-                    codes[self.missing[k]] = -1
-                if None in levels:  # the level of missing values comes last
-                    levels.remove(None)
-                    codes[codes == len(levels)] = -1
-                ordered = self._kinds[k] == "ordinal"
-                frame[name] = pd.Series(pd.Categorical.from_codes(codes, pd.Index(levels), ordered))
-        return pd.DataFrame(frame)
-
-    def _indices(self, k: int) -> NDArray[np.int64]:
+    def indices(self, k: int) -> NDArray[np.int64]:
         """Return, for every row, the index of its level; 0 where it is missing in a column of numbers."""
         numbers = np.nan_to_num(self._values[k]) if k in self._values else self._packed.codes(k)
         return numbers.astype(np.int64)

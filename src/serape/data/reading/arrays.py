@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.columns import Columns, WideColumns
-from serape.data.encoding import encode_array, encode_floats, encode_integers
+from serape.data.encoding import encode_floats, encode_integers
 from serape.data.kinds import FEW_LEVELS, Kind, Kinds
+from serape.data.labels import encode_array
 from serape.data.reading.header import default_names
 from serape.errors import InputTypeError
 

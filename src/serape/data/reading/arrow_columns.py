@@ -9,17 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from serape.data.dates import DURATIONS, MICROSECONDS, TIMES, UNIT
-from serape.data.encoding import (
-    Encoded,
-    encode_booleans,
-    encode_days,
-    encode_distinct,
-    encode_floats,
-    encode_integers,
-    encode_labels,
-    lookup,
-)
+from serape.data.encoding import Encoded, encode_booleans, encode_days, encode_floats, encode_integers, lookup
 from serape.data.kinds import AS_CODES, Kind
+from serape.data.labels import encode_distinct, encode_labels
 from serape.errors import DataError
 
 

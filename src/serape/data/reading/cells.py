@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from serape.data.columns import Columns, ignored_column
-from serape.data.encoding import Encoded, encode_objects
+from serape.data.encoding import Encoded
 from serape.data.kinds import Kinds
+from serape.data.labels import encode_objects
 from serape.data.reading.fields import FieldReader
 from serape.data.reading.options import ReadOptions
 

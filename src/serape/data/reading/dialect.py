@@ -92,6 +92,10 @@ def find_layout(source: Source, options: ReadOptions) -> Layout:
     if delimiter == " ":
         content = _with_single_spaces(content)
         lines, complete = _first_lines(source.name, content)
+    escaped = options.quote is None and any(map(_escapes(delimiter).search, lines))
+    if escaped:
+        content = bytes(content).replace(b'\\"', b'""')
+        lines, complete = _first_lines(source.name, content)
     quote = options.quote if options.quote is not None else _quote(lines, delimiter)
     if options.quote is None and quote != '"':
         found["quote"] = quote
@@ -105,6 +109,8 @@ def find_layout(source: Source, options: ReadOptions) -> Layout:
     if found:
         settings = ", ".join(f"{name}={value!r}" for name, value in found.items())
         notes.append(f"detected in the text: {settings}; pass other values if this is wrong")
+    if escaped:
+        notes.append("quotation marks after a backslash are taken for part of the text, as R and MySQL write them")
     layout = Layout(source.name, memoryview(b""), 0, delimiter, quote, decimal, [], False, [], notes)
     layout, begin = _with_header(layout, rows, names_in_comment, options)
     start = sum(len(line.encode("utf-8")) for line in lines[:begin])
@@ -245,6 +251,11 @@ def _share(lines: Sequence[str], delimiter: str) -> float:
         return 0.0
     width, count = widths.most_common(1)[0]
     return count / widths.total() if width > 1 else 0.0
+
+
+def _escapes(delimiter: str) -> re.Pattern[str]:
+    """Return a pattern of a quotation mark after a backslash that does not end a field."""
+    return re.compile(rf'\\"[^"\r\n{re.escape(delimiter)}]')
 
 
 def _quote(lines: Sequence[str], delimiter: str) -> str:

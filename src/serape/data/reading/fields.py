@@ -15,13 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.dates import is_ambiguous
-from serape.data.encoding import Encoded, encode_distinct, encode_floats, encode_integers
+from serape.data.encoding import Encoded, encode_floats, encode_integers
 from serape.data.kinds import AS_CODES, FEW_LEVELS, Kinds
+from serape.data.labels import encode_distinct
 from serape.data.reading.options import ReadOptions
 from serape.errors import abbreviate
 
 NUMERIC_SHARE = 0.9
 """In a column of many numbers, at least this share of the rows must hold numbers; other values are then missing."""
+PLACEHOLDERS = frozenset(
+    {".", "-", "--", "n.d.", "N.D.", "nd", "ND", "n.a.", "N.A.", "none", "None", "#DIV/0!", "#VALUE!", "#REF!"}
+    | {"#NUM!", "#NAME?", "#NULL!"}
+)
+"""Among many numbers, these mean a missing value however often they occur."""
 MIN_NUMBERS = 10
 """Fewer rows of numbers than this do not make a column numeric if other values occur."""
 
@@ -75,7 +81,8 @@ class FieldReader:
         if values is None or (unread | is_gap).all():
             return None
         if unread.any():
-            if not _fits(values, unread, is_gap, codes):
+            known = all(labels[k] in PLACEHOLDERS for k in np.flatnonzero(unread).tolist())
+            if not _fits(values, unread, is_gap, codes, 0.0 if known else NUMERIC_SHARE):
                 self._note_odd(name, labels, unread, is_gap, codes)
                 return None
             self._note_unread(name, labels, unread, codes)
@@ -89,7 +96,7 @@ class FieldReader:
     ) -> None:
         words, where = _found(labels, unread, codes)
         self.notes.append(
-            f"column {name!r} holds numbers except {words} ({where}), which is read as missing; pass "
+            f"{holds_numbers(name)} except {words} ({where}), which is read as missing; pass "
             f"kinds={{{name!r}: 'categorical'}} if the column is text"
         )
 
@@ -109,6 +116,11 @@ class FieldReader:
             f"column {name!r} is text because of {words} ({where}) among numbers; pass "
             f"na_values={[labels[k] for k in np.flatnonzero(unread)]!r} if this means a missing value"
         )
+
+
+def holds_numbers(name: str) -> str:
+    """Return how a note begins about a column of numbers with values that are none."""
+    return f"column {name!r} holds numbers"
 
 
 def _found(labels: list[str], which: NDArray[np.bool_], codes: NDArray[np.integer[Any]]) -> tuple[str, str]:
@@ -147,12 +159,16 @@ def _read_numbers(
 
 
 def _fits(
-    values: NDArray[Any], unread: NDArray[np.bool_], is_gap: NDArray[np.bool_], codes: NDArray[np.integer[Any]]
+    values: NDArray[Any],
+    unread: NDArray[np.bool_],
+    is_gap: NDArray[np.bool_],
+    codes: NDArray[np.integer[Any]],
+    share: float,
 ) -> bool:
     """Return whether a column with some values that are no numbers is one of numbers all the same."""
     read = ~unread & ~is_gap
     rows = int(read[codes].sum())
-    if rows < MIN_NUMBERS or rows < NUMERIC_SHARE * (len(codes) - int(is_gap[codes].sum())):
+    if rows < MIN_NUMBERS or rows < share * (len(codes) - int(is_gap[codes].sum())):
         return False
     distinct = len(np.unique(values[read]))
     return distinct > (FEW_LEVELS if values.dtype.kind == "i" else MIN_NUMBERS // 2)

@@ -10,8 +10,9 @@ import numpy as np
 
 from serape.data.columns import Columns, ignored_column
 from serape.data.dates import MICROSECONDS
-from serape.data.encoding import Encoded, encode_array, encode_days, encode_labels, encode_objects
+from serape.data.encoding import Encoded, encode_days
 from serape.data.kinds import AS_CODES, Kind, Kinds
+from serape.data.labels import encode_array, encode_labels, encode_objects
 from serape.data.reading.arrays import read_array
 from serape.data.reading.options import ReadOptions
 from serape.errors import DataError, InputTypeError, abbreviate

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from serape.data.columns import Columns, ignored_column
-from serape.data.encoding import encode_array, encode_objects
 from serape.data.kinds import Kinds
+from serape.data.labels import encode_array, encode_objects
 from serape.errors import DataError, InputTypeError
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from serape.data.columns import Columns
 from serape.data.kinds import Kinds
 from serape.data.reading.frames import read_frame
@@ -23,7 +26,8 @@ def read_r(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about classes that it does not know
-            found: Any = rdata.conversion.convert(rdata.parser.parse_data(bytes(source.content)))
+            classes = {**rdata.conversion.DEFAULT_CLASS_MAP, "Date": _dates, "POSIXct": _moments}
+            found: Any = rdata.conversion.convert(rdata.parser.parse_data(bytes(source.content)), classes)
     except Exception as error:  # the errors of the package have no common class
         raise DataError(f"{source.name} cannot be read as data of R: {error}") from None
     if isinstance(found, dict) and source.starts_with(b"RDX"):
@@ -34,3 +38,14 @@ def read_r(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
     if not hasattr(found, "columns"):
         raise DataError(f"{source.name} holds a {type(found).__name__} and no data frame; save a data frame")
     return read_frame(found, kinds, options.ignore)
+
+
+def _dates(days: Any, _attributes: Any) -> NDArray[np.datetime64]:
+    return _moments(np.asarray(days, np.float64) * 86_400, None)
+
+
+def _moments(seconds: Any, _attributes: Any) -> NDArray[np.datetime64]:
+    numbers = np.asarray(seconds, np.float64)
+    missing = np.isnan(numbers)
+    moments = np.where(missing, 0, numbers * 1e6).round().astype(np.int64).astype("datetime64[us]")
+    return np.where(missing, np.datetime64("NaT", "us"), moments)

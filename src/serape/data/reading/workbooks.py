@@ -13,7 +13,7 @@ from serape.data.reading.options import ReadOptions
 from serape.data.reading.plain import encode_rows
 from serape.data.reading.sources import Source, choose
 from serape.data.reading.text import as_columns
-from serape.errors import DataError, MissingLibraryError
+from serape.errors import DataError, MissingLibraryError, SerapeError
 
 
 def read_workbook(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
@@ -30,7 +30,7 @@ def read_workbook(source: Source, kinds: Kinds, options: ReadOptions) -> Columns
             sheet = choose("sheet", names, source.name, options.table)
             rows = [[as_field(cell) for cell in row] for row in sheets[sheet].to_python(skip_empty_area=True)]
     except (CalamineError, OSError, ValueError) as error:
-        if isinstance(error, DataError):
+        if isinstance(error, SerapeError):
             raise
         raise DataError(f"{source.name} cannot be read as a workbook: {error}") from None
     rows = [row for row in rows if any(row)]
