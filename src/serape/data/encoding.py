@@ -31,6 +31,7 @@ from serape.data.kinds import (
 from serape.errors import DataError
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
+_MANY = 4096  # fewer numbers are sorted faster than marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +132,13 @@ def _from(values: NDArray[Any], low: Any) -> NDArray[Any]:
 
 def distinct_numbers(values: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct numbers, ascending; those of a narrow range are marked in an array and not sorted."""
-    if values.dtype.kind not in "iu" or len(values) == 0 or not _is_narrow(low := values.min(), values.max()):
+    if (
+        values.dtype.kind not in "iu"
+        or len(values) < _MANY
+        or not _is_narrow(low := values.min(), high := values.max())
+    ):
         return np.unique(values)
-    occurs = np.zeros(65_536, bool)
+    occurs = np.zeros(int(high) - int(low) + 1, bool)
     occurs[_from(values, low)] = True
     exact = np.uint64 if values.dtype == np.uint64 else np.int64
     return (np.flatnonzero(occurs).astype(exact) + exact(low)).astype(values.dtype)
@@ -153,7 +158,7 @@ def _number_codes(
     check_boolean(name, len(distinct), kind)
     if len(distinct) == 0:
         codes: NDArray[Any] = np.zeros(len(values), np.uint8)
-    elif missing is None and _is_narrow(distinct[0], distinct[-1]):
+    elif missing is None and len(values) >= _MANY and _is_narrow(distinct[0], distinct[-1]):
         rank = np.zeros(int(distinct[-1]) - int(distinct[0]) + 1, np.uint8 if len(distinct) <= 256 else np.uint16)
         rank[_from(distinct, distinct[0])] = np.arange(len(distinct))
         codes = rank[_from(values, distinct[0])]

@@ -26,10 +26,13 @@ from serape.data.reading.plain import wrong_width
 
 MIN_BYTES = 1 << 18
 """Smaller texts are read by the plain reader, which takes less time than loading pyarrow."""
+MIN_COLUMN_BYTES = 2000
+"""So are texts of fewer bytes per column."""
 _CHUNK = 1 << 18
 _BLOCK = 1 << 20  # bytes that pyarrow parses together; more if rows are long, because no row may be longer
 _CARDINALITY = 2000  # texts of more distinct values are not encoded while they are parsed
 _MAX_BAD_ROWS = 100
+_THREADS = 2
 _ODD = re.compile(r"\s*(?:\+|-?0[0-9xX])")
 _ZERO, _NINE, _PLUS, _MINUS, _POINT, _X = (np.uint8(mark) for mark in b"09+-.x")
 _IN_NUMBERS = np.frombuffer(b"-eE:", np.uint8)  # what precedes a zero inside a field, such as 1e-05 or 12:05
@@ -37,7 +40,8 @@ _IN_NUMBERS = np.frombuffer(b"-eE:", np.uint8)  # what precedes a zero inside a 
 
 def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list[Encoded] | None:
     """Return the columns of a text file; None if it is left to the plain reader."""
-    if len(layout.body) < MIN_BYTES or importlib.util.find_spec("pyarrow") is None:
+    least = MIN_BYTES and max(MIN_BYTES, MIN_COLUMN_BYTES * len(layout.names))
+    if len(layout.body) < least or importlib.util.find_spec("pyarrow") is None:
         return None
     quotes = _quotes(layout)
     if quotes is None or len(set(layout.names)) < len(layout.names):
@@ -62,9 +66,14 @@ def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list
     columns = {name: (table if texts is None or name not in again else texts)[name] for name in used}
     columns |= {name: table[name] for name in again & numbers if _are_plain_numbers(labels_of(columns[name])[0])}
     del table, texts
-    with ThreadPoolExecutor(2) as pool:
-        encoded = dict(zip(used, pool.map(lambda name: _encode(name, columns.pop(name), reader), used), strict=True))
-    reader.notes += [note for _, notes in encoded.values() for note in notes]
+    threads = min(_THREADS, len(used))
+    with ThreadPoolExecutor(threads) as pool:
+        parts = pool.map(
+            lambda part: [(name, _encode(name, columns.pop(name), reader)) for name in part],
+            [used[k::threads] for k in range(threads)],
+        )
+        encoded = {name: column for part in parts for name, column in part}
+    reader.notes += [note for name in used for note in encoded[name][1]]
     rows = len(encoded[used[0]][0])
     return [encoded[name][0] if name in encoded else ignored_column(rows) for name in layout.names]
 

@@ -27,7 +27,7 @@ DELIMITERS = ",;\t|"
 _COMMENTS = ("#", "%")
 _SAMPLE = 1 << 18  # bytes; more if they hold fewer lines than _LINES
 _LINES = 20
-_ROWS, _CELLS = 1000, 500_000  # at most so many are judged
+_ROWS, _CELLS, _FEW_ROWS = 1000, 100_000, 10  # at most so many rows or cells are judged, but a few rows at least
 _MOST = 0.5  # a delimiter is right if more than this share of lines has the same number of fields
 _SPACES = re.compile(rb'("(?:[^"]|"")*")|[ \t]+')
 _COMMA_NUMBER = re.compile(r"[+-]?(?:\d++(?:,\d*+)?|,\d++)(?:[eE][+-]?\d++)?")
@@ -145,7 +145,7 @@ def parse_rows(lines: Iterable[str], delimiter: str, quote: str, complete: bool 
             if row and (len(row) > 1 or row[0].strip()):
                 rows.append(([field.strip() for field in row], reader.line_num))
                 cells += len(row)
-                if len(rows) > _ROWS or cells > _CELLS:
+                if len(rows) > _ROWS or (cells > _CELLS and len(rows) > _FEW_ROWS):
                     return rows
     except csv.Error:
         return rows
@@ -232,11 +232,11 @@ def _delimiter(lines: Sequence[str], ending: str) -> str:
     commonest = max(DELIMITERS, key=first.count)
     if "\t" in first and ending in (".tsv", ".tab"):
         commonest = "\t"
-    if _share(lines, commonest) > _MOST:
+    if first.count(commonest) and _share(lines, commonest) > _MOST:
         return commonest
-    best = max(DELIMITERS, key=lambda mark: _share(lines, mark))
-    if _share(lines, best) > _MOST:
-        return best
+    right = [mark for mark in DELIMITERS if _share(lines, mark) > _MOST]
+    if right:
+        return max(right, key=lambda mark: _width(lines[:200], mark))
     if first.count(commonest) == 0:
         spaced = [single.decode() for line in lines if (single := _with_single_spaces(line.encode()).strip())]
         if _share(spaced, " ") > _MOST and abs(len(spaced[0].split()) - _width(spaced, " ")) <= 1:

@@ -135,13 +135,12 @@ def _read_numbers(
 ) -> tuple[NDArray[Any] | None, NDArray[np.bool_]]:
     """Return the labels as numbers, whole if all are, and which labels are none; no numbers if some label is a code."""
     unread = np.zeros(len(labels), bool)
-    present = np.flatnonzero(~is_gap)
     try:
-        whole = np.zeros(len(labels), np.int64)
-        whole[present] = [_integer(labels[k]) for k in present.tolist()]
-        return whole, unread
+        whole = [0 if gap else _integer(label) for label, gap in zip(labels, is_gap.tolist(), strict=True)]
+        return np.array(whole, np.int64), unread
     except (ValueError, OverflowError):
         pass
+    present = np.flatnonzero(~is_gap)
     real = np.zeros(len(labels), np.float64)
     all_whole = True
     for k in present.tolist():

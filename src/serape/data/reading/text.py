@@ -17,7 +17,7 @@ from serape.errors import DataError
 
 def read_text(source: Source, kinds: Kinds, options: ReadOptions) -> Columns | None:
     """Read a file of delimited text; None if it is none."""
-    if source.ending in SUFFIXES or source.path is None or options.given:
+    if source.ending in SUFFIXES or options.given or (source.path is None and not source.ending):
         layout = find_layout(source, options)
     else:
         try:
