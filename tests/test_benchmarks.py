@@ -28,6 +28,7 @@ PARTS = (
     "suite searches --data alarm --algorithms iamb pc-stable",
     "suite networks",
     "suite gaussian",
+    "suite reading",
     "scaling growth --variables 37 100 --rows 100 1000 --threads 1",
     "scaling skeletons",
     "kernels screens",

@@ -1,13 +1,17 @@
 """Data from standard input."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import serape
@@ -43,6 +47,49 @@ class TestStandardInput:
         )
         assert code == 0
         assert json.loads(out)["blanket"] == ["x1"]
+
+    @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, lambda b: pa.compress(b, "zstd")])
+    def test_compressed_input(
+        self, capsys: pytest.CaptureFixture[str], patients: str, give: Callable[[bytes], None], pack: Any
+    ) -> None:
+        give(bytes(pack(Path(patients).read_bytes())))
+        code, out, err = run(capsys, "blanket", "-", "-t", "HeartDisease", "--json")
+        assert (code, err) == (0, "")
+        assert json.loads(out)["data"]["fingerprint"] == serape.Table(patients).provenance.fingerprint
+
+    def test_marks_and_names(self, capsys: pytest.CaptureFixture[str], give: Callable[[bytes], None]) -> None:
+        rows = "".join(f"r{k}!{k % 2}!{k % 2},5!{'é' if k % 7 else ''}\n" for k in range(100))
+        give(rows.encode("cp850"))
+        code, out, err = run(
+            capsys, "blanket", "-", "-t", "a", "--names", "id,a,b,c", "--delimiter", "!", "--decimal", ",",
+            "--encoding", "cp850", "--quote", "", "--comment", "", "--index", "--missing", "drop", "--missing",
+            "c=level", "--json",
+        )  # fmt: skip
+        assert (code, err) == (0, "")
+        found = json.loads(out)
+        assert found["blanket"] == ["b"]
+        assert found["data"]["made"] == {
+            "missing": {"*": "drop", "c": "level"}, "header": ["id", "a", "b", "c"], "delimiter": "!", "decimal": ",",
+            "encoding": "cp850", "quote": "", "comment": "", "index": True,
+        }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("arguments", "sentence"),
+        [
+            (["--missing", "never"], "--missing 'never' is not known; use error, drop, level, pairwise, or NAME=RULE"),
+            (["--missing", "z=drop"], "missing names a column 'z' that the data do not have"),
+            (["--names", "a,b", "--header"], "--names says that the first line is data"),
+            (["--delimiter", "ab"], "delimiter must be one character"),
+            (["--table", "t"], "table='t' names a sheet"),
+        ],
+    )
+    def test_bad_use(
+        self, capsys: pytest.CaptureFixture[str], give: Callable[[bytes], None], arguments: list[str], sentence: str
+    ) -> None:
+        give(b"a,b\n1,2\n2,1\n")
+        code, _, err = run(capsys, "blanket", "-", "-t", "a", *arguments)
+        assert code == 2
+        assert err.startswith(f"serape: {sentence}")
 
     @pytest.mark.parametrize(
         ("content", "sentence"),

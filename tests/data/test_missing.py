@@ -75,6 +75,23 @@ class TestMissing:
         with pytest.raises(serape.DataError, match="'a' has no values at all"):
             Table({"a": [None, None], "b": [1, 2]}, missing=rule)
 
+    def test_rules_by_column(self) -> None:
+        data = {"a": [0.5, None, 1.5, 2.0], "b": ["x", "y", None, "x"], "c": [1, 2, 1, 2]}
+        table = Table(data, missing={"a": "drop", "b": "level"})
+        assert table.rows == 3
+        assert table.variables["b"].levels == ("x", None)
+        table = Table(data, missing={"*": "level", "a": "pairwise"})
+        assert (table.rows, table.variables["b"].levels, list(table.missing)) == (4, ("x", "y", None), [0])
+        with pytest.raises(serape.DataError, match=r"missing in 'b' \(1, first in row 2\); pass"):
+            Table(data, missing={"a": "drop"})
+        with pytest.raises(serape.DataError, match=r"missing=\{'\*': 'level', 'a': 'drop'\}"):
+            Table(data, missing="level")
+        with pytest.raises(serape.OptionError, match="missing names a column 'A' that the data do not have"):
+            Table(data, missing={"A": "drop"})
+        with pytest.raises(serape.OptionError, match="missing='never' is not known"):
+            Table(data, missing={"a": "never"})  # type: ignore[dict-item]
+        assert serape.markov_blanket(data, "c", missing={"*": "drop"}).notes
+
     def test_unknown_rule(self) -> None:
         with pytest.raises(serape.OptionError, match="missing='ignore' is not known"):
             Table({"a": [1, 2]}, missing="ignore")  # type: ignore[arg-type]

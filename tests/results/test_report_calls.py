@@ -55,6 +55,18 @@ class TestReproduction:
         assert (printed["blanket"], printed["tests"]) == (list(found.blanket), found.tests)
         assert printed["data"]["fingerprint"] == found.data.fingerprint
 
+    def test_how_a_file_was_read(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path = tmp_path / "rows.txt"
+        path.write_text("".join(f"r{k};{k % 2};{'' if k % 9 == 8 else k % 2};{k},5\n" for k in range(60)))
+        table = serape.Table(
+            path, missing={"*": "drop", "b": "level"}, header=["id", "a", "b", "c"], delimiter=";", decimal=",",
+            encoding="utf-8", quote="", comment="#", index=True,
+        )  # fmt: skip
+        found = serape.markov_blanket(table, "a")
+        page = blanket_page(found)
+        assert self.python(page).data == found.data
+        assert self.shell(page, capsys)["data"]["fingerprint"] == found.data.fingerprint
+
     def test_what_the_command_line_cannot_say(self) -> None:
         table = serape.Table(clinic(300))
         found = serape.markov_blanket(

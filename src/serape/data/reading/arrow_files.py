@@ -18,6 +18,7 @@ from serape.data.reading.options import ReadOptions
 from serape.data.reading.sources import Source
 from serape.errors import DataError
 
+_ROWS = 1 << 18  # read at a time, so that memory is used again
 _MANY = 1000
 """Files of more columns are read at once, as an array if they hold whole numbers."""
 
@@ -45,7 +46,7 @@ def _read_by_column(source: Source, kinds: Kinds, options: ReadOptions) -> Colum
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from serape.data.reading.arrow_columns import encode_column
+    from serape.data.reading.arrow_columns import Chunks, encode_column
 
     def opened(**settings: Any) -> Any:
         return pq.ParquetFile(pa.BufferReader(pa.py_buffer(source.content)), **settings)
@@ -64,12 +65,20 @@ def _read_by_column(source: Source, kinds: Kinds, options: ReadOptions) -> Colum
     def read_column(name: str) -> Encoded:
         if name in skip:
             return ignored_column(rows)
-        one = opened(metadata=metadata, read_dictionary=[name] if name in texts else [])
-        column = one.read(columns=[name], use_threads=False)[name]
-        return encode_column(name, column, kinds.of(name), declared=name not in texts)
+        as_text = name in texts
+        one = opened(metadata=metadata, read_dictionary=[name] if as_text else [])
+        batches = one.iter_batches(_ROWS, columns=[name], use_threads=False)
+        kind = pa.dictionary(pa.int32(), pa.string()) if as_text else schema.field(name).type
+        parts = Chunks(kind, rows, (batch.column(0) for batch in batches))
+        return encode_column(name, parts, kinds.of(name), declared=not as_text)
 
-    with ThreadPoolExecutor(2) as pool:
-        encoded = list(pool.map(read_column, names))
+    pool = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())  # the default takes up to three times as long where pages are scarce
+    try:
+        with ThreadPoolExecutor(2) as threads:
+            encoded = list(threads.map(read_column, names))
+    finally:
+        pa.set_memory_pool(pool)
     kept = [k for k, name in enumerate(names) if name not in index]
     return Columns([names[k] for k in kept], rows, [encoded[k] for k in kept], notes=tuple(notes))
 

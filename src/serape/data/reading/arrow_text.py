@@ -48,7 +48,7 @@ def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list
         return None
     import pyarrow as pa
 
-    from serape.data.reading.arrow_columns import labels_of
+    from serape.data.reading.arrow_columns import Chunks, labels_of
 
     as_text = {name for k, name in enumerate(layout.names) if _stays_text(layout, k, reader)}
     used = [name for name in layout.names if name not in skip]
@@ -64,7 +64,9 @@ def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list
     except (pa.ArrowInvalid, pa.ArrowKeyError):
         return None  # the plain reader says what is wrong
     columns = {name: (table if texts is None or name not in again else texts)[name] for name in used}
-    columns |= {name: table[name] for name in again & numbers if _are_plain_numbers(labels_of(columns[name])[0])}
+    columns |= {
+        name: table[name] for name in again & numbers if _are_plain_numbers(labels_of(Chunks.of(columns[name]))[0])
+    }
     del table, texts
     threads = min(_THREADS, len(used))
     with ThreadPoolExecutor(threads) as pool:
@@ -192,6 +194,7 @@ def _parse(layout: Layout, reader: FieldReader, used: list[str], as_text: Collec
                 auto_dict_max_cardinality=_CARDINALITY,
                 decimal_point=layout.decimal,
             ),
+            pa.system_memory_pool(),  # the default pool takes up to three times as long where pages are scarce
         )
     finally:
         if bad:
@@ -213,15 +216,15 @@ def _encode(name: str, column: Any, reader: FieldReader) -> tuple[Encoded, list[
     """Encode a column; return notes as well."""
     import pyarrow as pa
 
-    from serape.data.reading.arrow_columns import labels_of, values_of
+    from serape.data.reading.arrow_columns import Chunks, labels_of, values_of
 
     kind = column.type
     if pa.types.is_integer(kind):
-        return encode_integers(name, *values_of(column)), []
+        return encode_integers(name, *values_of(Chunks.of(column))), []
     if pa.types.is_floating(kind):
-        return encode_floats(name, *values_of(column), copy=False), []
+        return encode_floats(name, *values_of(Chunks.of(column)), copy=False), []
     own = replace(reader, notes=[])
     if pa.types.is_null(kind):
         return own.encode(name, [""], np.zeros(len(column), np.int64)), own.notes
-    texts, codes = labels_of(column)
+    texts, codes = labels_of(Chunks.of(column))
     return own.encode(name, ["" if text is None else text for text in texts], codes), own.notes

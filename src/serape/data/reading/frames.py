@@ -74,9 +74,9 @@ def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) 
         if name in skip:
             encoded.append(ignored_column(len(frame)))
         elif arrow is not None:
-            from serape.data.reading.arrow_columns import encode_column
+            from serape.data.reading.arrow_columns import Chunks, encode_column
 
-            encoded.append(encode_column(name, arrow[name], kinds.of(name)))
+            encoded.append(encode_column(name, Chunks.of(arrow[name]), kinds.of(name)))
         else:
             encoded.append(read_series(name, frame[name], kinds.of(name)))
     kept = [k for k, name in enumerate(names) if name not in index]
