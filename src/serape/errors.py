@@ -53,6 +53,12 @@ def abbreviate(names: Iterable[str], max_names: int = 5) -> str:
     return shown if len(names) <= max_names else f"{shown} and {len(names) - max_names:,} more"
 
 
+def one_line(error: BaseException) -> str:
+    """Return what another package says in an error, on one line that is not too long."""
+    said = " ".join(str(error).split())
+    return said if len(said) <= 200 else f"{said[:199]}…"
+
+
 def is_integer(number: object) -> bool:
     """Return whether an object is a whole number, of Python or NumPy, and not a truth value."""
     return type(number) is int or (isinstance(number, Integral) and not isinstance(number, bool))

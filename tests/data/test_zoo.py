@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 from typing import IO
@@ -42,6 +43,23 @@ def test_zoo(animal: Animal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         check(animal, file)
     monkeypatch.setattr(arrow_text, "MIN_BYTES", 0)
     check(animal, path)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_damaged_files_give_a_table_or_a_sentence(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(seed)
+    for animal in rng.sample(ZOO, 15):
+        path = animal.write(tmp_path)
+        content = bytearray(path.read_bytes())
+        for _ in range(rng.choice([1, 2, 20]) if content else 0):
+            at = rng.randrange(len(content) or 1)
+            content[at : at + rng.choice([0, 1, 1, 30])] = rng.choice([b"", b",", b'"', b"\0", b"\xff", b"9" * 40])
+        path.write_bytes(content)
+        monkeypatch.setattr(arrow_text, "MIN_BYTES", rng.choice([0, 1 << 18]))
+        try:
+            Table(path, **animal.options)
+        except serape.SerapeError as error:
+            assert "\n" not in str(error), animal.name
 
 
 def test_there_are_enough_animals() -> None:

@@ -88,6 +88,11 @@ def parse_dates(labels: Sequence[Any], is_gap: NDArray[np.bool_]) -> NDArray[np.
     return None
 
 
+def has_form(label: object) -> bool:
+    """Return whether a label looks like a date of any form."""
+    return isinstance(label, str) and any(form.fullmatch(label) for form in (_ISO, *_FORMS, _SLASHES, _CLOCK))
+
+
 def is_ambiguous(labels: Sequence[str]) -> bool:
     """Return whether labels are dates of which nothing tells whether the day or the month comes first."""
     return len(labels) > 0 and len(_orders(labels)) == 2

@@ -16,6 +16,7 @@ from serape.data.dates import (
     UNIT,
     days_of,
     days_of_array,
+    has_form,
     is_ambiguous,
     parse_date,
     parse_dates,
@@ -106,7 +107,10 @@ def encode_distinct(
                     f"column {name!r} cannot be a date: {labels[int(np.argmin(is_gap))]!r} can be read in two ways, "
                     f"with the day or the month first; write dates as 2024-05-17"
                 )
-            odd = next(k for k, label in enumerate(labels) if not is_gap[k] and math.isnan(parse_date(label)))
+            given = np.flatnonzero(~is_gap).tolist()
+            if not given:
+                return encode_days(name, np.full(len(codes), math.nan), missing)
+            odd = min(given, key=lambda k: (has_form(labels[k]), not math.isnan(parse_date(labels[k]))))
             raise _cannot_be(name, "a date", labels, odd, codes, "a date such as 2024-05-17")
     kept = [k for k in range(len(labels)) if not is_gap[k]]
     present = len(codes) - (0 if missing is None else int(missing.sum()))

@@ -16,7 +16,7 @@ from serape.data.kinds import Kinds
 from serape.data.reading.frames import arrow_backend, read_narwhals, skipped_index
 from serape.data.reading.options import ReadOptions
 from serape.data.reading.sources import Source
-from serape.errors import DataError
+from serape.errors import DataError, one_line
 
 _ROWS = 1 << 18  # read at a time, so that memory is used again
 _MANY = 1000
@@ -37,7 +37,7 @@ def read_parquet(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
     except DataError:
         raise
     except Exception as error:  # the backends' own errors have no common class
-        raise DataError(f"{source.name} cannot be read as Parquet: {error}") from None
+        raise DataError(f"{source.name} cannot be read as Parquet: {one_line(error)}") from None
     return read_narwhals(frame, kinds, options)
 
 
@@ -106,7 +106,7 @@ def read_arrow(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
             stream = source.starts_with(b"\xff\xff\xff\xff")
             frame = (pl.read_ipc_stream if stream else pl.read_ipc)(bytes(source.content))
     except Exception as error:  # the backends' own errors have no common class
-        raise DataError(f"{source.name} cannot be read as an Arrow file: {error}") from None
+        raise DataError(f"{source.name} cannot be read as an Arrow file: {one_line(error)}") from None
     return read_narwhals(nw.from_native(frame), kinds, options)
 
 
@@ -116,6 +116,8 @@ def _arrow_table(source: Source) -> Any:
 
     buffer = pa.BufferReader(pa.py_buffer(source.content))
     if source.starts_with(b"FEA1"):
-        return feather.read_table(buffer)
-    opened = pa.ipc.open_file(buffer) if source.starts_with(b"ARROW1") else pa.ipc.open_stream(buffer)
-    return opened.read_all()
+        table = feather.read_table(buffer)
+    else:
+        table = (pa.ipc.open_file if source.starts_with(b"ARROW1") else pa.ipc.open_stream)(buffer).read_all()
+    table.validate(full=True)  # the format is that of memory, so a broken file could otherwise crash the interpreter
+    return table

@@ -16,7 +16,7 @@ from serape.data.reading.cells import encode_cells
 from serape.data.reading.frames import read_frame
 from serape.data.reading.options import ReadOptions
 from serape.data.reading.sources import Source, choose
-from serape.errors import DataError, MissingLibraryError
+from serape.errors import DataError, MissingLibraryError, one_line
 
 
 def read_sqlite(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
@@ -35,7 +35,7 @@ def read_sqlite(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
                 names = [column[0] for column in cursor.description]
                 cells = list(zip(*cursor, strict=True)) or [()] * len(names)
     except sqlite3.Error as error:
-        raise DataError(f"{source.name} cannot be read as a SQLite database: {error}") from None
+        raise DataError(f"{source.name} cannot be read as a SQLite database: {one_line(error)}") from None
     return encode_cells(names, cells, kinds, options)
 
 
@@ -54,7 +54,7 @@ def read_duckdb(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
             table = choose("table", [str(row[0]) for row in found.fetchall()], source.name, options.table)
             return read_frame(connection.table('"{}"'.format(table.replace('"', '""'))), kinds, options.ignore)
     except duckdb.Error as error:
-        raise DataError(f"{source.name} cannot be read as a DuckDB database: {error}") from None
+        raise DataError(f"{source.name} cannot be read as a DuckDB database: {one_line(error)}") from None
 
 
 @contextmanager

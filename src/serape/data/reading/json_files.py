@@ -12,7 +12,7 @@ from serape.data.reading.decoding import as_utf8
 from serape.data.reading.objects import read_mapping, read_records
 from serape.data.reading.options import ReadOptions
 from serape.data.reading.sources import Source
-from serape.errors import DataError
+from serape.errors import DataError, one_line
 
 
 def read_json(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
@@ -51,7 +51,7 @@ def _lines(name: str, text: str) -> list[dict[str, Any]] | None:
         except (ValueError, RecursionError) as error:
             if not records:
                 return None
-            raise DataError(f"{name}, line {number + 1} is no JSON: {error}") from None
+            raise DataError(f"{name}, line {number + 1} is no JSON: {one_line(error)}") from None
         if not isinstance(record, dict):
             raise DataError(f"{name}, line {number + 1} holds no object (column name to value)")
         records.append(record)
@@ -63,4 +63,4 @@ def _parsed(text: str, name: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{name} is no JSON that can be read: {error}") from None
+        raise DataError(f"{name} is no JSON that can be read: {one_line(error)}") from None

@@ -18,7 +18,7 @@ from serape.data.columns import ignored_column
 from serape.data.encoding import Encoded
 from serape.data.reading.dialect import Layout, Rows, csv_reader
 from serape.data.reading.fields import FieldReader
-from serape.errors import DataError
+from serape.errors import DataError, one_line
 
 _BLOCK = 20_000
 
@@ -30,7 +30,7 @@ def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list
         rows = csv_reader(lines, layout.delimiter, layout.quote)
         return encode_rows(_complete(rows, layout), layout.names, reader, skip)
     except csv.Error as error:
-        raise DataError(f"{layout.name} is not a CSV file that can be read: {error}") from None
+        raise DataError(f"{layout.name} is not a CSV file that can be read: {one_line(error)}") from None
 
 
 def encode_rows(

@@ -13,7 +13,7 @@ from serape.data.kinds import Kinds
 from serape.data.reading.frames import read_frame
 from serape.data.reading.options import ReadOptions
 from serape.data.reading.sources import Source, choose
-from serape.errors import DataError, MissingLibraryError
+from serape.errors import DataError, MissingLibraryError, one_line
 
 
 def read_r(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
@@ -29,7 +29,7 @@ def read_r(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
             classes = {**rdata.conversion.DEFAULT_CLASS_MAP, "Date": _dates, "POSIXct": _moments}
             found: Any = rdata.conversion.convert(rdata.parser.parse_data(bytes(source.content)), classes)
     except Exception as error:  # the errors of the package have no common class
-        raise DataError(f"{source.name} cannot be read as data of R: {error}") from None
+        raise DataError(f"{source.name} cannot be read as data of R: {one_line(error)}") from None
     if isinstance(found, dict) and source.starts_with(b"RDX"):
         frames = {str(name): value for name, value in found.items() if hasattr(value, "columns")}
         found = frames[choose("data frame", list(frames), source.name, options.table)]

@@ -16,7 +16,16 @@ from pathlib import Path, PurePath
 from typing import IO, Any
 
 from serape.data.reading.options import ReadOptions
-from serape.errors import DataError, InputTypeError, MissingLibraryError, OptionError, abbreviate, suggestion
+from serape.errors import (
+    DataError,
+    InputTypeError,
+    MissingLibraryError,
+    OptionError,
+    SerapeError,
+    abbreviate,
+    one_line,
+    suggestion,
+)
 
 MAX_BYTES = 8 << 30
 """Compressed files, and streams, of more bytes than this are refused; a file on disk may be larger."""
@@ -31,7 +40,7 @@ _COMPRESSED = {
     "zip": b"PK\x03\x04",
 }
 _ENDINGS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".lzma": "xz", ".zst": "zst", ".zstd": "zst", ".zip": "zip"}
-_FAILURES = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+_FAILURES = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, ValueError)
 _LITTER = ("__MACOSX/", ".DS_Store")
 """Files that some systems add to archives."""
 
@@ -78,8 +87,10 @@ def open_source(data: Any, options: ReadOptions) -> tuple[Source, ReadOptions]:
             return _from_archive(source, options)
         with _decompressors()[kind](io.BytesIO(source.content)) as file:
             return Source(source.name, _read_bounded(file, source.name), ending), options
+    except SerapeError:
+        raise
     except _FAILURES as error:
-        raise DataError(f"{source.name} cannot be decompressed: {error}") from None
+        raise DataError(f"{source.name} cannot be decompressed: {one_line(error)}") from None
 
 
 def is_workbook(content: Content) -> bool:
@@ -87,7 +98,7 @@ def is_workbook(content: Content) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError):
         return False
     return "xl/workbook.xml" in names or "xl/workbook.bin" in names or "content.xml" in names
 

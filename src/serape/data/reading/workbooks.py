@@ -13,7 +13,7 @@ from serape.data.reading.options import ReadOptions
 from serape.data.reading.plain import encode_rows
 from serape.data.reading.sources import Source, choose
 from serape.data.reading.text import as_columns
-from serape.errors import DataError, MissingLibraryError, SerapeError
+from serape.errors import DataError, MissingLibraryError, SerapeError, one_line
 
 
 def read_workbook(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
@@ -32,7 +32,7 @@ def read_workbook(source: Source, kinds: Kinds, options: ReadOptions) -> Columns
     except (CalamineError, OSError, ValueError) as error:
         if isinstance(error, SerapeError):
             raise
-        raise DataError(f"{source.name} cannot be read as a workbook: {error}") from None
+        raise DataError(f"{source.name} cannot be read as a workbook: {one_line(error)}") from None
     rows = [row for row in rows if any(row)]
     if not rows:
         raise DataError(f"sheet {sheet!r} of {source.name} is empty; its first line must name the columns")
