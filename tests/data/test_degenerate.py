@@ -278,14 +278,14 @@ def test_functions_of_is_determined_by_for_many_targets(seed: int) -> None:
         columns = {name: [None if random.random() < 0.1 else int(v) for v in c] for name, c in columns.items()}
     table = serape.Table(columns, kinds="categorical", missing="pairwise")
     targets = [table.position(name) for name in ("of a", "of both", "noise", "row")]
-    for given in (("a",), ("a", "b"), ("row", "a")):
-        sets = [(name,) for name in given] + [given]
+    for some_columns in (("a",), ("a", "b"), ("row", "a")):
+        sets = [(name,) for name in some_columns] + [some_columns]
         expected = []
         for x in targets:
             answers = [serape.determined_by(table, table.names[x], some) for some in sets if table.names[x] not in some]
             if any(one.exact and 2 * one.combinations <= one.rows for one in answers):
                 expected.append(x)
-        asked = [x for x in targets if table.names[x] not in given]
-        got = functions_of(table, asked, [table.position(name) for name in given])
+        asked = [x for x in targets if table.names[x] not in some_columns]
+        got = functions_of(table, asked, [table.position(name) for name in some_columns])
         assert got == [x for x in expected if x in asked]
         assert ("of a" in {table.names[x] for x in got}) >= (seed % 2 == 0)

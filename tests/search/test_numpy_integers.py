@@ -64,7 +64,13 @@ def record(search: serape.Search, v: Any) -> Any:
     return [search.log(v(0)).latest(x) for x in range(1, VARIABLES)]
 
 
+def read_as_independence(search: serape.Search, v: Any) -> Any:
+    with search.read_as_independence("all"):
+        return [search.ask(v(3), v(0), v([1, 2])), search.separate(v([1, 5]), v(0), v([2, 3, 7]))]
+
+
 CALLS: dict[str, Call] = {
+    "read_as_independence": read_as_independence,
     "ask": lambda s, v: [s.ask(v(3), v(0)), s.ask(v(0), v(3), v([1, 2]))],
     "independent": lambda s, v: [s.independent(v(x), v(0), v([8])) for x in range(1, 8)],
     "dependent": lambda s, v: [s.dependent(v(x), v(0), v([8])) for x in range(1, 8)],
