@@ -8,6 +8,7 @@ import pytest
 
 import serape
 from plain import PENA_2005_A, PENA_2005_B
+from serape.data.example import clinic
 
 
 class TestTwoGraphs:
@@ -38,3 +39,22 @@ class TestTwoGraphs:
         published = serape.check_algorithm("mmmb", published=True, symmetry=True, cases=400)
         assert published is not None
         assert len(published.graph) == 5
+
+
+class TestAsPublishedItIsOneSided:
+    """Without symmetry, x may be a neighbour of y though y is none of x."""
+
+    def test_a_region_asks_the_other_side(self) -> None:
+        oracle = serape.DSeparation(PENA_2005_A)
+        as_published: tuple[dict[str, Any], ...] = ({"symmetry": False}, {"published": True})
+        for options in as_published:
+            assert set(serape.region(oracle, "T", 1, algorithm="mmpc", **options)) == {"T", "Q"}
+
+    def test_either_side_counts_for_false_discoveries(self) -> None:
+        def adjusted_p(**options: Any) -> list[float]:
+            found = serape.skeleton(clinic(1000), "mmpc", rule="or", alpha=0.05, fdr=0.2, **options)
+            return [edge["adjusted_p"] for edge in found.evidence]
+
+        one, published = adjusted_p(symmetry=False), adjusted_p(published=True)
+        both = adjusted_p(published=True, symmetry=True)
+        assert one == published != both

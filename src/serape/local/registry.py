@@ -79,7 +79,10 @@ class Algorithm:
 
     def symmetric(self, options: Mapping[str, Any]) -> bool:
         """Whether x is in the parents and children of y exactly if y is in those of x, on any data."""
-        return self.family == DIVIDE and not self.one_sided and options.get("symmetry", True) is not False
+        symmetry = options.get("symmetry")
+        if symmetry is None:  # as the functions read it: MMPC as published has none
+            symmetry = not options.get("published", False)
+        return self.family == DIVIDE and not self.one_sided and bool(symmetry)
 
     def answers(self, finds: Finds) -> bool:
         """Return whether it answers the question."""
