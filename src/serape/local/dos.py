@@ -6,6 +6,8 @@ Finds the blanket, or parents and children. Sound. IPC-MB with its tests in a be
 associated with the target at the last size come first, conditioning sets begin with the variables that were in most
 separating sets, and a separated variable is removed at once. Like IPC-MB, it leaves out variables whose unconditional
 test is unreliable.
+
+See docs/papers.md: Zeng et al. 2011, Figure 1, Figure 2.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ next table has at least k rows per cell; then the blanket shrinks, in one sweep 
 there are too few rows to add a candidate and no member is removed. The paper judges every test by its rows per cell, so
 `reliability="auto"` means "cells" here. The search also ends if a set repeats (noisy data can make additions and
 removals alternate), and a note in the result reports it.
+
+See docs/papers.md: Yaramakala and Margaritis 2005, Figure 1.
 """
 
 from __future__ import annotations

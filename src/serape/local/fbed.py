@@ -10,6 +10,8 @@ variable, make it sound for networks with hidden variables too.
 
 The paper has no unreliable tests. Here a candidate whose test is unreliable is dropped in this run, like an independent
 one, but does not count as separated.
+
+See docs/papers.md: Borboudakis and Tsamardinos 2019.
 """
 
 from __future__ import annotations

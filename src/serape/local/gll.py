@@ -14,6 +14,8 @@ An instance is made of four strategies, each a small function of a `Neighbourhoo
 An instance is admissible, and so sound with symmetry, if its inclusion yields every parent and child that TPC does not
 begin with (rule 1), if its elimination removes exactly the members that a subset separates (rule 2), and if it ends
 when no variable can enter and none can be removed (rule 3; the framework ensures this).
+
+See docs/papers.md: Rodrigues de Morais and Aussem 2010, Figure 1; Aliferis 2008, GLL-PC, GLL-MB.
 """
 
 from __future__ import annotations

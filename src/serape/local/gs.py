@@ -8,6 +8,8 @@ and spouses of the target.
 The paper leaves open the order in which candidates are visited. Here it is by decreasing association with the target in
 an unconditional test. A candidate whose unconditional test is unreliable is never visited (its conditional tests would
 be unreliable too).
+
+See docs/papers.md: Peña et al. 2005, Section 3.1; Yaramakala and Margaritis 2005, Section 2.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ Aliferis, Tsamardinos and Statnikov, *HITON: a novel Markov blanket algorithm fo
 
 Variables enter by decreasing association with the target. *Interleaved*, all members are examined after each entry, the
 new member first; *semi-interleaved*, only the new member, and all at the end.
+
+See docs/papers.md: Aliferis 2008, HITON-PC, HITON-MB.
 """
 
 from __future__ import annotations

@@ -15,6 +15,9 @@ The paper leaves two things open, and each has an option:
 - What an unreliable test means. By default (`unreliable="skipped"`) it means nothing, as everywhere in serape. With
   `unreliable="independent"` it counts as independence, which removes candidates and members: fewer tests and smaller
   answers.
+
+See docs/papers.md: Rodrigues de Morais and Aussem 2010, Algorithm 1, Section 6, Algorithm 3, Algorithm 4; Gasse et al.
+2014.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ Tsamardinos, Aliferis and Statnikov, *Algorithms for large scale Markov blanket 
 Finds the blanket. Sound. The paper ranks candidates by conditional mutual information, which `rank="information"`
 does: the search then ends if the most informative candidate is independent, though others may not be (a note in the
 result reports them). By default they are ranked by the significance of the test, as in later papers of the field.
+
+See docs/papers.md: Peña et al. 2005, Table 1; Yaramakala and Margaritis 2005, Section 2; Aliferis 2008, IAMB.
 """
 
 from __future__ import annotations

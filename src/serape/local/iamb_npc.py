@@ -18,6 +18,8 @@ additions and removals can lead back in several steps, even with perfect tests.
 
 Neither IAMBnPC nor the repaired Inter-IAMBnPC is proven sound, because PC runs over some of the variables only. The
 oracle finds no graph on which one of them is wrong (`make oracle`; docs/algorithms.md has the numbers).
+
+See docs/papers.md: Peña et al. 2005, Section 3.1; Aliferis 2008, IAMB.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ Finds the blanket. Sound. Conditioning sets are smaller than IAMB's, because fal
 Ends when a round (one addition and the shrinking that follows) changes nothing. A round that leads back to an earlier
 set, which only noisy data can cause, ends it too, and a note in the result reports it. As in IAMB, the paper ranks
 candidates by conditional mutual information, which `rank="information"` does.
+
+See docs/papers.md: Peña et al. 2005, Section 3.1; Yaramakala and Margaritis 2005, Section 2; Aliferis 2008, IAMB.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ ECML PKDD 2010, Algorithm 2.
 
 Finds parents and children. Sound. Inter-IAMB finds the blanket; then every X that a subset of the rest
 of the blanket separates from the target is removed: it is a spouse.
+
+See docs/papers.md: Rodrigues de Morais and Aussem 2010, Algorithm 2.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ restated by Zeng, He, Xiang and Mao 2011.
 Finds the blanket, or parents and children. Sound. Starts from all variables and removes, for growing sizes of the
 conditioning set, those that a set of that size separates from the target. A variable whose unconditional test is
 unreliable is left out at once: all its tests would be unreliable, and it would stay for that reason alone.
+
+See docs/papers.md: Zeng et al. 2011, IPC-MB.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ network structure learning algorithm*, Machine Learning 2006.
 As first published, neither is sound (Peña, Björkegren and Tegnér 2005, Table 2): MMPC without symmetry can return
 descendants of the target's children, and MMMB tests every pair of a candidate and a neighbour of the target, whether
 the two are adjacent or not. `symmetry=False` and `published=True` give them as first published.
+
+See docs/papers.md: Peña et al. 2005, Table 2; Aliferis 2008, MMPC, MMHC.
 """
 
 from __future__ import annotations

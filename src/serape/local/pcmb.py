@@ -11,6 +11,8 @@ The paper skips a test unless there are five rows for each degree of freedom, wh
 such as that of a column given its copy. It is skipped too, unless `zero_dof="independent"`: taken to the letter, the
 rule calls it reliable, and a statistic of 0 shows independence. (serape counts the rows against the full degrees of
 freedom; a test with too few of them is skipped in any case.)
+
+See docs/papers.md: Peña et al. 2005, Table 3.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The shrink phase that GS and the IAMB family share."""
+"""The shrink phase that GS and the IAMB family share.
+
+See docs/papers.md: Peña et al. 2005, Table 1; Yaramakala and Margaritis 2005, Figure 1.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Spouses: the step from parents and children to the blanket that all divide-and-conquer algorithms share.
 
 Peña, Björkegren and Tegnér 2005, AlgorithmMB, lines 3–8; Aliferis, GLL-MB, steps 2–5.
+
+See docs/papers.md: Peña et al. 2005, Table 3; Rodrigues de Morais and Aussem 2010, Section 6; Zeng et al. 2011, Figure
+2; Aliferis 2008, GLL-MB.
 """
 
 from __future__ import annotations

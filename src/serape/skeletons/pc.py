@@ -9,6 +9,8 @@ associations tie exactly.
 Sound over all variables. Over some of them it is not: two variables may stay adjacent because the set that separates
 them is not among the variables; see `iamb_npc` for the consequence. A pair whose test given nothing is unreliable is
 not adjacent: all its tests would be unreliable, and it would stay adjacent for that reason alone.
+
+See docs/papers.md: Aliferis 2008, IAMB; Colombo and Maathuis 2014.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ Y, H). The score must be the same for equivalent graphs (BDeu, BIC). As the numb
 finds the class of the true graph.
 
 NA(Y, X) are the undirected neighbours of Y that are adjacent to X.
+
+See docs/papers.md: Rodrigues de Morais and Aussem 2010, Section 5.
 """
 
 from __future__ import annotations

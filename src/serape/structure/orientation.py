@@ -10,6 +10,8 @@ used as a non-collider (as in conservative PC: Ramsey, Spirtes and Zhang, UAI 20
 On data, separating sets can contradict each other. Colliders are then oriented in the order of their certainty, and of
 their names if they are equally certain, so that the order of the columns has no effect. A collider is dropped if it
 contradicts an arc directed before, or would close a directed cycle.
+
+See docs/papers.md: Aliferis 2008, LGL; Colombo and Maathuis 2014.
 """
 
 from __future__ import annotations

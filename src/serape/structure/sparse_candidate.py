@@ -4,6 +4,8 @@ Friedman, Nachman and Pe'er, *Learning Bayesian network structure from massive d
 algorithm*, UAI 1999. Restrict: the candidates of each variable are its parents and those others that would improve its
 score most as further parents, k in all. Maximise: search for the best graph in which all parents are candidates. Both
 steps alternate until the score does not rise any more.
+
+See docs/papers.md: Rodrigues de Morais and Aussem 2010, Section 5.
 """
 
 from __future__ import annotations

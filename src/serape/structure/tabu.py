@@ -4,6 +4,8 @@ Glover and Laguna, *Tabu Search*, 1997, as Tsamardinos, Brown and Aliferis use i
 best change of one arc (added, removed or reversed) is applied even if it lowers the score, unless it leads to one of
 the last hundred graphs. More than fifteen changes in a row without a new best graph end the search. With `patience=0`
 it is plain hill climbing.
+
+See docs/papers.md: Aliferis 2008, MMHC; Gasse et al. 2014; Glover and Laguna 1997.
 """
 
 from __future__ import annotations

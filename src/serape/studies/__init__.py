@@ -1,4 +1,4 @@
-"""Experiments of the papers, repeated: `serape study NAME`."""
+"""Experiments of the papers, repeated: `serape study NAME`. docs/papers.md has a row for each."""
 
 from serape.studies import (
     dos2011,
