@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 
 import serape
 from benchmarks.common.command import Command, Part
+from benchmarks.common.data import add_thrombin, thrombin
 from benchmarks.common.internals import (
     G2,
     X2,
@@ -152,4 +154,31 @@ def superset(options: argparse.Namespace) -> None:
         print(f"{name}: {shown}; n^{growth[0]:.2f}, without the untestable n^{growth[1]:.2f}", flush=True)
 
 
-COMMAND = Command({check.__name__: Part(check) for check in (bound, empty, pigs, rules, superset)})
+def ties(options: argparse.Namespace) -> None:
+    """Count the answers of pcd about the class of Thrombin when ties are broken at random.
+
+    As in pena2005-table5; columns are counted from 1. Without --thrombin, a small table with copies is used.
+    """
+    if options.thrombin is None:
+        few = np.random.default_rng(0).integers(2, size=(500, 3))
+        data = np.column_stack([few, few[:, :2], few[:, 0] | few[:, 1]])
+    else:
+        data = thrombin(options.thrombin)
+    table = serape.Table(data, kinds="categorical")
+    answers: Counter[tuple[str, ...]] = Counter()
+    for seed in range(20 if options.quick else 200):
+        found = serape.parents_children(
+            table, data.shape[1] - 1, "pcd", alpha=0.01, zero_dof="independent", max_conditioning=None,
+            max_seconds=None, random_state=seed,
+        )  # fmt: skip
+        groups = sorted(table.duplicates.get(x, (x,)) for x in map(table.position, found.members))
+        answers[tuple(str(x + 1) if not more else f"{x + 1} or a copy" for x, *more in groups)] += 1
+    print("how often | members")
+    for answer, count in answers.most_common():
+        print(count, "|", ", ".join(answer))
+
+
+COMMAND = Command(
+    {check.__name__: Part(check) for check in (bound, empty, pigs, rules, superset)}
+    | {"ties": Part(ties, add_thrombin)}
+)

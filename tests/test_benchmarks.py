@@ -59,6 +59,7 @@ PARTS = (
     "studies pigs",
     "studies rules",
     "studies superset",
+    "studies ties",
     "memory growth",
 )
 
