@@ -39,11 +39,12 @@ def test_algorithm_that_auto_picks(columns: int, rows: int, continuous: bool, fi
 
 def test_level_and_rate_that_auto_picks() -> None:
     random = np.random.default_rng(0)
-    few, many = random.integers(2, size=(200, 20)), random.integers(2, size=(200, 101))
-    asked = [serape.markov_blanket(few, 0), serape.markov_blanket(few, 0, "iamb"), serape.markov_blanket(many, 0)]
-    assert [(found.alpha, found.fdr) for found in asked] == [(0.01, None), (0.01, 0.2), (0.01, 0.2)]
-    assert serape.markov_blanket(many, 0, alpha=0.01).fdr is None
-    assert serape.markov_blanket(many, 0, fdr=None).fdr is None
+    data = random.integers(2, size=(200, 20))
+    for algorithm in ("auto", "iamb", "hiton-mb"):
+        found = serape.markov_blanket(data, 0, algorithm)
+        assert (found.alpha, found.fdr) == (0.01, 0.2)
+    assert serape.markov_blanket(data, 0, alpha=0.01).fdr is None
+    assert serape.markov_blanket(data, 0, fdr=None).fdr is None
 
 
 @pytest.mark.parametrize(

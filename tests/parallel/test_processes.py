@@ -109,8 +109,9 @@ def test_nobody_is_left_behind() -> None:
     started = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         in_processes(lambda item, look: work(item), range(640), 2, done)
-    assert time.perf_counter() - started < 30
-    assert not any(alive(process) for process in seen - {this})
+    while any(alive(process) for process in seen - {this}):
+        assert time.perf_counter() - started < 30
+        time.sleep(0.05)
 
 
 def test_what_comes_is_seen_while_this_process_works() -> None:
