@@ -1,19 +1,25 @@
-"""Progress: on a status line, silent, or passed to a callback."""
+"""Progress: on a status line of a terminal or a notebook, silent, or passed to a callback."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
 from serape.errors import OptionError
+from serape.markup import escaped
 
 PATIENCE = 2.0
 """Seconds before a search shows its progress."""
+INTERVAL = 0.2
+"""Seconds between two texts in a notebook, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +39,54 @@ class Progress:
 ProgressCallback = Callable[[Progress], object]
 
 
+def in_notebook() -> bool:
+    """Return whether this runs in a notebook."""
+    return Console().is_jupyter
+
+
+def is_watched() -> bool:
+    """Return whether progress can be seen: on a terminal or in a notebook."""
+    return sys.stderr.isatty() or in_notebook()
+
+
+class NotebookLine:
+    """A line below a cell of a notebook, with a bar if the amount of work is known. It needs no widgets."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+        self._updated = 0.0
+
+    def update(self, text: Text | str, done: int | None = None, total: int | None = None) -> None:
+        """Show a text, a few times a second at most."""
+        now = time.monotonic()
+        if self._handle is not None and now - self._updated < INTERVAL:
+            return
+        self._updated = now
+        count = "" if total is None else f" {done:,}/{total:,}"
+        bar = "" if total is None else f'<progress value="{done}" max="{total}"></progress> '
+        line = f"{text}{count}"
+        self._show({"text/plain": line, "text/html": f"<div>{bar}{escaped(line)}</div>"})
+
+    def stop(self) -> None:
+        """Remove the line."""
+        if self._handle is not None:
+            self._show({"text/plain": "", "text/html": ""})
+            self._handle = None
+
+    def _show(self, bundle: dict[str, str]) -> None:
+        if self._handle is None:
+            notebook = import_module("IPython.display")  # there is a notebook, so there is IPython
+            self._handle = notebook.display(bundle, raw=True, display_id=True)
+        else:
+            self._handle.update(bundle, raw=True)
+
+
 class StatusLine:
-    """Shows progress on standard error once a search has taken a moment."""
+    """Shows progress on standard error, or in a notebook, once a search has taken a moment."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
-        self._status: Status | None = None
+        self._status: Status | NotebookLine | None = None
 
     def __call__(self, now: Progress) -> None:
         """Show the progress."""
@@ -46,7 +94,9 @@ class StatusLine:
             return
         done = now.doing or f"{len(now.members)} found, {now.tests:,} tests"
         text = f"{now.target or 'searching'}: {done}, {now.seconds:.0f} s; Ctrl-C keeps what was found"
-        if self._status is None:
+        if self._status is None and in_notebook():
+            self._status = NotebookLine()
+        elif self._status is None:
             self._status = Status(Text(text), console=Console(stderr=True))
             self._status.start()
         self._status.update(Text(text))
@@ -65,10 +115,10 @@ def check_progress(progress: object) -> None:
 
 
 def progress_callback(progress: bool | ProgressCallback | None) -> ProgressCallback | None:
-    """Return the callback for `progress`: None shows progress on a terminal, True always, False never."""
+    """Return the callback for `progress`: None shows it on a terminal or in a notebook, True always, False never."""
     check_progress(progress)
     if callable(progress):
         return progress
-    if progress is False or (progress is None and not sys.stderr.isatty()):
+    if progress is False or (progress is None and not is_watched()):
         return None
     return StatusLine(0.0 if progress else PATIENCE)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from serape import markup
+
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
@@ -52,9 +54,15 @@ class Records:
         frame: pl.DataFrame = self.to_frame("polars")
         return frame
 
+    def texts(self, max_rows: int) -> list[list[str]]:
+        """Return the first rows as text."""
+        return [[_text(value) for value in self[k].values()] for k in range(min(max_rows, len(self)))]
+
+    def _repr_html_(self) -> str:
+        return markup.page("", markup.table(self.columns, self.texts(markup.MAX_ROWS), len(self)))
+
     def __repr__(self) -> str:
-        rows = ([_text(v) for v in row.values()] for row, _ in zip(self, range(_MAX_ROWS), strict=False))
-        shown = [self.columns, *rows]
+        shown = [self.columns, *self.texts(_MAX_ROWS)]
         widths = [max(len(str(row[k])) for row in shown) for k in range(len(self.columns))]
         lines = [
             "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown

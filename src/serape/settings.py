@@ -281,8 +281,8 @@ class RunSettings:
     n_jobs: int | None = _setting(1, "The number of processes or threads; -1 uses all cores.")
     progress: bool | ProgressCallback | None = _setting(
         None,
-        "None shows progress on a terminal once the work takes two seconds, True always, False never; a callable is "
-        "called with a `Progress` now and then.",
+        "None shows progress on a terminal or in a notebook once the work takes two seconds, True always, False never; "
+        "a callable is called with a `Progress` now and then.",
     )
 
     max_seconds: float | Literal["auto"] | None = _setting(

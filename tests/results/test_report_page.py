@@ -15,8 +15,9 @@ import pytest
 import serape
 from html_reader import Reader
 from serape.data.example import clinic
+from serape.markup import shown
 from serape.results.report import blanket_page, page_text
-from serape.results.report.page import json_for_html, listed, shown
+from serape.results.report.page import json_for_html, listed
 
 NASTY = [
     "<script>alert(1)</script>",

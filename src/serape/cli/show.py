@@ -7,7 +7,6 @@ becomes several lines.
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,10 +18,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import serape
-from serape.independence.effects import Effect
 from serape.results.charts import MAX_BARS
-from serape.results.effects import edge_effect
-from serape.results.explanation import p_text
+from serape.results.displayed import EVIDENCE, edge_table, evidence_cells
 from serape.results.result import Result, finite, json_text
 
 MIN_FOLDED = 24
@@ -93,26 +90,13 @@ def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = Fals
     print_line(f"{found.title}: {count} {'variable' if count == 1 else 'variables'}")
     if found.members:
         print_grid(
-            ("variable", "statistic", "dof", "p", "effect", "given"),
-            map(_member_row, map(found.explain, found.members)),
+            ("variable", *EVIDENCE),
+            ([name, *evidence_cells(found.explain(name))] for name in found.members),
         )
     for line in str(found).splitlines()[1:]:
         print_line(line.strip())
     for explanation in explanations:
         print_line(f"\n{explanation}")
-
-
-def _member_row(why: Any) -> list[str]:
-    numbers = f"{why.statistic:.5g}", f"{why.dof:g}", p_text(why.log_p), _effect(why.effect)
-    return [why.variable, *numbers, _given(why.given)]
-
-
-def _effect(effect: Effect | None) -> str:
-    return "–" if effect is None else str(effect)
-
-
-def _given(given: Sequence[str] | None) -> str:
-    return "not tested" if given is None else ", ".join(given) or "nothing"
 
 
 def show_path(found: serape.AlphaPath) -> None:
@@ -176,11 +160,7 @@ def show_structure(found: serape.Structure, comparison: serape.GraphComparison |
     """Print a skeleton or a network, and its comparison with the truth."""
     title, *rest = str(found).splitlines()
     print_line(title)
-    both_ways = found.graph.has_edge
-    directed = found.finds == "network"
-    show_edges(
-        [(a, "→" if directed and not both_ways(b, a) else "–", b, found.graph.edges[a, b]) for a, b in found.edges]
-    )
+    show_edges(found.edges_with_evidence())
     for line in rest:
         print_line(line.strip())
     if comparison is not None:
@@ -189,22 +169,5 @@ def show_structure(found: serape.Structure, comparison: serape.GraphComparison |
 
 def show_edges(edges: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> None:
     """Print edges with their evidence."""
-    if not edges:
-        return
-    tested = any("log_p" in evidence for *_, evidence in edges)
-    scored = any("gain" in evidence for *_, evidence in edges)
-    rows = []
-    for a, arrow, b, evidence in edges:
-        row = [a, arrow, b]
-        if scored:
-            row.append(f"{evidence['gain']:.2f}")
-        if tested:
-            row += [
-                f"{evidence.get('statistic', math.nan):.5g}",
-                f"{evidence.get('dof', math.nan):g}",
-                p_text(evidence.get("log_p", math.nan)),
-                _effect(edge_effect(evidence)),
-                _given(evidence.get("given")),
-            ]
-        rows.append(row)
-    print_grid(("from", "", "to", *["gain"] * scored, *["statistic", "dof", "p", "effect", "given"] * tested), rows)
+    if edges:
+        print_grid(*edge_table(edges))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 
@@ -10,20 +9,20 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from serape.progress import PATIENCE, Progress, ProgressCallback
+from serape.progress import PATIENCE, NotebookLine, Progress, ProgressCallback, in_notebook, is_watched
 
 
 class ProgressBar:
-    """A bar with the remaining time, on a terminal, once the work has taken a moment; or a caller's callback."""
+    """A bar, on a terminal or in a notebook, once the work has taken a moment; or a caller's callback."""
 
     def __init__(self, label: str, total: int, progress: bool | ProgressCallback | None) -> None:
         self._label = label
         self._callback = progress if callable(progress) else None
-        self._visible = progress is True or (progress is None and sys.stderr.isatty())
+        self._visible = progress is True or (progress is None and is_watched())
         self._patience = 0.0 if progress is True else PATIENCE
         self._started = time.perf_counter()
         self._total, self._done, self._tests = total, 0, 0
-        self._bar: Bar | None = None
+        self._bar: Bar | NotebookLine | None = None
         self._lock = threading.Lock()
 
     def advance(self, target: str, members: tuple[str, ...], tests: int, skipped: int) -> None:
@@ -36,11 +35,18 @@ class ProgressBar:
                 self._callback(Progress(target, members, self._tests, skipped, seconds))
             if self._visible and seconds >= self._patience:
                 if self._bar is None:
-                    columns = (TextColumn(self._label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-                    self._bar = Bar(*columns, console=Console(stderr=True))
-                    self._bar.start()
-                    self._bar.add_task(self._label, total=self._total)
-                self._bar.update(self._bar.task_ids[0], completed=self._done)
+                    self._bar = NotebookLine() if in_notebook() else self._terminal_bar()
+                if isinstance(self._bar, NotebookLine):
+                    self._bar.update(self._label, self._done, self._total)
+                else:
+                    self._bar.update(self._bar.task_ids[0], completed=self._done)
+
+    def _terminal_bar(self) -> Bar:
+        columns = (TextColumn(self._label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        bar = Bar(*columns, console=Console(stderr=True))
+        bar.start()
+        bar.add_task(self._label, total=self._total)
+        return bar
 
     def close(self) -> None:
         """Remove the bar."""

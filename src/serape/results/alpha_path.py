@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from serape.errors import abbreviate
 from serape.records import Records
 from serape.results.charts import draw_alpha_path
+from serape.results.displayed import Displayed
 from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.types import Finds
 
@@ -17,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True)
-class AlphaPath:
+@dataclass(frozen=True, repr=False)
+class AlphaPath(Displayed):
     """The members found at each significance level."""
 
     target: str
@@ -78,8 +81,22 @@ class AlphaPath:
         """The question, in words."""
         return f"{'Markov blanket' if self.finds == 'blanket' else 'Parents and children'} of {self.target}"
 
+    def _heading(self) -> str:
+        return f"{self.title} as alpha grows from {self.alphas[0]:g} to {self.alphas[-1]:g}"
+
+    def _brief(self) -> str:
+        return f"{self._heading()}: {abbreviate(self.records['variable'], 8) or 'no variables'}"
+
+    def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
+        rows = [self.records[k] for k in range(min(max_rows, len(self.records)))]
+        texts = [[row["variable"], f"{row['enters']:.3g}", f"{row['share']:.0%}"] for row in rows]
+        return ("variable", "enters at alpha", "share of alphas"), texts, len(self.records)
+
+    def _how(self) -> Sequence[str]:
+        return super()._how()[len(self.records) :]
+
     def __str__(self) -> str:
-        lines = [f"{self.title} as alpha grows from {self.alphas[0]:g} to {self.alphas[-1]:g}"]
+        lines = [self._heading()]
         lines += [f"  from {row['enters']:.2g}: {row['variable']}" for row in self.records]
         lines.append(f"  by {self.algorithm} with {self.test}: {self.tests:,} tests, {self.seconds:.3g} s")
         if not self.complete:

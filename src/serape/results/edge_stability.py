@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class EdgeStability(Resampled[Edge]):
     """How often each edge of a skeleton or network is found in resampled rows.
 

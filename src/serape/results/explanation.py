@@ -116,7 +116,16 @@ class Evidence:
     @classmethod
     def later(cls, test: IndependenceTest, target: int, make: Callable[[], Evidence]) -> Evidence:
         """Return evidence that `make` makes on first use."""
-        return cls._from(test, target, lambda: make()._gathered)
+        found = cls._from(test, target, lambda: make()._gathered)
+        found._searches_again = True
+        return found
+
+    _searches_again = False
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether it can be read without another search."""
+        return not self._searches_again or "_gathered" in self.__dict__
 
     @classmethod
     def _from(cls, test: IndependenceTest, target: int, gather: Callable[[], Gathered]) -> Evidence:

@@ -9,15 +9,21 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 
+class PictureFigure(Figure):
+    """A figure that a notebook shows as a picture, also if pyplot is not in use."""
+
+    def _repr_png_(self) -> bytes:
+        content = io.BytesIO()
+        self.savefig(content, format="png")
+        return content.getvalue()
+
+
 class PictureAxes(Axes):
     """The only axes of a figure; a notebook shows them as a picture."""
 
     def _repr_png_(self) -> bytes:
-        from serape.results.pictures import figure_of
-
-        content = io.BytesIO()
-        figure_of(self).savefig(content, format="png")
-        return content.getvalue()
+        assert isinstance(self.figure, PictureFigure)
+        return self.figure._repr_png_()
 
 
 def axes_of_size(width: float, height: float, margins: tuple[float, float, float, float] = (0, 0, 0, 0)) -> Axes:
@@ -25,7 +31,7 @@ def axes_of_size(width: float, height: float, margins: tuple[float, float, float
 
     The figure is not registered with pyplot, so that pyplot does not keep it alive.
     """
-    figure = Figure(figsize=(width, height), facecolor="white")
+    figure = PictureFigure(figsize=(width, height), facecolor="white")
     FigureCanvasAgg(figure)
     left, bottom, right, top = margins
     where = (left / width, bottom / height, 1 - (left + right) / width, 1 - (bottom + top) / height)

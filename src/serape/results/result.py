@@ -9,17 +9,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import networkx as nx
 
 from serape.data.provenance import Provenance
-from serape.errors import DataError, OptionError, suggestion
+from serape.errors import DataError, OptionError, abbreviate, suggestion
 from serape.files import atomic_write
 from serape.independence.outcomes import Tally
 from serape.records import Records
 from serape.results.blanket_picture import draw_blanket
 from serape.results.call import Call
+from serape.results.displayed import EVIDENCE, Displayed, evidence_cells
 from serape.results.explanation import Evidence, Explanation
 from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.types import Finds
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 FORMAT = "serape-result-1"
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, repr=False)
+class Result(Displayed):
     """A blanket or neighbourhood, how it was found, and the evidence for each variable."""
 
     target: str
@@ -213,6 +214,19 @@ class Result:
         check_name(Path(path))
         atomic_write(Path(path), page_text(blanket_page(self)))
 
+    def _brief(self) -> str:
+        return (
+            f"{self.title}: {abbreviate(self.members, 8) or 'no variables'}{'' if self.complete else ' (not complete)'}"
+        )
+
+    def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
+        members, roles = self.members[:max_rows], self.graph.nodes
+        rows = [[name, str(roles[name]["role"])] for name in members]
+        if not self.trace.at_hand:  # no search for the sake of a display
+            return ("variable", "role"), rows, len(self.members)
+        rows = [row + evidence_cells(self.explain(row[0])) for row in rows]
+        return ("variable", "role", *EVIDENCE), rows, len(self.members)
+
     def __str__(self) -> str:
         lines = [f"{self.title}: {', '.join(self.members) or 'no variables'}"]
         if self.finds == "blanket" and self.parents_children is not None:
@@ -236,7 +250,11 @@ def rate_text(fdr: float | None, threshold: float | None = None) -> str:
     return rate if threshold is None else f"{rate} (p up to {threshold:.2g})"
 
 
-def json_text(result: Result) -> str:
+class _HasDict(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+def json_text(result: _HasDict) -> str:
     """Return a result as JSON."""
     return json.dumps(finite(result.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from serape.errors import OptionError
 from serape.records import Records
 from serape.results.charts import draw_stability
+from serape.results.displayed import Displayed
 from serape.results.false_selections import (
     ASSUMPTIONS,
     Assumption,
@@ -36,8 +37,8 @@ _LISTED = 20
 _PRINTED = (0.6, 0.75, 0.9)  # thresholds whose bounds are printed
 
 
-@dataclass(frozen=True, kw_only=True)
-class Resampled(Generic[Item]):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Resampled(Displayed, Generic[Item]):
     """What `Stability` and `EdgeStability` have in common: how often something is found in resampled rows."""
 
     sampling: Sampling
@@ -135,6 +136,16 @@ class Resampled(Generic[Item]):
 
     _noun: ClassVar[str]
 
+    @cached_property
+    def records(self) -> Records:
+        """A table for any dataframe library."""
+        raise NotImplementedError
+
+    def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
+        found = sum(share > 0 for share in self.frequencies.values())
+        rows = [row for row in self.records if row["draws"]][:max_rows]
+        return self.records.columns, [list(map(_cell, row.values())) for row in rows], found
+
     @property
     def _question(self) -> str:
         raise NotImplementedError
@@ -167,7 +178,7 @@ class Resampled(Generic[Item]):
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Stability(Resampled[str]):
     """How often each variable is found in resampled rows."""
 
@@ -219,6 +230,10 @@ class Stability(Resampled[str]):
     @staticmethod
     def _text(item: str) -> str:
         return item
+
+
+def _cell(value: str | int | float) -> str:
+    return f"{value:.0%}" if isinstance(value, float) else str(value)
 
 
 def _check_threshold(threshold: Any) -> None:

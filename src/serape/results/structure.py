@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +19,7 @@ from serape.networks import Network
 from serape.networks.fitting import fit
 from serape.records import Records
 from serape.results.call import Call
+from serape.results.displayed import Displayed, edge_table
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.pictures import draw_graph, save_picture
 from serape.results.result import finite, optional_number, rate_text, read_saved
@@ -33,8 +34,8 @@ EVIDENCE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Structure:
+@dataclass(frozen=True, repr=False)
+class Structure(Displayed):
     """A skeleton or network, how it was found, and the evidence for each edge."""
 
     finds: Literal["skeleton", "network"]
@@ -211,6 +212,14 @@ class Structure:
         parts = [_count(arcs, "arc")] * (arcs > 0) + [_count(edges, "undirected edge")] * (edges > 0)
         what = "Skeleton" if self.finds == "skeleton" else "Network"
         return f"{what} of {_count(len(self.graph), 'variable')}: {' and '.join(parts) or 'no edges'}"
+
+    def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
+        return *edge_table(self.edges_with_evidence()[:max_rows]), len(self.edges)
+
+    def edges_with_evidence(self) -> list[tuple[str, str, str, Mapping[str, Any]]]:
+        """Return every edge once: from, → or –, to, and its evidence."""
+        directed, back = isinstance(self.graph, nx.DiGraph), self.graph.has_edge
+        return [(a, "→" if directed and not back(b, a) else "–", b, self.graph.edges[a, b]) for a, b in self.edges]
 
     def __str__(self) -> str:
         how = [f"  by {self.algorithm}"]

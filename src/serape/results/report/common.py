@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from serape.data.provenance import Provenance
-from serape.results.report.page import shown
+from serape.markup import shown
 
 MAX_SET = 100
 """The largest number of names of a conditioning set that are embedded."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from serape.errors import OptionError
+from serape.markup import MAX_TEXT, escaped, shown
 from serape.results.result import finite
 
-MAX_NAME = 120
-"""Longer names are shortened."""
-MAX_TEXT = 1200
-"""Longer sentences are shortened."""
 _SCRIPTS = ("graph.js", "page.js")
 
 
@@ -95,26 +91,26 @@ def page_text(page: Page) -> str:
         f"form-action 'none'"
     )
     parts = {
-        "policy": _escaped(policy),
-        "version": _escaped(version("serape")),
-        "title": _escaped(page.title),
-        "kicker": _escaped(page.kicker),
+        "policy": escaped(policy),
+        "version": escaped(version("serape")),
+        "title": escaped(page.title),
+        "kicker": escaped(page.kicker),
         "answer": _sentence(page.answer),
         "facts": _pairs(page.facts),
         "warnings": _warnings(page.warnings),
-        "hint": _escaped(page.hint),
+        "hint": escaped(page.hint),
         "legend": "".join(
-            f'<li><span class="swatch {_escaped(kind)}"></span>{_escaped(meaning)}</li>'
+            f'<li><span class="swatch {escaped(kind)}"></span>{escaped(meaning)}</li>'
             for kind, meaning in page.legend.items()
         ),
         "grids": "".join(map(_grid, page.grids)),
-        "first_grid": _escaped(page.grids[0].id),
+        "first_grid": escaped(page.grids[0].id),
         "budget": _budget(page.budget, page.budget_about),
         "notes": _notes(page.notes),
         "reproduce": _pairs(page.reproduce),
         "calls": "".join(
-            f'<h3>{_escaped(what)}</h3><pre tabindex="0" role="region" aria-label="{_escaped(what)}">'
-            f"<code>{_escaped(call)}</code></pre>"
+            f'<h3>{escaped(what)}</h3><pre tabindex="0" role="region" aria-label="{escaped(what)}">'
+            f"<code>{escaped(call)}</code></pre>"
             for what, call in page.calls.items()
         ),
         "content": json_for_html(page.graph),
@@ -125,19 +121,6 @@ def page_text(page: Page) -> str:
 
 
 # --- text from the data ----------------------------------------------------------------------------------------------
-
-# Control characters, lone surrogates, and marks that change the direction of writing.
-_UNFIT = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
-)
-
-
-def shown(text: str, max_length: int = MAX_NAME) -> str:
-    """Return a text fit to be shown: unfit characters become �, and a long text loses its middle."""
-    text = _UNFIT.sub("\ufffd", text)
-    if len(text) <= max_length:
-        return text
-    return f"{text[: max_length * 2 // 3]}…{text[-(max_length // 3 - 1) :]}"
 
 
 def json_for_html(content: Any) -> str:
@@ -158,13 +141,9 @@ def listed(names: Iterable[str], max_names: int = 12) -> list[str]:
     return words if last is None else [*words, " and ", last]
 
 
-def _escaped(text: str) -> str:
-    return html.escape(_UNFIT.sub("\ufffd", text), quote=True)
-
-
 def _sentence(words: Words) -> str:
     return "".join(
-        f'<bdi class="name">{_escaped(word)}</bdi>' if isinstance(word, Name) else _escaped(word) for word in words
+        f'<bdi class="name">{escaped(word)}</bdi>' if isinstance(word, Name) else escaped(word) for word in words
     )
 
 
@@ -177,7 +156,7 @@ def _digest(text: str) -> str:
 
 def _pairs(pairs: Mapping[str, str]) -> str:
     return "".join(
-        f"<div><dt>{_escaped(label)}</dt><dd><bdi>{_escaped(text)}</bdi></dd></div>" for label, text in pairs.items()
+        f"<div><dt>{escaped(label)}</dt><dd><bdi>{escaped(text)}</bdi></dd></div>" for label, text in pairs.items()
     )
 
 
@@ -185,7 +164,7 @@ def _section(key: str, title: str, inside: str, kind: str = "") -> str:
     """Return a section with its heading and an id to link to."""
     return (
         f'<section id="{key}" class="{kind}" tabindex="-1" aria-labelledby="{key}-title">'
-        f'<h2 id="{key}-title">{_escaped(title)}</h2>{inside}</section>'
+        f'<h2 id="{key}-title">{escaped(title)}</h2>{inside}</section>'
     )
 
 
@@ -195,17 +174,17 @@ def _warnings(warnings: Sequence[Words]) -> str:
 
 
 def _notes(notes: Sequence[str]) -> str:
-    items = "".join(f"<li>{_escaped(shown(note, MAX_TEXT))}</li>" for note in notes)
+    items = "".join(f"<li>{escaped(shown(note, MAX_TEXT))}</li>" for note in notes)
     return _section("notes", "Notes", f'<ul class="notes">{items}</ul>') if items else ""
 
 
 def _grid(grid: Grid) -> str:
-    key, about = _escaped(grid.id), f'<p class="about">{_escaped(grid.about)}</p>'
+    key, about = escaped(grid.id), f'<p class="about">{escaped(grid.about)}</p>'
     if not grid.rows:
         return _section(key, grid.title, about)
     kinds = [' class="number"' if column in grid.numbers else "" for column in grid.columns]
     head = "".join(
-        f'<th scope="col"{kind} aria-sort="none"><button type="button">{_escaped(column)}'
+        f'<th scope="col"{kind} aria-sort="none"><button type="button">{escaped(column)}'
         f'<span class="arrow" aria-hidden="true"></span></button></th>'
         for column, kind in zip(grid.columns, kinds, strict=True)
     )
@@ -217,15 +196,15 @@ def _grid(grid: Grid) -> str:
         key,
         grid.title,
         f'{about}<div class="scroll" tabindex="0" role="region" aria-labelledby="{key}-caption">'
-        f'<table class="sortable"><caption id="{key}-caption"><span class="unseen">{_escaped(grid.title)}. </span>'
+        f'<table class="sortable"><caption id="{key}-caption"><span class="unseen">{escaped(grid.title)}. </span>'
         f"Click a column's name to sort by it.</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"</div>",
     )
 
 
 def _cell(cell: Cell, kind: str, first: bool) -> str:
-    order = "" if cell.order is None else f' data-order="{_escaped(str(cell.order))}"'
-    inside = f"<bdi>{_escaped(cell.text)}</bdi>"
+    order = "" if cell.order is None else f' data-order="{escaped(str(cell.order))}"'
+    inside = f"<bdi>{escaped(cell.text)}</bdi>"
     if cell.variable is not None:
         inside = f'<button type="button" class="variable" data-variable="{cell.variable}">{inside}</button>'
     return f'<th scope="row"{order}>{inside}</th>' if first else f"<td{kind}{order}>{inside}</td>"
@@ -245,7 +224,7 @@ def _budget(budget: Mapping[int, int], about: str) -> str:
         f'<th scope="col" class="number">Size</th><th scope="col" class="number">Tests</th>'
         f'<th scope="col"><span class="unseen">Bar</span></th></tr></thead><tbody>{rows}</tbody></table>'
     )
-    return _section("budget", "Number of tests", f'<p class="about">{_escaped(about)}</p>{table if rows else ""}')
+    return _section("budget", "Number of tests", f'<p class="about">{escaped(about)}</p>{table if rows else ""}')
 
 
 def check_name(path: Path) -> None:

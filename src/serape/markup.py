@@ -1,0 +1,69 @@
+"""Text from the data, made fit for HTML, and the small pages with which results show themselves in notebooks.
+
+A notebook may be light or dark whatever the system prefers. So the pages take the notebook's own colour of text, and
+their lines are grey and half transparent.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+
+MAX_NAME = 120
+"""Longer names are shortened."""
+MAX_TEXT = 1200
+"""Longer sentences are shortened."""
+MAX_ROWS = 20
+"""The largest number of rows of a table in a notebook."""
+
+# Control characters, lone surrogates, and marks that change the direction of writing.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
+)
+_STYLE = (
+    ".serape{color:inherit;max-width:70em;line-height:1.4}"
+    ".serape table{border-collapse:collapse;margin:.4em 0;color:inherit}"
+    ".serape th,.serape td{text-align:left;vertical-align:top;padding:.15em .8em .15em 0;color:inherit;"
+    "background:none;border:0;border-bottom:1px solid rgba(128,128,128,.35);overflow-wrap:anywhere}"
+    ".serape p,.serape ul{margin:.3em 0}.serape .soft{opacity:.75}"
+)
+
+
+def shown(text: str, max_length: int = MAX_NAME) -> str:
+    """Return a text fit to be shown: unfit characters become �, and a long text loses its middle."""
+    text = _UNFIT.sub("\ufffd", text)
+    if len(text) <= max_length:
+        return text
+    return f"{text[: max_length * 2 // 3]}…{text[-(max_length // 3 - 1) :]}"
+
+
+def escaped(text: str) -> str:
+    """Return a text in which nothing is markup, without unfit characters."""
+    return html.escape(_UNFIT.sub("\ufffd", text), quote=True)
+
+
+def page(title: str, *parts: str, how: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
+    """Return a small page: a title, parts that are HTML already, how the result was found, and its notes, folded."""
+    inside = "".join(parts)
+    inside += "".join(f'<p class="soft">{_fit(line)}</p>' for line in how)
+    if notes:
+        items = "".join(f"<li>{_fit(note)}</li>" for note in notes)
+        count = f"{len(notes)} note{'' if len(notes) == 1 else 's'}"
+        inside += f"<details><summary>{count}</summary><ul>{items}</ul></details>"
+    heading = f"<p><strong>{_fit(title)}</strong></p>" if title else ""
+    return f'<div class="serape"><style>{_STYLE}</style>{heading}{inside}</div>'
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], total: int) -> str:
+    """Return a table of some of `total` rows as HTML; what is left out is counted below it."""
+    head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in columns)
+    lines = ["".join(f"<td><bdi>{escaped(shown(cell))}</bdi></td>" for cell in row) for row in rows]
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    left = total - len(lines)
+    more = f'<p class="soft">… and {left:,} more row{"" if left == 1 else "s"}</p>' if left else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _fit(text: str) -> str:
+    return escaped(shown(text, MAX_TEXT))

@@ -1,0 +1,79 @@
+"""How results show themselves: one line as `repr`, a small page in a notebook."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from serape import markup
+from serape.independence.effects import Effect
+from serape.results.effects import edge_effect
+from serape.results.explanation import Explanation, p_text
+
+EVIDENCE = ("statistic", "dof", "p", "effect", "given")
+"""The heads of the columns that `evidence_cells` fills."""
+
+
+class Displayed:
+    """A result with a title, notes, a text in several lines, and a table of its parts."""
+
+    notes: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The result, in a few words."""
+        raise NotImplementedError
+
+    def _heading(self) -> str:
+        return self.title
+
+    def _brief(self) -> str:
+        """Return what `repr` says."""
+        return self._heading()
+
+    def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
+        """Return the heads of the table, its first rows as text, and the number of all rows."""
+        raise NotImplementedError
+
+    def _how(self) -> Sequence[str]:
+        """Return how the result was found: the lines of its text without the title and the notes."""
+        return [line.strip() for line in str(self).splitlines()[1:] if not line.startswith("  note: ")]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {markup.shown(self._brief(), 300)}>"
+
+    def _repr_html_(self) -> str:
+        columns, rows, total = self._grid(markup.MAX_ROWS)
+        grid = markup.table(columns, rows, total) if total else ""
+        return markup.page(self._heading(), grid, how=self._how(), notes=self.notes)
+
+
+# --- evidence as text ------------------------------------------------------------------------------------------------
+
+
+def evidence_cells(why: Explanation) -> list[str]:
+    """Return the deciding test of a variable as text."""
+    return _cells(why.statistic, why.dof, why.log_p, why.effect, why.given)
+
+
+def edge_table(edges: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> tuple[list[str], list[list[str]]]:
+    """Return edges, each with its arrow and its evidence, as a table: the heads and the rows."""
+    tested = any("log_p" in evidence for *_, evidence in edges)
+    scored = any("gain" in evidence for *_, evidence in edges)
+    rows = []
+    for a, arrow, b, evidence in edges:
+        row = [a, arrow, b]
+        if scored:
+            row.append(f"{evidence['gain']:.2f}")
+        if tested:
+            statistic, dof, log_p = (evidence.get(name, math.nan) for name in ("statistic", "dof", "log_p"))
+            row += _cells(statistic, dof, log_p, edge_effect(evidence), evidence.get("given"))
+        rows.append(row)
+    return ["from", "", "to", *["gain"] * scored, *EVIDENCE * tested], rows
+
+
+def _cells(statistic: float, dof: float, log_p: float, effect: Effect | None, given: Sequence[str] | None) -> list[str]:
+    size = "–" if effect is None else str(effect)
+    conditioning = "not tested" if given is None else ", ".join(given) or "nothing"
+    return [f"{statistic:.5g}", f"{dof:g}", p_text(log_p), size, conditioning]
