@@ -12,7 +12,7 @@ NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 .PHONY: demo test core-test bench bench-quick bench-kernels fuzz oracle corpus lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
-	@$(BIN)/serape demo
+	@$(BIN)/serape demo --out build/demo
 
 test: $(VENV)/test.ready
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 -q
@@ -90,7 +90,7 @@ $(VENV)/build.ready: $(VENV)/bin/python
 
 $(VENV)/demo.ready: $(VENV)/build.ready $(NATIVE)
 	@echo "Setting up: building the native core and installing what it needs into $(VENV) …"
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-build-isolation -e . && touch $@
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install -q --no-build-isolation -e '.[plots]' && touch $@
 
 $(VENV)/%.ready: $(VENV)/demo.ready
 	@echo "Installing what 'make $*' needs into $(VENV) …"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import Annotated
 
 import typer
@@ -12,11 +16,11 @@ from rich.progress import Progress as Bar
 
 import serape
 from serape.cli.base import command
-from serape.cli.options import AsJson, Jobs, complete_network, read_network
+from serape.cli.options import AsJson, Jobs, check_files, complete_network, read_network
 from serape.cli.show import console, print_grid, print_json, print_line, show_result
 from serape.data.example import clinic, clinic_graph
 from serape.data.writing import write_csv, write_table
-from serape.errors import OptionError
+from serape.errors import DataError, OptionError
 from serape.names import match, unknown
 from serape.networks import bundled_networks
 from serape.settings import thread_count
@@ -149,14 +153,18 @@ def study(
         print_line("no picture: matplotlib is missing; install it with: pip install 'serape[plots]'")
 
 
-@command("demo", "serape demo", "serape demo --rows 500 --report demo.html")
+@command("demo", "serape demo", "serape demo --rows 500 --out demo")
 def demo(
     rows: Annotated[int, typer.Option(help="Number of patients to draw.", min=2)] = 5000,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
-    report: Annotated[Path | None, typer.Option(help="Write a report to this .html file.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the data, the picture and the report.")] = Path("serape-demo"),
+    report: Annotated[Path | None, typer.Option(help="Write the report to this .html file instead.")] = None,
 ) -> None:
-    """Draw data with a known answer and find it again."""
+    """Draw data with a known answer, find it again, and leave the data, a picture and a report in a folder."""
     target = "HeartDisease"
+    data, picture, report = out / "patients.csv", out / "heart.png", report or out / "heart.html"
+    _make_folder(out)
+    check_files(report=report)
     patients = serape.Table(clinic(rows, seed))
     truth = serape.markov_blanket(serape.DSeparation(clinic_graph()), target).blanket
     print_line(
@@ -176,7 +184,35 @@ def demo(
         print_line(f"missed {', '.join(missed) or 'none'}, extra {', '.join(extra) or 'none'}.")
     else:
         print_line(f"\nThis is exactly the blanket in the graph behind the data: {', '.join(truth)}.")
-    if report is not None:
-        found.report(report)
-        print_line(f"The report is in {report}: open it in a browser.")
-    print_line("Try it on your own file: serape blanket FILE.csv --target COLUMN")
+    write_table(patients, data)
+    found.report(report)
+    if find_spec("matplotlib") is None:
+        print_line("\nThere is no picture: matplotlib is missing; install it with: pip install 'serape[plots]'")
+    else:
+        found.plot(picture)
+        print_line(f"\nThe picture is in {picture}.")
+    print_line(f"The report is in {report}: open it in a browser.")
+    print_line("Find the blanket of another column:\n")
+    typer.echo(f"  {_this_program()} blanket {shlex.quote(str(data))} --target ChestPain --explain Smoking\n")
+    print_line("For a file of your own, put its name and the name of a column there.")
+
+
+def _make_folder(path: Path) -> None:
+    """Make a folder, unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"the folder {path} cannot be created: {error.strerror or error}; name another with --out"
+        ) from None
+
+
+def _this_program() -> str:
+    """Return the command that runs this program again, from this folder."""
+    if Path(sys.argv[0]).name == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m serape"
+    called = Path(sys.argv[0])
+    on_path = which("serape")
+    if called.name != "serape" or (on_path is not None and Path(on_path).resolve() == called.resolve()):
+        return "serape"
+    return shlex.quote(os.path.relpath(called))
