@@ -26,6 +26,7 @@ from serape.questions.blanket import markov_blanket, parents_children
 from serape.questions.blankets import blankets
 from serape.questions.ci import ci_test
 from serape.questions.counterexamples import Counterexample, check_algorithm
+from serape.questions.describe import describe
 from serape.questions.network import network
 from serape.questions.pairs import all_pairs
 from serape.questions.region import region
@@ -34,6 +35,7 @@ from serape.questions.stability import stability
 from serape.questions.wrapper import wrapper
 from serape.results.alpha_path import AlphaPath
 from serape.results.comparison import Comparison, compare, kl_fitness
+from serape.results.description import Description
 from serape.results.edge_stability import EdgeStability
 from serape.results.false_selections import FalseSelections
 from serape.results.graph_comparison import GraphComparison, compare_graphs
@@ -59,6 +61,7 @@ __all__ = [
     "Counterexample",
     "DSeparation",
     "DataError",
+    "Description",
     "Discretised",
     "EdgeStability",
     "Effect",
@@ -93,6 +96,7 @@ __all__ = [
     "compare",
     "compare_graphs",
     "degenerate",
+    "describe",
     "determined_by",
     "discretise",
     "kl_fitness",

@@ -16,16 +16,18 @@ MAX_TEXT = 1200
 """Longer sentences are shortened."""
 MAX_ROWS = 20
 """The largest number of rows of a table in a notebook."""
+_SHORT = 16  # cells of so many characters are not broken into lines
 
 # Control characters, lone surrogates, and marks that change the direction of writing.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
 )
 _STYLE = (
-    ".serape{color:inherit;max-width:70em;line-height:1.4}"
+    ".serape{color:inherit;max-width:75em;line-height:1.4;overflow-x:auto}"
     ".serape table{border-collapse:collapse;margin:.4em 0;color:inherit}"
     ".serape th,.serape td{text-align:left;vertical-align:top;padding:.15em .8em .15em 0;color:inherit;"
-    "background:none;border:0;border-bottom:1px solid rgba(128,128,128,.35);overflow-wrap:anywhere}"
+    "background:none;border:0;border-bottom:1px solid rgba(128,128,128,.35)}"
+    ".serape bdi{display:inline-block;max-width:30em;overflow-wrap:break-word}.serape .short{white-space:nowrap}"
     ".serape p,.serape ul{margin:.3em 0}.serape .soft{opacity:.75}"
 )
 
@@ -58,11 +60,16 @@ def page(title: str, *parts: str, how: Sequence[str] = (), notes: Sequence[str] 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], total: int) -> str:
     """Return a table of some of `total` rows as HTML; what is left out is counted below it."""
     head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in columns)
-    lines = ["".join(f"<td><bdi>{escaped(shown(cell))}</bdi></td>" for cell in row) for row in rows]
+    lines = ["".join(map(_cell, row)) for row in rows]
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     left = total - len(lines)
     more = f'<p class="soft">… and {left:,} more row{"" if left == 1 else "s"}</p>' if left else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _cell(text: str) -> str:
+    kind = ' class="short"' if len(text) <= _SHORT else ""
+    return f"<td{kind}><bdi>{escaped(shown(text))}</bdi></td>"
 
 
 def _fit(text: str) -> str:

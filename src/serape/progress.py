@@ -41,7 +41,7 @@ ProgressCallback = Callable[[Progress], object]
 
 def in_notebook() -> bool:
     """Return whether this runs in a notebook."""
-    return Console().is_jupyter
+    return "IPython" in sys.modules and Console().is_jupyter  # a console is slow to make
 
 
 def is_watched() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -54,15 +55,15 @@ class Records:
         frame: pl.DataFrame = self.to_frame("polars")
         return frame
 
-    def texts(self, max_rows: int) -> list[list[str]]:
-        """Return the first rows as text."""
-        return [[_text(value) for value in self[k].values()] for k in range(min(max_rows, len(self)))]
+    def _first(self, max_rows: int) -> list[dict[str, Any]]:
+        return [self[k] for k in range(min(max_rows, len(self)))]
 
     def _repr_html_(self) -> str:
-        return markup.page("", markup.table(self.columns, self.texts(markup.MAX_ROWS), len(self)))
+        rows = [["–" if _is_absent(v) else _text(v) for v in row.values()] for row in self._first(markup.MAX_ROWS)]
+        return markup.page("", markup.table(self.columns, rows, len(self)))
 
     def __repr__(self) -> str:
-        shown = [self.columns, *self.texts(_MAX_ROWS)]
+        shown = [self.columns, *([_text(v) for v in row.values()] for row in self._first(_MAX_ROWS))]
         widths = [max(len(str(row[k])) for row in shown) for k in range(len(self.columns))]
         lines = [
             "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown
@@ -70,6 +71,10 @@ class Records:
         if len(self) > _MAX_ROWS:
             lines.append(f"… and {len(self) - _MAX_ROWS:,} more rows")
         return "\n".join(lines)
+
+
+def _is_absent(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _text(value: Any) -> str:

@@ -64,3 +64,25 @@ def test_damaged_files_give_a_table_or_a_sentence(seed: int, tmp_path: Path, mon
 
 def test_there_are_enough_animals() -> None:
     assert len({animal.name for animal in ZOO}) == len(ZOO) >= 60
+
+
+@pytest.mark.parametrize("animal", ZOO, ids=lambda animal: animal.name)
+def test_every_animal_is_described(animal: Animal, tmp_path: Path) -> None:
+    """What can be read is described with the same kinds; a file with gaps is described in place of being refused."""
+    path = animal.write(tmp_path)
+    try:
+        found = serape.describe(path, **animal.options)
+    except serape.SerapeError as refusal:
+        assert "\n" not in str(refusal)
+        assert animal.error
+        assert "missing='drop'" not in str(refusal)
+        return
+    kinds = {column.variable: column.kind for column in found.columns}
+    if animal.error:
+        assert found.empty or any(column.missing for column in found.columns)
+    else:
+        assert kinds == animal.kinds
+        assert found.rows == animal.rows
+    assert str(found)
+    assert found.to_json()
+    assert found._repr_html_()

@@ -82,6 +82,7 @@ def shown() -> dict[str, Any]:
         "edges": serape.stability(data, finds="network", draws=4),
         "path": serape.alpha_path(data, NASTY),
         "description": serape.describe(data, NASTY),
+        "pairs": serape.all_pairs(data),
     }
 
 
@@ -95,6 +96,7 @@ NAMES = [
     "stability",
     "edges",
     "path",
+    "pairs",
     "description",
 ]
 

@@ -8,6 +8,7 @@ from serape.cli.base import app, main
 
 # The help lists the commands in the order of these imports.
 # isort: off
+from serape.cli import describe  # noqa: F401
 from serape.cli import local  # noqa: F401
 from serape.cli import repeated  # noqa: F401
 from serape.cli import structure  # noqa: F401

@@ -139,11 +139,20 @@ class DataOptions:
         ),
     ] = None
 
+    @property
+    def source(self) -> Any:
+        """The path of the file, or standard input."""
+        return sys.stdin.buffer if str(self.data) == "-" else self.data
+
     def read(self) -> serape.Table:
         """Read the table."""
+        return serape.Table(self.source, **self.arguments())
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the options as arguments of `Table`, and of the questions in Python."""
         if self.names is not None and self.header is not None:
             raise OptionError("--names says that the first line is data; leave out --header and --no-header")
-        options: dict[str, Any] = {
+        return {
             "kinds": dict(map(kind_entry, self.kind or ())) or None,
             "missing": _missing(self.missing or ()),
             "ignore": self.ignore or (),
@@ -160,7 +169,6 @@ class DataOptions:
             "weight_kind": self.weight_kind,
             "groups": self.groups,
         }
-        return serape.Table(sys.stdin.buffer if str(self.data) == "-" else self.data, **options)
 
 
 def _missing(entries: list[str] | tuple[()]) -> Any:

@@ -19,11 +19,14 @@ from rich.text import Text
 
 import serape
 from serape.results.charts import MAX_BARS
+from serape.results.description import COLUMN_HEADS
 from serape.results.displayed import EVIDENCE, edge_table, evidence_cells
 from serape.results.result import Result, finite, json_text
 
 MIN_FOLDED = 24
 """The least width of a folded column."""
+MAX_COLUMNS = 100
+"""The largest number of columns of the data that are printed."""
 PIPED = 160
 """The width of tables where there is no terminal."""
 
@@ -75,6 +78,20 @@ def _print_stacked(out: Console, columns: Sequence[str], rows: list[list[str]], 
         out.print(Text(row[0], style="bold"), overflow="fold")
         for head, cell in zip(columns[1:], row[1:], strict=True):
             out.print(Text(f"  {head}: {cell}" if head else f"  {cell}"), overflow="fold")
+
+
+# --- about the data --------------------------------------------------------------------------------------------------
+
+
+def show_description(found: serape.Description) -> None:
+    """Print the columns of a table, what is odd about them, and what "auto" means."""
+    print_line(found.title)
+    shown = found.columns[:MAX_COLUMNS]
+    print_grid(COLUMN_HEADS, (column.cells for column in shown))
+    if len(found.columns) > len(shown):
+        print_line(f"and {len(found.columns) - len(shown):,} more columns (--json lists all)")
+    for line in str(found).splitlines()[-len(found.choices) - len(found.notes) :]:
+        print_line(line.strip())
 
 
 # --- about one target ------------------------------------------------------------------------------------------------

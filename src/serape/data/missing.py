@@ -17,15 +17,21 @@ OTHERS = "*"
 """In a dict of rules, stands for the columns that are not named."""
 
 
-def treat_missing(columns: Columns, rules: MissingRules, notes: list[str]) -> Columns:
-    """Return the columns with their missing values treated by rules; what was done is added to the notes."""
+def treat_missing(columns: Columns, rules: MissingRules, notes: list[str], *, leave_out_empty: bool = False) -> Columns:
+    """Return the columns with their missing values treated by rules; what was done is added to the notes.
+
+    Columns without any value are refused, or left out on request, unless no other is there.
+    """
     rule_of = _by_column(rules, columns.names)
     gaps = {columns.names[k]: mask for k, mask in columns.missing.items()}
     if not gaps:
         return columns
     empty = [name for name, mask in gaps.items() if mask.all()]
-    if empty:
+    if empty and not (leave_out_empty and len(empty) < len(columns.names)):
         raise DataError(f"column {abbreviate(empty)} has no values at all; ignore it")
+    if empty:
+        notes.append(f"no values at all, so a search refuses the data unless you ignore {abbreviate(empty)}")
+        columns, gaps = columns.without(empty), {name: mask for name, mask in gaps.items() if name not in empty}
     of_rule = {
         rule: {name: mask for name, mask in gaps.items() if rule_of[name] == rule}
         for rule in ("error", "level", "pairwise", "drop")

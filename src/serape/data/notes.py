@@ -21,8 +21,7 @@ def column_notes(table: Table) -> list[str]:
     """Return notes about the kinds of columns, constant columns and columns of too many levels."""
     names = table.names
     constant = [name for k, name in enumerate(names) if table.is_constant(k)]
-    max_levels = max(MIN_ROWS_PER_LEVEL, table.rows // MIN_ROWS_PER_LEVEL)
-    sparse = [name for k, name in enumerate(names) if table.levels(k) > max_levels]
+    sparse = [name for k, name in enumerate(names) if has_sparse_levels(table, k)]
     notes = _kind_notes(table)
     if constant:
         notes.append(f"constant, so never part of a blanket: {abbreviate(constant)}")
@@ -32,6 +31,11 @@ def column_notes(table: Table) -> list[str]:
             f"(an identifier?): {abbreviate(sparse)}"
         )
     return notes
+
+
+def has_sparse_levels(table: Table, position: int) -> bool:
+    """Return whether a column has too few rows per level for most tests."""
+    return table.levels(position) > max(MIN_ROWS_PER_LEVEL, table.rows // MIN_ROWS_PER_LEVEL)
 
 
 def _kind_notes(table: Table) -> list[str]:

@@ -72,6 +72,8 @@ class Table:
     """The weights of the rows; None if all count once, also where rows were repeated by their frequencies."""
     groups: NDArray[np.int64] | None = None
     """By row, the number of its group."""
+    empty: tuple[str, ...] = ()  # columns without any value, which `describe` leaves out
+    _leave_out_empty = False
 
     def __new__(cls, data: Any = None, *_args: Any, **_settings: Any) -> Table:
         """Return data unchanged if they are a table."""
@@ -116,7 +118,6 @@ class Table:
             return  # `data` is this table
         columns = read(data, Kinds(kinds), ReadOptions.of(settings))
         columns.check()
-        columns = columns.without_false_identifiers()
         if isinstance(kinds, Mapping):
             known = set(columns.names)
             for name in map(str, kinds):
@@ -125,8 +126,11 @@ class Table:
                         f"kinds names a column {name!r} that the data do not have.{suggestion(name, known)}"
                     )
         notes: list[str] = list(columns.notes)
-        columns = treat_missing(with_row_settings(columns, settings, notes), missing, notes)
-        self._fill(with_weights_applied(columns, settings, notes), notes, how_made(data, settings))
+        columns = with_row_settings(columns.without_false_identifiers(), settings, notes)
+        kept = treat_missing(columns, missing, notes, leave_out_empty=self._leave_out_empty)
+        left_out = set(columns.names).difference(kept.names) if self._leave_out_empty else ()
+        self.empty = tuple(sorted(left_out, key=columns.names.index))
+        self._fill(with_weights_applied(kept, settings, notes), notes, how_made(data, settings))
         self.notes += tuple(column_notes(self))
 
     def _fill(self, columns: Columns, notes: Sequence[str], made: Mapping[str, Any] | None = None) -> None:
@@ -371,8 +375,7 @@ class Table:
 
     def indices(self, k: int) -> NDArray[np.int64]:
         """Return, for every row, the index of its level; 0 where it is missing in a column of numbers."""
-        numbers = np.nan_to_num(self._values[k]) if k in self._values else self._packed.codes(k)
-        return numbers.astype(np.int64)
+        return (np.nan_to_num(self._values[k]) if k in self._values else self._packed.codes(k)).astype(np.int64)
 
     def __repr__(self) -> str:
         lines = [f"Table of {self.rows:,} rows and {len(self.names):,} columns"]

@@ -69,3 +69,19 @@ class Variables(Mapping[str, Variable]):
 
     def __repr__(self) -> str:
         return repr(self._table)
+
+
+class LevelCounts(Sequence[int]):
+    """The numbers of levels of a table's columns, looked up on use."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table.names)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._table.levels(k)
+
+    def __iter__(self) -> Iterator[int]:
+        return map(self._table.levels, range(len(self)))

@@ -6,13 +6,14 @@ rows.
 
 A likely leak is a column that leaves at most a fiftieth of the target open: of the errors in guessing its level, or of
 the variance of its ranks. Members are compared in all rows, which takes one sort for each. Other candidates are
-compared only if there is a copy or a leak, at most a thousand of them, first in a thousand rows. No test is performed.
+compared only if there is a copy or a leak, or on request, first in a thousand rows. No test is performed.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,38 +35,65 @@ _MAX_CHECKED = 1000  # candidates that are compared beside members
 Rows = NDArray[np.intp]
 
 
-def leak_notes(search: Search, target: int, members: Collection[int]) -> list[str]:
-    """Return notes about columns that are copies of the target, or determine it nearly; exact duplicates are left out.
+@dataclass(frozen=True)
+class Leaks:
+    """Columns that tell a target by themselves, by name; exact duplicates of the target are left out."""
 
-    Identifiers and forbidden members are no candidates, and are not named.
+    target: str
+    copies: tuple[str, ...] = ()
+    """Copies of the target in other units."""
+    likely: tuple[str, ...] = ()
+    """Columns that leave at most a fiftieth of the target open."""
+    unchecked: int = 0
+    """The number of candidates that were not compared because there are too many."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What was found and what to do, in sentences."""
+        notes = []
+        if self.copies:
+            notes.append(
+                f"{_are(self.copies, 'a copy', 'copies')} of the target in other units (a strictly increasing or "
+                f"decreasing function of {self.target!r}), so little else can be found beside {_it(self.copies)}: "
+                f"{_remedy(self.copies)}"
+            )
+        if self.likely:
+            named = self.likely
+            notes.append(
+                f"{abbreviate(named)} alone {'tells' if len(named) == 1 else 'tell'} {self.target!r} nearly exactly, "
+                f"which is likely a leak: if {_it(named, subject=True)} known only after {self.target!r}, "
+                f"{_remedy(named)}"
+            )
+        return notes
+
+
+def find_leaks(search: Search, target: int, members: Collection[int], max_checked: int | None = None) -> Leaks:
+    """Return the columns that are copies of the target, or determine it nearly.
+
+    Identifiers and forbidden members are no candidates, and are not named. Candidates besides the members are compared
+    if `max_checked` is given, at most so many of them; otherwise only if there is a copy or a leak.
     """
     table = table_of(search.test)
     if table is None:
-        return []
+        return Leaks(search.test.variables[target])
     same = set(table.duplicates.get(target, ()))
     numbers = () if table.levels(target) else table.continuous
     copies = _copies(table, target, [x for x in search.admissible(target, numbers) if x not in same])
     leaks = [x for x in sorted(members) if x not in same and x not in copies and _leaks(table, target, x)]
-    if copies or leaks or not same.isdisjoint(members):
+    unchecked = 0
+    if max_checked is not None or copies or leaks or not same.isdisjoint(members):
         known = {*same, *copies, *members}
-        others = [x for x in search.candidates(target).tolist() if x not in known][:_MAX_CHECKED]
-        some = np.random.default_rng(0).permutation(table.rows)[:_MANY_ROWS]
-        leaks += [x for x in others if _leaks(table, target, x, some, 2 * MAX_LEFT) and _leaks(table, target, x)]
-    name = table.names[target]
-    notes = []
-    if copies:
-        named = _with_duplicates(table, copies)
-        notes.append(
-            f"{_are(named, 'a copy', 'copies')} of the target in other units (a strictly increasing or decreasing "
-            f"function of {name!r}), so little else can be found beside {_it(named)}: {_remedy(named)}"
-        )
-    if leaks:
-        named = _with_duplicates(table, leaks)
-        notes.append(
-            f"{abbreviate(named)} alone {'tells' if len(named) == 1 else 'tell'} {name!r} nearly exactly, which is "
-            f"likely a leak: if {_it(named, subject=True)} known only after {name!r}, {_remedy(named)}"
-        )
-    return notes
+        others = [x for x in search.candidates(target).tolist() if x not in known]
+        checked = others[: _MAX_CHECKED if max_checked is None else max_checked]
+        unchecked = len(others) - len(checked)
+        some = some_rows(table, _MANY_ROWS)
+        leaks += [x for x in checked if _leaks(table, target, x, some, 2 * MAX_LEFT) and _leaks(table, target, x)]
+    return Leaks(table.names[target], _with_duplicates(table, copies), _with_duplicates(table, leaks), unchecked)
+
+
+def some_rows(table: Table, count: int) -> Rows:
+    """Return so many rows of a table, drawn at random, always the same; all if it has no more."""
+    return np.random.default_rng(0).permutation(table.rows)[:count]
 
 
 def share_left(table: Table, target: int, x: int, rows: Rows | None = None) -> float:
@@ -170,9 +198,9 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return (last - (counts + 1) / 2 - (len(values) - 1) / 2)[index.ravel()]
 
 
-def _with_duplicates(table: Table, columns: Collection[int]) -> list[str]:
+def _with_duplicates(table: Table, columns: Collection[int]) -> tuple[str, ...]:
     found = {k for x in columns for k in table.duplicates.get(x, (x,))}
-    return [table.names[k] for k in sorted(found)]
+    return tuple(table.names[k] for k in sorted(found))
 
 
 def _are(named: Sequence[str], one: str, more: str) -> str:

@@ -28,7 +28,7 @@ from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm
 from serape.questions.constraints import refuse_identifiers, resolve_constraints
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
-from serape.questions.leaks import leak_notes
+from serape.questions.leaks import find_leaks
 from serape.questions.min_effect import check_has_effect, without_weak
 from serape.questions.untested import untested_note
 from serape.results.call import Call
@@ -357,7 +357,7 @@ class Query:
         stepwise = self.algorithm.conditions_on_blanket
         return [
             *(untested_note(search, target, members, stepwise=stepwise) if search.tally.skipped else ()),
-            *leak_notes(search, target, members),
+            *find_leaks(search, target, members).notes,
             *chance_note(search, target, members, self.kept(target)),
         ]
 

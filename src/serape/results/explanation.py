@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from serape.data.variables import LevelCounts
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effect, Effects
 from serape.independence.outcomes import Outcome
@@ -18,7 +19,6 @@ from serape.records import Records
 from serape.results.effects import DecidingEffects, effect_columns
 
 if TYPE_CHECKING:
-    from serape.data.table import Table
     from serape.results.result import Result
     from serape.search.search import Search
 
@@ -135,7 +135,7 @@ class Evidence:
             gather,
             target,
             None if table is None else test.rows,
-            () if table is None else _Levels(table),
+            () if table is None else LevelCounts(table),
             DecidingEffects(len(test.variables), test, target),
         )
 
@@ -313,22 +313,6 @@ class Evidence:
             names, lambda: (columns, given, events, separating), int(content["target"]), rows and int(rows), levels,
             DecidingEffects.from_dict(content, len(names)),
         )  # fmt: skip
-
-
-class _Levels(Sequence[int]):
-    """The numbers of levels of a table's columns, looked up on use."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
-    def __len__(self) -> int:
-        return len(self._table.names)
-
-    def __getitem__(self, k: Any) -> Any:
-        return self._table.levels(k)
-
-    def __iter__(self) -> Iterator[int]:
-        return map(self._table.levels, range(len(self)))
 
 
 def _in_words(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,10 +13,12 @@ from numpy.typing import NDArray
 from serape.errors import OptionError, suggestion
 from serape.independence.outcomes import Floats
 from serape.records import Records
+from serape.results.displayed import Displayed
+from serape.results.explanation import p_text
 
 
-@dataclass(frozen=True)
-class Pairs:
+@dataclass(frozen=True, repr=False)
+class Pairs(Displayed):
     """For every variable, the number of dependent variables and the strongest of them."""
 
     variables: tuple[str, ...]
@@ -29,6 +32,21 @@ class Pairs:
     """By variable, a row: the positions of its strongest partners, the strongest first, then −1."""
     log_p: Floats = field(repr=False)
     """The logarithms of their p-values."""
+
+    notes = ()
+
+    @property
+    def title(self) -> str:
+        """The question, in words."""
+        return f"{self.tests:,} pairs of {len(self.variables):,} variables, by {self.test} at alpha {self.alpha:g}"
+
+    def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
+        found = [self.records[k] for k in range(min(max_rows, len(self.variables)))]
+        rows = [[row["variable"], f"{row['dependents']:,}", row["strongest"], p_text(row["log_p"])] for row in found]
+        return ("variable", "dependents", "strongest", "p"), rows, len(self.variables)
+
+    def __str__(self) -> str:
+        return self.title
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -47,7 +65,7 @@ class Pairs:
             }
         )
 
-    @property
+    @cached_property
     def records(self) -> Records:
         """For every variable its number of dependents and its strongest partner: a table for any dataframe library."""
         first = self.indices[:, 0] if self.indices.shape[1] else np.full(len(self.variables), -1)

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from serape.independence.effects import size_text
+from serape.markup import MAX_TEXT, shown
 from serape.results.explanation import p_text
 from serape.results.lines import Lines
 from serape.results.report.calls import blanket_calls
 from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
-from serape.results.report.page import MAX_TEXT, Cell, Grid, Name, Page, Words, listed, shown
+from serape.results.report.data import data_grid
+from serape.results.report.page import Cell, Grid, Name, Page, Words, listed
 
 if TYPE_CHECKING:
     from serape.results.result import Result
@@ -90,6 +92,7 @@ def blanket_page(found: Result) -> Page:
                  [_row(found, name, _ROLE[kinds[name]], rows[name], names) for name in inside]),
             Grid("outside", "Excluded variables", _excluded_about(len(outside), len(excluded)), _COLUMNS, _NUMBERS,
                  [_row(found, name, _excluded_role(found, name), rows[name], names) for name in excluded]),
+            *data_grid(found.data, [found.target, *inside, *excluded]),
         ),
         budget=found.tests_by_size,
         budget_about=budget_about(found.tests, found.skipped, found.tests_by_size),

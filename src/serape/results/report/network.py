@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from serape.independence.effects import size_text
+from serape.markup import shown
 from serape.results.effects import edge_effect
 from serape.results.explanation import p_text
 from serape.results.layout import Edge, lay_out
 from serape.results.lines import Lines
 from serape.results.report.calls import structure_calls
 from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
-from serape.results.report.page import Cell, Grid, Page, Words, listed, shown
+from serape.results.report.data import data_grid
+from serape.results.report.page import Cell, Grid, Page, Words, listed
 
 if TYPE_CHECKING:
     from serape.results.structure import Structure
@@ -89,7 +91,7 @@ def network_page(found: Structure) -> Page:
             ],
             "label": f"Graph of {len(inside):,} variables" if full else "Graph around the chosen variable",
         },
-        grids=[_edge_grid(found, edges, names)],
+        grids=[_edge_grid(found, edges, names), *data_grid(found.data, inside)],
         budget=found.tests_by_size,
         budget_about=budget_about(found.tests, found.skipped, found.tests_by_size)
         if found.test is not None

@@ -1,0 +1,25 @@
+"""`serape describe`: what is in a file."""
+
+from __future__ import annotations
+
+import typer
+
+import serape
+from serape.cli.base import command
+from serape.cli.data_options import DataOptions
+from serape.cli.options import AsJson, OptionalTarget
+from serape.cli.show import show_description
+
+
+@command(
+    "describe",
+    "serape describe patients.csv",
+    "serape describe patients.csv --target HeartDisease --json > described.json",
+)
+def describe(data: DataOptions, target: OptionalTarget = None, as_json: AsJson = False) -> None:
+    """Describe a file: the kind of every column and why, what is odd, and what a search would choose."""
+    found = serape.describe(data.source, target, **data.arguments())
+    if as_json:
+        typer.echo(found.to_json(), nl=False)
+    else:
+        show_description(found)

@@ -1,0 +1,224 @@
+"""The result of `describe`: the columns of a table, what is odd about them, and what "auto" would be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from serape.data.degenerate import NameGroups
+from serape.data.kinds import Kind
+from serape.data.notes import has_sparse_levels
+from serape.data.table import Table
+from serape.records import Records
+from serape.results.displayed import Displayed
+from serape.results.result import json_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = "serape-description-1"
+COLUMN_HEADS = ("variable", "kind", "levels", "missing", "about")
+_MAX_LEVELS = 3  # named among a column's values
+_MAX_LETTERS = 20
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """A column: its kind and why, the number of levels, missing values, and what is odd about it."""
+
+    variable: str
+    kind: Kind | Literal["empty"]
+    """Its kind; "empty" if it has no values."""
+    why: str
+    used_as: str
+    """categories, numbers, or nothing."""
+    levels: int
+    """The number of levels; 0 for numbers."""
+    missing: int
+    """The number of rows in which the value is missing."""
+    values: str
+    """The most frequent levels, or the range."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def cells(self) -> list[str]:
+        """The column as a row of a table of `COLUMN_HEADS`."""
+        return [self.variable, self.kind, f"{self.levels or ''}", f"{self.missing or ''}", self.about]
+
+    @property
+    def about(self) -> str:
+        """Why it is of its kind, its values, and the remarks, in one line."""
+        return "; ".join(filter(None, (f"{self.why}: {self.values}" if self.values else self.why, *self.remarks)))
+
+
+@dataclass(frozen=True)
+class AutomaticChoice:
+    """What "auto" means for a question about the table."""
+
+    question: str
+    algorithm: str
+    test: str | None
+    """None if a score is used in place of tests."""
+    alpha: float | None
+    fdr: float | None
+    fdr_method: str | None
+    max_conditioning: int | None
+    score: str | None = None
+
+    def __str__(self) -> str:
+        if self.test is None:
+            return f"{self.question}: {self.algorithm} by the score {self.score}"
+        bound = "any size" if self.max_conditioning is None else f"at most {self.max_conditioning}"
+        rate = "" if self.fdr is None else f", false discovery rate {self.fdr:g} ({self.fdr_method})"
+        score = "" if self.score is None else f", score {self.score}"
+        return (
+            f"{self.question}: {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate}, "
+            f"conditioning sets of {bound}{score}"
+        )
+
+
+@dataclass(frozen=True)
+class NearlyDetermined:
+    """A column that another tells nearly exactly."""
+
+    variable: str
+    by: str
+    left: float
+    """The share of the variable that the other leaves open: of the errors in guessing its level, or of the variance of
+    its ranks."""
+
+
+@dataclass(frozen=True, repr=False)
+class Description(Displayed):
+    """The columns of a table, what is odd about them, and what the automatic choice would be."""
+
+    rows: int
+    complete_rows: int
+    """The number of rows without missing values."""
+    target: str | None
+    columns: tuple[ColumnFacts, ...] = field(repr=False)
+    empty: tuple[str, ...]
+    """Columns without any value."""
+    constant: tuple[str, ...]
+    """Columns of one value."""
+    identifiers: tuple[str, ...]
+    dates: tuple[str, ...]
+    duplicates: NameGroups
+    """Groups of columns that are equal, whatever their levels are called."""
+    rescaled: NameGroups
+    """Groups of numbers that are equal up to scale and shift."""
+    determined: tuple[NearlyDetermined, ...]
+    """Columns that another tells nearly exactly; duplicates are left out."""
+    copies: tuple[str, ...]
+    """Copies of the target in other units."""
+    leaks: tuple[str, ...]
+    """Columns that alone tell the target nearly exactly."""
+    choices: tuple[AutomaticChoice, ...]
+    """What "auto" means for questions about the table."""
+    notes: tuple[str, ...]
+    """What was found, and what was not looked for because there are too many columns."""
+
+    @cached_property
+    def records(self) -> Records:
+        """A row for every column: a table for any dataframe library."""
+        rows = [asdict(column) | {"remarks": "; ".join(column.remarks)} for column in self.columns]
+        return Records({name: [row[name] for row in rows] for name in ColumnFacts.__dataclass_fields__})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas frame with a row for every column."""
+        return self.records.to_pandas()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description as plain dicts, lists, text and numbers."""
+        return {"format": FORMAT, **asdict(self)}
+
+    def to_json(self) -> str:
+        """Return the description as JSON."""
+        return json_text(self)
+
+    @property
+    def title(self) -> str:
+        """The number of rows and columns."""
+        about = "" if self.target is None else f", target {self.target}"
+        return f"{self.rows:,} rows and {len(self.columns):,} column{'' if len(self.columns) == 1 else 's'}{about}"
+
+    def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
+        return COLUMN_HEADS, [column.cells for column in self.columns[:max_rows]], len(self.columns)
+
+    def _how(self) -> Sequence[str]:
+        return [f'"auto" for {choice}' for choice in self.choices]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        table = [f"  {line}" for line in repr(self.records).splitlines()]
+        more = [f"  {line}" for line in self._how()]
+        return "\n".join([self.title, *table, *more, *(f"  note: {note}" for note in self.notes)])
+
+
+def column_facts(table: Table, position: int, remarks: Collection[str] = ()) -> ColumnFacts:
+    """Return what a table knows about a column; `remarks` are added to those about the column alone."""
+    variable = table.variables[table.names[position]]
+    missing = int(table.missing[position].sum()) if position in table.missing else 0
+    levels = table.levels(position)
+    own = []
+    if table.is_constant(position):
+        own.append("constant")
+    if variable.kind != "identifier" and has_sparse_levels(table, position):
+        own.append("few rows per level")
+    used_as = "nothing" if variable.kind == "identifier" else "categories" if levels else "numbers"
+    values = _values(table, position, variable.kind)
+    return ColumnFacts(
+        variable.name, variable.kind, variable.reason, used_as, levels, missing, values, (*own, *remarks)
+    )
+
+
+def empty_column(name: str, rows: int) -> ColumnFacts:
+    """Return a column without any value."""
+    return ColumnFacts(name, "empty", "no values", "nothing", 0, rows, "")
+
+
+# --- internal --------------------------------------------------------------------------------------------------------
+
+
+def _values(table: Table, position: int, kind: Kind) -> str:
+    """Return the most frequent levels with their shares, or the range of numbers or dates."""
+    present = ~table.missing[position] if position in table.missing else np.ones(table.rows, bool)
+    if kind == "identifier":
+        first = table.part([position], np.flatnonzero(present)[:_MAX_LEVELS]).column(0)
+        return f"{', '.join(map(_level, first.tolist()))}, …"
+    levels = table.column_levels(position)
+    numbers = table.codes(position)[present] if table.levels(position) else table.numbers(position)[present]
+    if not levels:
+        show = _date if kind == "date" else _number
+        low, high = float(numbers.min()), float(numbers.max())
+        if low == high:
+            return show(low)
+        return f"{show(low)} to {show(high)}, median {show(float(np.median(numbers)))}"
+    counts = np.bincount(numbers.astype(np.int64), minlength=len(levels))
+    order = np.argsort(-counts, kind="stable")[:_MAX_LEVELS].tolist()
+    shares = [f"{_level(levels[k])} ({_share(counts[k] / len(numbers))})" for k in order]
+    return ", ".join([*shares, *["…"] * (len(levels) > _MAX_LEVELS)])
+
+
+def _level(level: Any) -> str:
+    text = "missing" if level is None else _number(level) if isinstance(level, float) else str(level)
+    return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}…"
+
+
+def _share(share: float) -> str:
+    return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _date(days: float) -> str:
+    return str(np.datetime64(0, "D") + np.timedelta64(math.floor(days), "D"))
