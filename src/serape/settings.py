@@ -7,91 +7,28 @@ command line are generated from the fields or tested against them. A new setting
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from serape.errors import InputTypeError, OptionError, is_integer, suggestion
+from serape.checks import (
+    check_alpha,
+    check_max_conditioning,
+    check_members,
+    check_min_effect,
+    check_missing,
+    check_random_state,
+    is_auto,
+    thread_count,
+)
+from serape.errors import OptionError, is_integer, suggestion
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback, check_progress
-from serape.types import DofRule, FdrMethod, LocalAlgorithm, Missing, MissingRules, Reliability, Variables, WeightKind
-
-MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
-MAX_SIZE = 2**31
-"""Sizes of conditioning sets and numbers of threads are smaller than this."""
+from serape.types import DofRule, FdrMethod, LocalAlgorithm, MissingRules, Reliability, Variables, WeightKind
 
 Question = TypeVar("Question", bound=Callable[..., Any])
-
-
-# --- checks ----------------------------------------------------------------------------------------------------------
-
-
-def check_alpha(alpha: Any, name: str = "alpha") -> None:
-    """Refuse a value that is not a significance level."""
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
-        raise OptionError(f"{name} must be between 0 and 1, not {alpha!r:.60}")
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
-
-
-def check_max_conditioning(size: Any, *words: str) -> None:
-    """Refuse a value that is neither None, one of the words, nor a size of conditioning sets."""
-    if size is None or (isinstance(size, str) and size in words):
-        return
-    if not is_integer(size) or not 0 <= size < MAX_SIZE:
-        raise OptionError(f"max_conditioning must be a whole number, 0 or more, not {size!r:.60}")
-
-
-def check_min_effect(bits: Any) -> None:
-    """Refuse a value that is neither None nor a number of bits."""
-    if bits is None:
-        return
-    if isinstance(bits, bool) or not isinstance(bits, int | float | np.number) or not 0 <= bits < float("inf"):
-        raise OptionError(f"min_effect must be a number of bits, 0 or more, or None, not {bits!r:.60}")
-
-
-def check_random_state(random_state: Any) -> None:
-    """Refuse a value that is not a seed."""
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return
-    if not is_integer(random_state) or random_state < 0:
-        raise OptionError(
-            f"random_state must be a whole number, 0 or more, not {random_state!r:.60} (--seed on the command line)"
-        )
-
-
-def check_missing(missing: Any) -> None:
-    """Refuse a value that is neither a rule for missing values nor a dict of such rules by column."""
-    for rule in missing.values() if isinstance(missing, Mapping) else (missing,):
-        if not isinstance(rule, str) or rule not in MISSING_RULES:
-            raise OptionError(f"missing={rule!r:.60} is not known; use one of {', '.join(map(repr, MISSING_RULES))}")
-
-
-def thread_count(n_jobs: Any) -> int:
-    """Return the number of threads for `n_jobs`; None is one."""
-    if n_jobs is None:
-        return 1
-    if not is_integer(n_jobs) or (n_jobs < 1 and n_jobs != -1) or n_jobs >= MAX_SIZE:
-        raise OptionError(
-            f"n_jobs must be 1 or more, or -1 for all cores, not {n_jobs!r:.60} (--jobs on the command line)"
-        )
-    if n_jobs > 0:
-        return int(n_jobs)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _check_members(name: str, members: Any) -> None:
-    if type(members) is tuple:
-        return
-    groups = members.values() if isinstance(members, Mapping) else (members,)
-    for group in groups:
-        if isinstance(group, str) or not isinstance(group, Collection):
-            raise InputTypeError(f"{name} must be a list of variables, or a dict of lists by target, not {group!r:.60}")
 
 
 # --- settings --------------------------------------------------------------------------------------------------------
@@ -174,9 +111,9 @@ class SearchSettings:
     )
 
     def __post_init__(self) -> None:
-        if not _is_auto(self.alpha):
+        if not is_auto(self.alpha):
             check_alpha(self.alpha)
-        if self.fdr is not None and not _is_auto(self.fdr):
+        if self.fdr is not None and not is_auto(self.fdr):
             check_alpha(self.fdr, "fdr")
         if self.fdr_method not in ("auto", "bh", "by", "adaptive"):
             raise OptionError(f"fdr_method={self.fdr_method!r:.60} is not known; use 'bh' or 'by'")
@@ -190,7 +127,7 @@ class SearchSettings:
         if self.reliability not in ("auto", "dof", "cells", None):
             raise OptionError(f"reliability={self.reliability!r} is not known; use 'auto', 'dof', 'cells' or None")
         for name in ("known_members", "forbidden_members"):
-            _check_members(name, getattr(self, name))
+            check_members(name, getattr(self, name))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -299,7 +236,7 @@ class RunSettings:
         thread_count(self.n_jobs)
         check_progress(self.progress)
         seconds = self.max_seconds
-        if not (seconds is None or _is_auto(seconds)) and (
+        if not (seconds is None or is_auto(seconds)) and (
             isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number) or not seconds > 0
         ):
             raise OptionError(f"max_seconds must be a number above 0, not {seconds!r:.60}")
@@ -309,7 +246,7 @@ class RunSettings:
     @property
     def bounded(self) -> bool:
         """Whether the caller bounds the time or the number of tests."""
-        return self.max_tests is not None or not (self.max_seconds is None or _is_auto(self.max_seconds))
+        return self.max_tests is not None or not (self.max_seconds is None or is_auto(self.max_seconds))
 
     @property
     def threads(self) -> int:

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 import serape
+from serape.checks import MISSING_RULES
 from serape.cli.values import kind_entry
 from serape.data.kinds import KINDS
 from serape.data.missing import OTHERS
 from serape.data.reading.text import column_names, has_text_name
 from serape.errors import OptionError, SerapeError
-from serape.settings import MISSING_RULES
 
 _DATA = "Data"
 _FILE = "Text files"

@@ -15,6 +15,7 @@ from rich.progress import MofNCompleteColumn
 from rich.progress import Progress as Bar
 
 import serape
+from serape.checks import thread_count
 from serape.cli.base import command
 from serape.cli.options import AsJson, Jobs, check_files, complete_network, read_network
 from serape.cli.show import console, print_grid, print_json, print_line, show_result
@@ -23,7 +24,6 @@ from serape.data.writing import write_csv, write_table
 from serape.errors import DataError, OptionError
 from serape.names import match, unknown
 from serape.networks import bundled_networks
-from serape.settings import thread_count
 
 
 @command("algorithms", "serape algorithms", "serape algorithms --json")

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from serape._keywords import Keywords
+from serape.checks import check_alpha
 from serape.errors import InputTypeError, OptionError
 from serape.independence import table_of
 from serape.parallel.map import parallel_map
@@ -18,7 +19,7 @@ from serape.progress import ProgressCallback
 from serape.questions.query import Query
 from serape.results.alpha_path import AlphaPath
 from serape.results.result import Result
-from serape.settings import Settings, check_alpha, question, refuse
+from serape.settings import Settings, question, refuse
 from serape.types import Finds, LocalAlgorithm
 
 ALPHAS: tuple[float, ...] = tuple(float(f"{alpha:.3g}") for alpha in np.geomspace(1e-10, 0.2, 25))

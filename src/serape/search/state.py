@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.checks import check_alpha, check_max_conditioning, check_random_state
 from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import Outcome, Tally, as_positions
 from serape.independence.screens import ScreenResult
@@ -27,7 +28,6 @@ from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
 from serape.search.recorder import Recorder
 from serape.search.separations import Separations
 from serape.search.unreliable import Unreliable
-from serape.settings import check_alpha, check_max_conditioning, check_random_state
 
 Positions = NDArray[np.uint32]
 Candidates = Sequence[int] | Positions
