@@ -186,7 +186,11 @@ def _print(
     if output is not None:
         found.save(output)
     if as_json:
-        more = {} if comparison is None else {"comparison": asdict(comparison)}
+        more = (
+            {}
+            if comparison is None
+            else {"comparison": {**asdict(comparison), "half_directed": comparison.half_directed}}
+        )
         print_json({**found.to_dict(), **more})
     else:
         show_structure(found, comparison)
