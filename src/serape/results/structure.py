@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
 
+from serape.bridges import as_networkx
 from serape.data.provenance import Provenance
 from serape.data.table import Table
-from serape.errors import DataError
+from serape.errors import DataError, OptionError
 from serape.files import atomic_write
+from serape.formats import SUFFIXES, bnlearn_text, dagitty_text, dot_text, graphml_text
 from serape.knowledge import Knowledge
+from serape.names import unknown
 from serape.networks import Network
 from serape.networks.fitting import fit
 from serape.records import Records
@@ -94,10 +97,8 @@ class Structure(Displayed):
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
         """Every edge once: arcs from parent to child, undirected edges in the order of the variables."""
-        if not isinstance(self.graph, nx.DiGraph):
-            return tuple(self.graph.edges)
-        open_edges = set(undirected_edges(self.graph))
-        return tuple((a, b) for a, b in self.graph.edges if not self.graph.has_edge(b, a) or (a, b) in open_edges)
+        found = {*arcs_of(self.graph), *undirected_edges(self.graph)}
+        return tuple(edge for edge in self.graph.edges if edge in found)
 
     @property
     def evidence(self) -> Records:
@@ -119,12 +120,13 @@ class Structure(Displayed):
                 del columns[name]
         return Records(columns)
 
-    def compare(self, truth: nx.DiGraph[Any] | Network) -> GraphComparison:
+    def compare(self, truth: Any) -> GraphComparison:
         """Compare the class with that of the true graph: structural Hamming distance, precision and recall.
 
-        Knowledge that was used is also applied to the class of the truth.
+        The truth is a `networkx.DiGraph`, a `Network`, or a graph of causal-learn, pgmpy or pyAgrum. Knowledge that was
+        used is also applied to its class.
         """
-        return compare_graphs(self.graph, truth, self._knowledge)
+        return compare_graphs(self.graph, as_networkx(truth), self._knowledge)
 
     @property
     def cpdag(self) -> nx.DiGraph[str]:
@@ -171,15 +173,13 @@ class Structure(Displayed):
         parents = {names[y]: [names[x] for x in sorted(xs)] for y, xs in enumerate(above)}
         return fit(self.table, parents, equivalent_sample_size)
 
-    def plot(
-        self, path: str | os.PathLike[str] | None = None, truth: nx.DiGraph[Any] | Network | None = None
-    ) -> Figure:
+    def plot(self, path: str | os.PathLike[str] | None = None, truth: Any = None) -> Figure:
         """Draw the graph, and write it to a file (.png, .svg, .pdf) if `path` is given.
 
         With the true graph, the picture shows how the classes differ, as `compare` counts it.
         """
         graph: nx.Graph[Any] = self.graph
-        true = truth.graph if isinstance(truth, Network) else truth
+        true = truth.graph if isinstance(truth, Network) else as_networkx(truth)
         if true is not None and isinstance(graph, nx.DiGraph):
             own, true = compared_classes(graph, true, self._knowledge)
             graph = with_evidence(own, graph)
@@ -239,8 +239,68 @@ class Structure(Displayed):
         return json.dumps(finite(self.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the structure as JSON. If writing fails, an old file is unchanged."""
-        atomic_write(Path(path), self.json())
+        """Write the structure in the format of the file's ending. If writing fails, an old file is unchanged.
+
+        The endings are .dot or .gv (Graphviz), .graphml, .dagitty and .bnlearn. All other files are JSON, which
+        `serape.load_structure` reads.
+        """
+        atomic_write(Path(path), self.text(SUFFIXES.get(Path(path).suffix.lower(), "json")))
+
+    def text(self, format_: str) -> str:
+        """Return the structure as text in a format: "json", "dot", "graphml", "dagitty" or "bnlearn"."""
+        formats: dict[str, Callable[[], str]] = {
+            "json": self.json,
+            "dot": self.to_dot,
+            "graphml": self.to_graphml,
+            "dagitty": self.to_dagitty,
+            "bnlearn": self.to_bnlearn,
+        }
+        if format_ not in formats:
+            raise OptionError(unknown("format", format_, formats))
+        return formats[format_]()
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT; undirected edges have no arrowhead."""
+        return dot_text(self.graph, title=self.title)
+
+    def to_graphml(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the graph and its evidence in GraphML, and write it to a file if `path` is given.
+
+        An undirected edge of a network is present in both directions, with the attribute `directed` false.
+        """
+        text = graphml_text(self.graph)
+        if path is not None:
+            atomic_write(Path(path), text)
+        return text
+
+    def to_dagitty(self) -> str:
+        """Return the graph as text for DAGitty: a `dag` if all edges are directed, otherwise a `pdag`."""
+        return dagitty_text(self.graph)
+
+    def to_bnlearn(self) -> str:
+        """Return a member of the class as bnlearn's model string, for `model2network`."""
+        dag = self.dag
+        if dag is None:
+            raise DataError("the arcs contradict each other, so the class has no member; bnlearn's string needs one")
+        return bnlearn_text(dag)
+
+    def to_pgmpy(self) -> Any:
+        """Return the class as a `pgmpy.base.PDAG`; for a fitted model see `serape.bridges.pgmpy`."""
+        from serape.bridges.pgmpy import export_graph
+
+        return export_graph(self.graph)
+
+    def to_pyagrum(self) -> Any:
+        """Return the class as a `pyagrum.PDAG`, whose nodes are the positions of the variables."""
+        from serape.bridges.pyagrum import export_graph
+
+        return export_graph(self.graph)
+
+    def to_causal_learn(self) -> Any:
+        """Return the class as a `causallearn.graph.GeneralGraph.GeneralGraph`."""
+        from serape.bridges.causal_learn import export_graph
+
+        return export_graph(self.graph)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report to an HTML file: graph, edges, number of tests, and how to reproduce the structure.

@@ -10,8 +10,10 @@ def arcs_of(graph: nx.Graph[str]) -> list[tuple[str, str]]:
     return [(a, b) for a, b in graph.edges if graph.is_directed() and not graph.has_edge(b, a)]
 
 
-def undirected_edges(graph: nx.DiGraph[str]) -> list[tuple[str, str]]:
-    """Return the undirected edges of such a graph, once each, in the order of the nodes."""
+def undirected_edges(graph: nx.Graph[str]) -> list[tuple[str, str]]:
+    """Return the undirected edges of such a graph, once each, in the order of the nodes; all edges of a skeleton."""
+    if not graph.is_directed():
+        return list(graph.edges)
     index = {name: k for k, name in enumerate(graph)}
     return [(a, b) for a, b in graph.edges if graph.has_edge(b, a) and index[a] < index[b]]
 
