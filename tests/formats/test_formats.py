@@ -50,6 +50,12 @@ class TestGraphml:
         with pytest.raises(serape.DataError, match=r"'a\\x01' has the character '\\x01', which XML cannot hold"):
             graphml_text(nx.Graph([("a\x01", "b")]))
 
+    def test_a_blanket(self) -> None:
+        found = serape.markov_blanket(serape.load_network("asia").sample(2000, 1), "either", "iamb")
+        dot = found.to_dot()
+        assert '"either" [style="rounded,filled"' in dot
+        assert dot.count(" -- ") == len(found.blanket) > 0
+
 
 def test_dagitty() -> None:
     assert dagitty_text(MIXED) == 'pdag {\n"a b"\n"c"\n"d"\n"alone"\n"c" -> "d"\n"a b" -- "c"\n}\n'
