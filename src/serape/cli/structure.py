@@ -160,7 +160,7 @@ def skeleton(
     "serape network patients.csv --algorithm mmhc --picture net.png --bif net.bif",
     "serape network patients.csv --algorithm ges --score bic --report net.html",
     "serape sample alarm --rows 5000 | serape network - --truth alarm",
-    "serape network patients.csv --format dot | dot -Tsvg -o net.svg",
+    "serape network patients.csv --format dot > net.dot",
 )
 def network(
     data: DataOptions,
