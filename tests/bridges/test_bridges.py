@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import warnings
 from pathlib import Path
 from typing import Any
@@ -195,3 +196,12 @@ def test_dot_is_read_by_pydot() -> None:
     assert len(read.get_edges()) == 4
     assert sum(edge.get("dir") == "none" for edge in read.get_edges()) == 1
     assert len([node for node in read.get_nodes() if node.get_name() != "node"]) == len(graph)
+
+
+def test_the_example_searches_on_with_causal_learn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("causallearn")
+    monkeypatch.setattr("sys.argv", ["prescreen.py", "causal-learn"])
+    runpy.run_path(str(Path(__file__).parents[2] / "examples" / "prescreen.py"), run_name="__main__")
+    assert capsys.readouterr().out.count("→") > 5
