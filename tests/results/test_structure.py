@@ -116,6 +116,7 @@ class TestClass:
         found = serape.network(serape.load_network("asia").sample(5000, 1), "tabu", score="k2")
         assert found.directed
         assert 0 < len(found.reversible) < len(found.edges)
+        assert f"{len(found.edges) - len(found.reversible)} of {len(found.edges)} directions are decided" in found.title
         assert any(f"directs {len(found.reversible)} of {len(found.edges)} edges" in note for note in found.notes)
 
     def test_the_member_does_not_depend_on_the_order_of_columns(self) -> None:

@@ -92,7 +92,7 @@ class Structure(Displayed):
     @property
     def directed(self) -> bool:
         """Whether every edge has a direction."""
-        return isinstance(self.graph, nx.DiGraph) and self.decided == len(self.edges)
+        return isinstance(self.graph, nx.DiGraph) and not undirected_edges(self.graph)
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
@@ -148,8 +148,8 @@ class Structure(Displayed):
 
     @property
     def decided(self) -> int:
-        """The number of edges that have a direction."""
-        return len(arcs_of(self.graph))
+        """The number of edges whose direction data or knowledge decide."""
+        return 0 if self.finds == "skeleton" else len(self.edges) - len(self.reversible)
 
     @property
     def dag(self) -> nx.DiGraph[str] | None:
