@@ -9,13 +9,23 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test core-test bench bench-quick bench-kernels fuzz oracle corpus lint format stubs docs clean
+.PHONY: demo test test-bridges core-test bench bench-quick bench-kernels fuzz oracle corpus lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo --out build/demo
 
 test: $(VENV)/test.ready
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 -q
+
+# Graphs, networks and knowledge to and from the other packages, which are installed into a folder of their own.
+BRIDGES := .venv-peers/bridges
+test-bridges: $(VENV)/test.ready $(BRIDGES)/ready
+	@PYTHONPATH=$(BRIDGES) $(BIN)/python -m pytest -q tests/bridges
+
+$(BRIDGES)/ready: tests/bridges/requirements.txt $(VENV)/bin/python
+	@echo "Installing causal-learn, pgmpy and pyAgrum into $(BRIDGES) …"
+	@rm -rf $(BRIDGES)
+	@$(BIN)/python -m pip install -q --target $(BRIDGES) -r $< && touch $@
 
 # SANITIZE=address,undefined or SANITIZE=thread builds with these sanitizers.
 CORE_TEST_BUILD := build/core-test$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))

@@ -17,7 +17,8 @@ def main() -> None:
         print(f"{algorithm}: {network.compare(truth)}")
 
     learnt = found["mmhc"]
-    print("\nevidence for an arc:", learnt.evidence[0])
+    print(f"\n{learnt.title}; not decided:", ", ".join(f"{a} – {b}" for a, b in learnt.reversible))
+    print("evidence for an edge:", learnt.evidence[0])
     serape.write_bif(learnt.fit(), "alarm-learnt.bif")  # with probabilities estimated from the rows
     again = serape.read_bif("alarm-learnt.bif")
     print("\nblanket of HR in the learnt network:", ", ".join(sorted(again.markov_blanket("HR"))))

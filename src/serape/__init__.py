@@ -41,8 +41,9 @@ from serape.results.false_selections import FalseSelections
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.pairs import Pairs
 from serape.results.result import Result, load_result
+from serape.results.saved_structure import load_structure
 from serape.results.stability import Stability
-from serape.results.structure import Structure, load_structure
+from serape.results.structure import Structure
 from serape.search import Search
 from serape.structure.registry import algorithms
 from serape.structure.scores import Score

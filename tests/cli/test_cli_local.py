@@ -1,6 +1,7 @@
 """serape blanket and neighbours: results on stdout, everything else on stderr, exit codes that mean something."""
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -241,3 +242,17 @@ def test_control_c_prints_what_was_found(tmp_path: Path) -> None:
     assert "Markov blanket of x0: 1 variable" in out
     assert "not complete: this is the result so far" in out
     assert "Traceback" not in err
+
+
+def test_json_has_records_with_names_and_p(capsys: pytest.CaptureFixture[str], patients: str) -> None:
+    code, out, _ = run(capsys, "blanket", patients, "-t", "HeartDisease", "--json")
+    assert code == 0
+    found = serape.markov_blanket(patients, "HeartDisease")
+    records = {row["variable"]: row for row in json.loads(out)["records"]}
+    assert [name for name, row in records.items() if row["included"]] == list(found.blanket)
+    for name, row in records.items():
+        why = found.explain(name)
+        assert row["given"] == (None if why.given is None else list(why.given))
+        assert row["separating_set"] == (None if why.separating_set is None else list(why.separating_set))
+        assert row["p"] == pytest.approx(math.exp(why.log_p))
+        assert row["reliable"] is why.reliable

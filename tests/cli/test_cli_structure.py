@@ -113,3 +113,43 @@ def test_a_false_discovery_rate(capsys: pytest.CaptureFixture[str], asia: str) -
     code, _, err = run(capsys, "network", asia, "--algorithm", "ges", "--fdr", "0.1")
     assert code == 2
     assert "uses a score, not tests, so fdr=0.1 has no effect" in err
+
+
+class TestFormats:
+    def test_printed_and_saved(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
+        for command in (("network", "--algorithm", "tabu"), ("skeleton",), ("region", "-t", "either")):
+            for format_, sign in (("dot", "graph {"), ("graphml", "<graphml"), ("dagitty", "dag {")):
+                path = tmp_path / f"found.{format_}"
+                asked = (command[0], asia, *command[1:], "--format", format_, "-o", str(path))
+                code, out, err = run(capsys, *asked)
+                assert (code, err) == (0, "")
+                assert sign in out
+                assert path.read_text() == out
+        code, out, _ = run(capsys, "network", asia, "--algorithm", "tabu", "--format", "bnlearn")
+        assert code == 0
+        assert out.count("[") == 8
+        code, out, err = run(capsys, "network", asia, "--format", "dot", "--json")
+        assert (code, out) == (2, "")
+        assert "--json and --format dot exclude each other" in err
+
+    def test_directions_are_counted(self, capsys: pytest.CaptureFixture[str], asia: str, tmp_path: Path) -> None:
+        report = tmp_path / "net.html"
+        asked = ("network", asia, "--algorithm", "mmhc", "--truth", "asia", "--report", str(report))
+        _, out, _ = run(capsys, *asked)
+        expected = serape.network(asia, "mmhc")
+        assert f"{expected.directions}\n" in out
+        assert expected.directions in report.read_text()
+        assert out.count("→") == expected.decided
+        _, out, _ = run(capsys, *asked, "--json")
+        content = json.loads(out)
+        assert content["directions"] == {"decided": expected.decided, "edges": len(expected.edges)}
+        told = expected.compare(serape.load_network("asia"))
+        assert content["comparison"]["half_directed"] == told.half_directed
+
+    def test_names_replaced_in_bif_are_noted(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        path, bif = tmp_path / "odd.csv", tmp_path / "odd.bif"
+        path.write_text("my a,b\n" + "40 to 60,x\n<40,y\n" * 50)
+        code, _, err = run(capsys, "network", str(path), "--bif", str(bif))
+        assert code == 0
+        assert "names that other programs cannot read are written in another way" in err
+        assert serape.read_bif(bif).levels("my a") == ("40 to 60", "<40")

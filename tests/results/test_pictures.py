@@ -212,17 +212,17 @@ def test_truth() -> None:
     figure = draw_graph(found, truth=truth)
     drawn = arrows(figure)
     colours = {edge: to_hex(arrow.get_edgecolor()) for edge, arrow in drawn.items()}
-    red, grey, own = "#c8102e", "#8c8c8c", "#20303f"
+    red, grey, own, blue = "#c8102e", "#8c8c8c", "#20303f", "#0072b2"
     assert colours == {
         ("a", "b"): own,
         ("b", "c"): red,  # reversed in the truth
-        ("c", "d"): own,  # undirected: nothing wrong
+        ("c", "d"): blue,  # directed in the truth only
         ("a", "d"): red,
         ("d", "e"): red,
         ("e", "f"): grey,
     }
     styles = {edge: str(arrow.get_linestyle()) for edge, arrow in drawn.items()}
-    assert len({styles["a", "d"], styles["b", "c"], styles["e", "f"]}) == 3
+    assert len({styles["a", "d"], styles["b", "c"], styles["c", "d"], styles["e", "f"]}) == 4
     assert styles["b", "c"] == styles["d", "e"]
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert len(crosses) == 1
@@ -230,6 +230,7 @@ def test_truth() -> None:
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [
         "in the truth too",
+        "directed in one graph only",
         "not in the truth",
         "reversed in the truth",
         "in the truth only",

@@ -78,6 +78,19 @@ Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Also save the result as JSON to this file.", rich_help_panel=_OUTPUT),
 ]
+GraphOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Also save the result to this file: .dot, .graphml, .dagitty, .bnlearn, or JSON.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+Format = Annotated[
+    Literal["table", "json", "dot", "graphml", "dagitty", "bnlearn"],
+    typer.Option("--format", help="What to print.", rich_help_panel=_OUTPUT),
+]
 Report = Annotated[
     Path | None,
     typer.Option(

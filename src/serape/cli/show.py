@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import typer
 from rich.cells import cell_len
 from rich.console import Console
@@ -21,7 +22,7 @@ import serape
 from serape.results.charts import MAX_BARS
 from serape.results.description import COLUMN_HEADS
 from serape.results.displayed import EVIDENCE, edge_table, evidence_cells
-from serape.results.result import Result, finite, json_text
+from serape.results.result import Result, finite
 
 MIN_FOLDED = 24
 """The least width of a folded column."""
@@ -101,7 +102,7 @@ def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = Fals
     """Print a blanket or a neighbourhood, and explanations for some variables."""
     explanations = [found.explain(name) for name in explain]
     if as_json:
-        typer.echo(json_text(found), nl=False)
+        print_json({**found.to_dict(), "records": list(_records(found))})
         return
     count = len(found.members)
     print_line(f"{found.title}: {count} {'variable' if count == 1 else 'variables'}")
@@ -114,6 +115,15 @@ def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = Fals
         print_line(line.strip())
     for explanation in explanations:
         print_line(f"\n{explanation}")
+
+
+def _records(found: Result) -> Iterator[dict[str, Any]]:
+    """Return the deciding test of every variable, with names and p."""
+    for row in found.evidence:
+        why = found.explain(row["variable"])
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+        sets = {"given": why.given, "separating_set": why.separating_set}
+        yield plain | {name: None if names is None else list(names) for name, names in sets.items()}
 
 
 def show_path(found: serape.AlphaPath) -> None:

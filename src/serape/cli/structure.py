@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -15,7 +16,8 @@ from serape.cli.data_options import DataOptions
 from serape.cli.options import (
     AsJson,
     Checkpoint,
-    Output,
+    Format,
+    GraphOutput,
     Picture,
     Report,
     Rule,
@@ -29,8 +31,14 @@ from serape.cli.options import (
 from serape.cli.show import print_json, print_line, show_edges, show_structure
 from serape.errors import OptionError
 from serape.files import atomic_write
+from serape.formats import SUFFIXES, dagitty_text, dot_text, graphml_text
 from serape.results import pictures
 from serape.results.result import finite, rate_text
+
+RegionFormat = Annotated[
+    Literal["table", "json", "dot", "graphml", "dagitty"],
+    typer.Option("--format", help="What to print.", rich_help_panel="Output"),
+]
 
 
 @command(
@@ -45,7 +53,8 @@ def region(
     depth: Annotated[int, typer.Option(help="The largest number of edges between the target and a column.")] = 2,
     search: SearchOptions,
     picture: Picture = None,
-    output: Output = None,
+    output: GraphOutput = None,
+    format_: RegionFormat = "table",
     as_json: AsJson = False,
 ) -> None:
     """Find the columns within a number of edges of a column, and the edges on the way."""
@@ -53,17 +62,13 @@ def region(
     table = data.read()
 
     def show(found: Any) -> None:
-        content = {
-            **found.graph,
-            "nodes": [{"name": name, "distance": steps} for name, steps in found.nodes(data="distance")],
-            "edges": [{"from": a, "to": b, **evidence} for a, b, evidence in found.edges(data=True)],
-        }
-        if as_json:
-            print_json(content)
-        else:
+        printed = asked_format(format_, as_json)
+        if printed == "table":
             _show_region(found)
+        else:
+            typer.echo(_region_text(found, printed), nl=False)
         if output is not None:
-            atomic_write(output, json.dumps(finite(content), indent=1, allow_nan=False, default=str) + "\n")
+            atomic_write(output, _region_text(found, SUFFIXES.get(output.suffix.lower(), "json")))
         if picture is not None:
             pictures.save_picture(pictures.draw_graph(found, target=found.graph["target"]), picture)
 
@@ -76,6 +81,32 @@ def region(
         ),
         show,
     )
+
+
+def asked_format(format_: str, as_json: bool) -> str:
+    """Return the format to print; --json is short for --format json."""
+    if as_json and format_ not in ("table", "json"):
+        raise OptionError(f"--json and --format {format_} exclude each other; give one of them")
+    return "json" if as_json else format_
+
+
+def _region_text(found: Any, format_: str) -> str:
+    """Return a region as text in a format."""
+    if format_ == "dot":
+        return dot_text(found, target=found.graph["target"])
+    if format_ == "graphml":
+        return graphml_text(found)
+    if format_ == "dagitty":
+        return dagitty_text(found)
+    content = {
+        **found.graph,
+        "nodes": [{"name": name, "distance": steps} for name, steps in found.nodes(data="distance")],
+        "edges": [
+            {"from": a, "to": b, "p": math.exp(evidence["log_p"]) if "log_p" in evidence else None, **evidence}
+            for a, b, evidence in found.edges(data=True)
+        ],
+    }
+    return json.dumps(finite(content), indent=1, allow_nan=False, default=str) + "\n"
 
 
 def _show_region(found: Any) -> None:
@@ -105,8 +136,9 @@ def skeleton(
     rule: Rule = "and",
     checkpoint: Checkpoint = None,
     picture: Picture = None,
-    output: Output = None,
+    output: GraphOutput = None,
     report: Report = None,
+    format_: Format = "table",
     as_json: AsJson = False,
 ) -> None:
     """Find which columns are adjacent, without the directions of the arcs."""
@@ -119,7 +151,7 @@ def skeleton(
             checkpoint=checkpoint,
             **search.arguments(),
         ),
-        lambda found: _print(found, as_json, output, report, picture),
+        lambda found: _print(found, asked_format(format_, as_json), output, report, picture),
     )
 
 
@@ -128,6 +160,7 @@ def skeleton(
     "serape network patients.csv --algorithm mmhc --picture net.png --bif net.bif",
     "serape network patients.csv --algorithm ges --score bic --report net.html",
     "serape sample alarm --rows 5000 | serape network - --truth alarm",
+    "serape network patients.csv --format dot > net.dot",
 )
 def network(
     data: DataOptions,
@@ -142,8 +175,9 @@ def network(
         Path | None,
         typer.Option(help="Write the network with fitted probabilities to this file.", rich_help_panel="Output"),
     ] = None,
-    output: Output = None,
+    output: GraphOutput = None,
     report: Report = None,
+    format_: Format = "table",
     as_json: AsJson = False,
 ) -> None:
     """Find the network behind a table: which columns are adjacent, and the directions of the arcs."""
@@ -154,11 +188,12 @@ def network(
         raise OptionError(f"--truth {truth} and the table have different variables; both must have the same")
 
     def show(found: serape.Structure) -> None:
-        _print(found, as_json, output, report, picture, true)
+        _print(found, asked_format(format_, as_json), output, report, picture, true)
         if bif is None:
             return
         if found.complete:
-            serape.write_bif(found.fit(), bif)
+            for note in serape.write_bif(found.fit(), bif):
+                typer.echo(f"serape: {bif}: {note}", err=True)
         else:
             typer.echo(f"serape: the network is not complete, so {bif} is not written", err=True)
 
@@ -176,7 +211,7 @@ def network(
 
 def _print(
     found: serape.Structure,
-    as_json: bool,
+    format_: str,
     output: Path | None,
     report: Path | None,
     picture: Path | None,
@@ -185,11 +220,13 @@ def _print(
     comparison = None if truth is None else found.compare(truth)
     if output is not None:
         found.save(output)
-    if as_json:
-        more = {} if comparison is None else {"comparison": asdict(comparison)}
-        print_json({**found.to_dict(), **more})
-    else:
+    if format_ == "table":
         show_structure(found, comparison)
+    elif format_ == "json" and comparison is not None:
+        more = {**asdict(comparison), "half_directed": comparison.half_directed}
+        print_json({**found.to_dict(), "comparison": more})
+    else:
+        typer.echo(found.text(format_), nl=False)
     if report is not None:
         found.report(report)
     if picture is not None:

@@ -28,6 +28,8 @@ from pathlib import Path
 
 from serape.errors import DataError, OptionError
 from serape.files import atomic_write
+from serape.networks.bif_names import BifNames, restored
+from serape.networks.bif_names import portable as portable_names
 from serape.networks.bif_reader import Missing, Reader
 from serape.networks.bif_tokens import text_of
 from serape.networks.network import Network
@@ -43,34 +45,54 @@ def read_bif(path: str | os.PathLike[str], *, missing: Missing = "error") -> Net
     if missing not in ("error", "uniform"):
         raise OptionError(f"missing={missing!r} is not known; use 'error' or 'uniform'")
     path = Path(path)
-    return Reader(path, text_of(path)).network(missing)
-
-
-def write_bif(network: Network, path: str | os.PathLike[str]) -> None:
-    """Write a network as BIF, gzipped if the name ends in .gz. If writing fails, an old file is unchanged."""
-    path = Path(path)
+    text = text_of(path)
+    network = Reader(path, text).network(missing)
     try:
-        content = "".join(_blocks(network)).encode()
+        return restored(network, text)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def write_bif(network: Network, path: str | os.PathLike[str], *, portable: bool = True) -> list[str]:
+    """Write a network as BIF, gzipped if the name ends in .gz. If writing fails, an old file is unchanged.
+
+    Names that bnlearn, pgmpy or pyAgrum cannot read are replaced, and comments in the file keep the original names, so
+    that `read_bif` restores them. If `portable` is False, names are written as they are, in quotes where necessary.
+
+    Returns
+    -------
+    list of str
+        A note, if names were replaced.
+    """
+    path = Path(path)
+    names = portable_names(network) if portable else BifNames()
+    try:
+        content = "".join(_blocks(network, names)).encode()
     except UnicodeEncodeError as error:
         raise DataError(f"{error.object[error.start]!r} in a name cannot be written as UTF-8; rename it") from None
     atomic_write(path, gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content)
+    return names.notes()
 
 
-def _blocks(network: Network) -> Iterator[str]:
+def _blocks(network: Network, names: BifNames) -> Iterator[str]:
+    written = {name: _quoted(names.variables.get(name, name)) for name in network.variables}
+    levels = {
+        name: [_quoted(names.levels.get(name, {}).get(level, level)) for level in network.levels(name)]
+        for name in network.variables
+    }
     yield "network unknown {\n}\n"
+    yield from names.comments()
     for name in network.variables:
-        levels = network.levels(name)
-        yield f"variable {_quoted(name)} {{\n"
-        yield f"  type discrete [ {len(levels)} ] {{ {', '.join(map(_quoted, levels))} }};\n}}\n"
+        yield f"variable {written[name]} {{\n"
+        yield f"  type discrete [ {len(levels[name])} ] {{ {', '.join(levels[name])} }};\n}}\n"
     for name in network.variables:
         parents = network.parents(name)
         rows = (", ".join(map(repr, row)) for row in network.cpt(name).tolist())
         if not parents:
-            yield f"probability ( {_quoted(name)} ) {{\n  table {next(rows)};\n}}\n"
+            yield f"probability ( {written[name]} ) {{\n  table {next(rows)};\n}}\n"
             continue
-        yield f"probability ( {_quoted(name)} | {', '.join(map(_quoted, parents))} ) {{\n"
-        configurations = product(*([_quoted(level) for level in network.levels(parent)] for parent in parents))
-        for configuration, row in zip(configurations, rows, strict=True):
+        yield f"probability ( {written[name]} | {', '.join(written[parent] for parent in parents)} ) {{\n"
+        for configuration, row in zip(product(*(levels[parent] for parent in parents)), rows, strict=True):
             yield f"  ({', '.join(configuration)}) {row};\n"
         yield "}\n"
 

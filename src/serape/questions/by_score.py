@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from serape.data.table import Table
-from serape.errors import OptionError, abbreviate, is_integer, suggestion
+from serape.errors import DataError, OptionError, abbreviate, is_integer, suggestion
 from serape.independence import IndependenceTest
 from serape.knowledge import Knowledge
 from serape.progress import Progress, StatusLine, progress_callback
@@ -18,7 +18,8 @@ from serape.results.call import Call
 from serape.results.structure import Structure
 from serape.search import BudgetSpent
 from serape.skeletons.edges import pairs_of
-from serape.structure.graphs import PartlyDirected, some_dag
+from serape.structure.equivalence import equivalence_class, is_equivalent, member
+from serape.structure.graphs import PartlyDirected
 from serape.structure.registry import NetworkAlgorithm
 from serape.structure.scores import PermutedScore, Score, make_score
 from serape.structure.tabu import Stopped
@@ -32,14 +33,16 @@ def scored_result(
     neighbours: dict[int, set[int]] | None,
     options: dict[str, Any],
 ) -> Structure:
-    """Search for the graph with the highest score and return it; `neighbours` restrict it to a skeleton."""
+    """Search for the graph with the highest score and return its class; `neighbours` restrict it to a skeleton."""
     if run.complete:
         graph = _search_by_score(run, algorithm, score, neighbours, options)
+        if not algorithm.finds_class:
+            graph = _decided(run, graph, score)
     else:  # interrupted before: the skeleton as far as it was found
         graph = PartlyDirected(len(run.names))
         for x, y in (sorted(pair) for pair in pairs_of(neighbours or {})):
             graph.add_edge(x, y)
-    parents = some_dag(graph)
+    parents = member(graph, run.names) or []
     evidence = _score_evidence(run.names, None if query is None else query.source, score, parents)
     named = graph.to_networkx(run.names)
     for a, b, attributes in named.edges(data=True):
@@ -82,6 +85,20 @@ def _search_by_score(
     finally:
         close()
     return graph.renumbered([index[x] for x in range(n)])
+
+
+def _decided(run: Run, graph: PartlyDirected, score: Score) -> PartlyDirected:
+    """Return the class of a DAG, or the DAG if the score itself prefers some members of the class to others."""
+    knowledge = None if run.knowledge is None else run.knowledge.bind(run.names)
+    found = equivalence_class(graph.parents, knowledge)
+    undecided = len(found.edges())
+    if not undecided or is_equivalent(score, graph.parents):
+        return found
+    run.notes.append(
+        f"graphs that imply the same independences differ in score {score.name!r}: it directs {undecided:,} of "
+        f"{len(graph.arcs()):,} edges whose directions the data do not decide (see reversible)"
+    )
+    return graph
 
 
 def _score_evidence(
@@ -139,7 +156,14 @@ def check_network_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any
 
 
 def score_of(data: Any, score: str | Score, equivalent_sample_size: float) -> Score:
-    """Return the score; refuse one whose variables are not those of the data."""
+    """Return the score; refuse one that cannot use the data's columns, or whose variables are not those of the data."""
+    if isinstance(data, Table) and isinstance(score, str):
+        try:
+            data.check_categorical(f"score {score!r}", data.searched)
+        except DataError as error:
+            raise DataError(
+                f"{error}; or use algorithm='hiton-pc' or 'pc-stable', which use tests and take columns of any kind"
+            ) from None
     made = make_score(data, score, equivalent_sample_size)
     if isinstance(score, Score) and data is not score:
         names = data.variables if isinstance(data, Score) else Table(data).names

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-import networkx as nx
-
 from serape.data.table import Table
-from serape.knowledge import BoundKnowledge
 from serape.progress import ProgressCallback
 from serape.questions.draws import Draws, Found
 from serape.questions.run import StructureQuery, source_notes
 from serape.results.edge_stability import EdgeStability
 from serape.results.structure import Structure
 from serape.settings import RunSettings
-from serape.structure.graphs import PartlyDirected, cpdag, meek
+from serape.structure.mixed_edges import arcs_of
 from serape.types import FindsEdges
 
 
@@ -23,7 +20,7 @@ def stability_of_edges(draws: Draws, finds: FindsEdges, query: StructureQuery, s
     """Search every draw, and count the edges."""
 
     def ask(sample: Table, watch: ProgressCallback) -> Found:
-        return _found(query.ask(sample, replace(settings, n_jobs=1, progress=watch)), query.knowledge)
+        return _found(query.ask(sample, replace(settings, n_jobs=1, progress=watch)))
 
     draws.search(ask, query.source, settings)
     names = draws.table.names
@@ -49,34 +46,17 @@ def stability_of_edges(draws: Draws, finds: FindsEdges, query: StructureQuery, s
     )
 
 
-def _found(structure: Structure, knowledge: BoundKnowledge | None) -> Found:
+def _found(structure: Structure) -> Found:
     """Return the edges of a structure, in the order of the variables, and those with a decided direction."""
-    names = list(structure.graph)
-    index = {name: k for k, name in enumerate(names)}
-    directed = structure.graph if isinstance(structure.graph, nx.DiGraph) else None
-    arcs = [] if directed is None else _class(structure, directed, knowledge).arcs()
+    index = {name: k for k, name in enumerate(structure.graph)}
     return Found(
         tuple((a, b) if index[a] < index[b] else (b, a) for a, b in structure.edges),
         structure.tests,
         structure.skipped,
-        tuple((names[x], names[y]) for x, y in arcs),
+        () if structure.finds == "skeleton" else tuple(arcs_of(structure.cpdag)),
         (structure.algorithm, structure.test, structure.alpha, structure.score),
         structure.complete,
     )
-
-
-def _class(structure: Structure, found: nx.DiGraph[str], knowledge: BoundKnowledge | None) -> PartlyDirected:
-    """Return the equivalence class of a network: directions are decided by v-structures and by knowledge."""
-    graph = PartlyDirected.of_networkx(found, list(found))
-    if structure.score is None or not structure.directed:
-        return graph  # it is a class
-    graph = cpdag(graph.parents)
-    if knowledge is not None:
-        for x, y in graph.edges():
-            if (arc := knowledge.direction(x, y)) is not None:
-                graph.orient(*arc)
-        meek(graph)
-    return graph
 
 
 def _fixed_and_candidates(query: StructureQuery, table: Table) -> tuple[set[tuple[str, str]], int]:

@@ -43,6 +43,9 @@ def network(
 ) -> Structure:
     """Find the network behind the data: which variables are adjacent, and the directions that the data decide.
 
+    The answer is a class: an edge is undirected if graphs that the data cannot tell apart disagree on its direction.
+    `found.dag` is one member of the class.
+
     Parameters
     ----------
     data
@@ -51,13 +54,12 @@ def network(
         - "auto": "hpc" for categorical columns (up to 1,000, and 50,000 rows; "ges" if there are more rows, "mmhc" if
           there are more columns or if you ask for a score), "hiton-pc" if some columns are numbers.
         - "mmhc", "h2pc": a skeleton by MMPC or HPC, in which tabu search finds the graph of the highest
-          score. Options: `tabu` (100), `patience` (15), `max_parents`. The answer is directed.
+          score. Options: `tabu` (100), `patience` (15), `max_parents`.
         - "tabu", "sca": tabu search among all graphs, or among the `k` (10) most promising parents of each variable.
-          Same options. The answer is directed.
-        - "ges": greedy search through equivalence classes. Option: `max_parents`. The answer is a class: an edge is
-          undirected if the graphs of the class do not agree on its direction.
+          Same options.
+        - "ges": greedy search through equivalence classes. Option: `max_parents`.
         - "pc-stable", or any algorithm that finds parents and children: a skeleton, whose edges are directed where
-          separating sets decide their direction. The answer is a class, too.
+          separating sets decide their direction.
     score
         "bdeu", "bic", "aic", "k2", a `Score`, or "auto": "bdeu" for mmhc and h2pc, as in their papers, and "bic" for
         the other algorithms that use a score.
@@ -89,17 +91,19 @@ def resolve_network(
     """Resolve the question about the network, and check the data for it."""
     if rule is not None:
         asked = replace(asked, options={**asked.options, "rule": rule})
-    algorithm = asked.search.algorithm
+    algorithm, notes = asked.search.algorithm, []
     if match(algorithm, ["auto"]):
         if not isinstance(data, Score | IndependenceTest):
             data, asked = Table.of(data, asked.data), replace(asked, data=DataSettings())
         by_score = isinstance(data, Score) or not (isinstance(score, str) and match(score, ["auto"]))
         algorithm = "mmhc" if isinstance(data, Score) else choose_network(data, by_score=by_score)
         asked = replace(asked, search=replace(asked.search, algorithm=algorithm))
+        if isinstance(data, Table) and algorithm == "hiton-pc":
+            notes = [f"algorithm {algorithm!r} was chosen because scores cannot use continuous columns; tests can"]
     name = match(algorithm, NETWORK_ALGORITHMS)
     chosen = None if name is None else NETWORK_ALGORITHMS[name]
     if chosen is None or chosen.search is None:
-        return _by_tests(data, asked, score, checkpoint)
+        return _by_tests(data, asked, score, checkpoint, notes)
     check_network_options(chosen, asked.options)
     wanted = chosen.score if isinstance(score, str) and match(score, ["auto"]) else score
     if chosen.learner:
@@ -108,7 +112,11 @@ def resolve_network(
 
 
 def _by_tests(
-    data: Any, asked: Settings, score: str | Score, checkpoint: str | os.PathLike[str] | None
+    data: Any,
+    asked: Settings,
+    score: str | Score,
+    checkpoint: str | os.PathLike[str] | None,
+    notes: list[str],
 ) -> StructureQuery:
     """Find a skeleton and orient it."""
     options = dict(asked.options)
@@ -123,6 +131,7 @@ def _by_tests(
     def ask(table: Table | None, settings: RunSettings) -> Structure:
         own = query if table is None else query.on(table)
         run = Run.of(own, asked, settings)
+        run.notes += notes
         return oriented_result(run, own, find_skeleton(run, own, rule, checkpoint))
 
     return StructureQuery(ask, query.source, query.knowledge, query.known)

@@ -9,8 +9,10 @@ from typing import Any
 import networkx as nx
 
 from serape.errors import InputTypeError, OptionError, abbreviate
+from serape.knowledge import Knowledge
 from serape.networks.network import Network, describe_cycle, find_cycle, parents_first
-from serape.structure.graphs import Arc, PartlyDirected, cpdag, structural_hamming_distance
+from serape.structure.equivalence import completed
+from serape.structure.graphs import Arc, PartlyDirected, structural_hamming_distance
 
 
 @dataclass(frozen=True)
@@ -41,40 +43,35 @@ class GraphComparison:
     shd_dag: int | None
     """The same between the graphs as given, if both are fully directed; otherwise None."""
 
+    @property
+    def half_directed(self) -> int:
+        """The number of pairs that are directed in one of the graphs and undirected in the other."""
+        return 0 if self.shd is None else self.shd - self.missing - self.extra - self.reversed
+
     def __str__(self) -> str:
         distance = "" if self.shd is None else f"structural Hamming distance {self.shd}; "
+        half = "" if self.shd is None else f", {self.half_directed} directed in one graph only"
         return (
-            f"{distance}{self.missing} missing, {self.extra} extra, {self.reversed} reversed; "
+            f"{distance}{self.missing} missing, {self.extra} extra, {self.reversed} reversed{half}; "
             f"edges: precision {self.skeleton_precision:.3f}, recall {self.skeleton_recall:.3f}; "
             f"arrows: precision {self.arrow_precision:.3f}, recall {self.arrow_recall:.3f}"
         )
 
 
-def compare_graphs(found: nx.DiGraph[Any] | nx.Graph[Any], truth: nx.DiGraph[Any] | Network) -> GraphComparison:
+def compare_graphs(
+    found: nx.DiGraph[Any] | nx.Graph[Any], truth: nx.DiGraph[Any] | Network, knowledge: Knowledge | None = None
+) -> GraphComparison:
     """Compare a graph that was found with the true one.
 
     A `networkx.DiGraph` in which an undirected edge is present in both directions is partly directed. A DAG, found or
-    true, is replaced by its completed graph (CPDAG). A partly directed graph is compared as it is, and so is a found
-    graph with a directed cycle. A `networkx.Graph` is a skeleton: it has no arcs.
+    true, is replaced by its completed graph (CPDAG), with the arcs that follow from `knowledge`. A partly directed
+    graph is compared as it is, and so is a found graph with a directed cycle. A `networkx.Graph` is a skeleton: it has
+    no arcs.
     """
-    true_graph = _checked(truth.graph if isinstance(truth, Network) else truth, "true")
-    if not true_graph.is_directed():
-        raise InputTypeError("the true graph must be a networkx.DiGraph or a Network: a skeleton has no directions")
-    found_graph = _checked(found, "found")
-    if differing := found_graph.nodes ^ true_graph.nodes:
-        only_found = sorted(differing & found_graph.nodes)
-        which, names = ("found", only_found) if only_found else ("true", sorted(differing))
-        raise OptionError(f"both graphs must have the same nodes, but only the {which} one has {abbreviate(names)}")
-    names = sorted(true_graph)
-    true_given = PartlyDirected.of_networkx(nx.DiGraph(true_graph), names)
-    found_given = PartlyDirected.of_networkx(nx.DiGraph(found_graph), names)
-    if not true_given.edges():
-        _refuse_cycle(true_given, names)
-    found_completed, true_completed = _completed(found_given), _completed(true_given)
-    found_pairs, true_pairs = _pairs(found_completed), _pairs(true_completed)
-    found_arcs, true_arcs = set(found_completed.arcs()), set(true_completed.arcs())
-    directed = found_graph.is_directed()
-    fully_directed = directed and not found_given.edges() and not true_given.edges()
+    both = _Compared(found, truth, knowledge)
+    found_pairs, true_pairs = _pairs(both.found), _pairs(both.true)
+    found_arcs, true_arcs = set(both.found.arcs()), set(both.true.arcs())
+    fully_directed = both.directed and not both.found_given.edges() and not both.true_given.edges()
     return GraphComparison(
         skeleton_precision=_share(found_pairs, true_pairs),
         skeleton_recall=_share(true_pairs, found_pairs),
@@ -83,9 +80,39 @@ def compare_graphs(found: nx.DiGraph[Any] | nx.Graph[Any], truth: nx.DiGraph[Any
         reversed=len({(y, x) for x, y in found_arcs} & true_arcs),
         arrow_precision=_share(found_arcs, true_arcs),
         arrow_recall=_share(true_arcs, found_arcs),
-        shd=structural_hamming_distance(found_completed, true_completed) if directed else None,
-        shd_dag=structural_hamming_distance(found_given, true_given) if fully_directed else None,
+        shd=structural_hamming_distance(both.found, both.true) if both.directed else None,
+        shd_dag=structural_hamming_distance(both.found_given, both.true_given) if fully_directed else None,
     )
+
+
+def compared_classes(
+    found: nx.DiGraph[Any], truth: nx.DiGraph[Any] | Network, knowledge: Knowledge | None = None
+) -> tuple[nx.DiGraph[str], nx.DiGraph[str]]:
+    """Return the completed graphs that `compare_graphs` compares."""
+    both = _Compared(found, truth, knowledge)
+    return both.found.to_networkx(both.names), both.true.to_networkx(both.names)
+
+
+class _Compared:
+    """Two graphs on the same nodes, as given and completed."""
+
+    def __init__(self, found: Any, truth: Any, knowledge: Knowledge | None) -> None:
+        true_graph = _checked(truth.graph if isinstance(truth, Network) else truth, "true")
+        if not true_graph.is_directed():
+            raise InputTypeError("the true graph must be a networkx.DiGraph or a Network: a skeleton has no directions")
+        found_graph = _checked(found, "found")
+        if differing := found_graph.nodes ^ true_graph.nodes:
+            only_found = sorted(differing & found_graph.nodes)
+            which, names = ("found", only_found) if only_found else ("true", sorted(differing))
+            raise OptionError(f"both graphs must have the same nodes, but only the {which} one has {abbreviate(names)}")
+        self.directed = found_graph.is_directed()
+        self.names = sorted(true_graph)
+        self.true_given = PartlyDirected.of_networkx(nx.DiGraph(true_graph), self.names)
+        self.found_given = PartlyDirected.of_networkx(nx.DiGraph(found_graph), self.names)
+        if not self.true_given.edges():
+            _refuse_cycle(self.true_given, self.names)
+        bound = None if knowledge is None else knowledge.bind(self.names)
+        self.found, self.true = completed(self.found_given, bound), completed(self.true_given, bound)
 
 
 def _checked(graph: Any, which: str) -> nx.Graph[str]:
@@ -113,12 +140,6 @@ def _refuse_cycle(graph: PartlyDirected, names: list[str]) -> None:
     if len(order) < graph.n:
         cycle = [names[k] for k in find_cycle(parents, order)]
         raise OptionError(f"the true graph has a cycle, {describe_cycle(cycle)}; remove one of its arcs")
-
-
-def _completed(graph: PartlyDirected) -> PartlyDirected:
-    """Return the completed graph of a DAG, and any other graph unchanged."""
-    parents = [sorted(above) for above in graph.parents]
-    return graph if graph.edges() or len(parents_first(parents)) < graph.n else cpdag(parents)
 
 
 def _pairs(graph: PartlyDirected) -> set[Arc]:

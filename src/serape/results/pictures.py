@@ -24,14 +24,18 @@ if TYPE_CHECKING:
 MAX_NAMES = 150
 """With more nodes than this, names are not drawn."""
 
-Kind = Literal["found", "extra", "turned", "missing"]
+Kind = Literal["found", "half", "extra", "turned", "missing"]
 
 INK = "#20303f"
 # The colours of edges; kinds also differ without colour: by a cross, by dashes, by lightness.
-_COLOURS: dict[Kind, str] = {"found": INK, "extra": "#c8102e", "turned": "#c8102e", "missing": "#8c8c8c"}
-_DASHES: dict[Kind, Any] = {"found": "-", "extra": "-", "turned": (0, (7, 2, 1.5, 2)), "missing": (0, (3.5, 3))}
+_RED = "#c8102e"
+_COLOURS: dict[Kind, str] = {"found": INK, "half": "#0072b2", "extra": _RED, "turned": _RED, "missing": "#8c8c8c"}
+_DASHES: dict[Kind, Any] = {
+    "found": "-", "half": (0, (1.5, 1.5)), "extra": "-", "turned": (0, (7, 2, 1.5, 2)), "missing": (0, (3.5, 3)),
+}  # fmt: skip
 _MEANING: dict[Kind, str] = {
     "found": "in the truth too",
+    "half": "directed in one graph only",
     "extra": "not in the truth",
     "turned": "reversed in the truth",
     "missing": "in the truth only",
@@ -86,9 +90,8 @@ def draw_graph(
     target
         A node to highlight.
     truth
-        The true graph, directed or partly directed, on the same nodes. An edge that is not in it is red with a cross, a
-        reversed one is red with dashes and dots, and an edge that only the true graph has is grey and dashed. An edge
-        that is undirected in one of the two graphs is not reversed.
+        The true graph on the same nodes. An edge that is not in it is red with a cross, a reversed one is red with
+        dashes and dots, one that is directed in one graph only is blue and dotted, a missing one is grey and dashed.
     title
         A line above the picture.
     ax
@@ -186,21 +189,28 @@ def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) 
         )
     index = {name: k for k, name in enumerate(names)}
     found, true = _arcs(graph, index), {} if truth is None else _arcs(truth, index)
+    skeleton = not graph.is_directed() or (truth is not None and not truth.is_directed())
     edges = []
     for (a, b), width in found.items():
         directed = (b, a) not in found
         if not directed and a > b:
             continue
-        if truth is None or (a, b) in true or (not directed and (b, a) in true):
-            kind: Kind = "found"
-        else:
-            kind = "turned" if (b, a) in true else "extra"
+        kind = "found" if truth is None else _kind(directed, (a, b) in true, (b, a) in true, skeleton)
         edges.append(_Edge(a, b, directed, kind, max(width, found.get((b, a), 0.0))))
     for a, b in true:
         directed = (b, a) not in true
         if (a, b) not in found and (b, a) not in found and (directed or a < b):
             edges.append(_Edge(a, b, directed, "missing", UNKNOWN_WIDTH))
     return edges
+
+
+def _kind(directed: bool, forward: bool, backward: bool, skeleton: bool) -> Kind:
+    """Return how an edge differs from the truth, which may have it forward, backward, or both (undirected)."""
+    if not forward and not backward:
+        return "extra"
+    if directed == (forward != backward) or skeleton:
+        return "found" if forward or not directed else "turned"
+    return "half"
 
 
 def _arcs(graph: nx.Graph[Any], index: dict[str, int]) -> dict[tuple[int, int], float]:
@@ -250,7 +260,7 @@ def _draw_edges(ax: Axes, edges: Sequence[_Edge], plan: Plan, names: Sequence[st
 
     for edge, route in zip(edges, plan.routes, strict=True):
         codes = [Path.MOVETO] + [Path.CURVE4] * (len(route) - 1)
-        order = {"missing": 1.0, "found": 2.0, "turned": 2.1, "extra": 2.2}[edge.kind]
+        order = {"missing": 1.0, "found": 2.0, "half": 2.0, "turned": 2.1, "extra": 2.2}[edge.kind]
         arrow = FancyArrowPatch(
             path=Path(route, codes),
             arrowstyle="-|>" if edge.directed else "-",

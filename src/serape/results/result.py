@@ -16,6 +16,7 @@ import networkx as nx
 from serape.data.provenance import Provenance
 from serape.errors import DataError, OptionError, abbreviate, suggestion
 from serape.files import atomic_write
+from serape.formats import dot_text
 from serape.independence.outcomes import Tally
 from serape.records import Records
 from serape.results.blanket_picture import draw_blanket
@@ -202,6 +203,10 @@ class Result(Displayed):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result as JSON. If writing fails, an old file is unchanged."""
         atomic_write(Path(path), json_text(self))
+
+    def to_dot(self) -> str:
+        """Return the target and its members in Graphviz's DOT."""
+        return dot_text(self.graph, title=self.title, target=self.target)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report to an HTML file: graph, evidence, tables, number of tests, and how to reproduce the result.

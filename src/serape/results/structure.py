@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
 
+from serape.bridges import as_networkx
 from serape.data.provenance import Provenance
 from serape.data.table import Table
-from serape.errors import DataError
+from serape.errors import DataError, OptionError
 from serape.files import atomic_write
+from serape.formats import SUFFIXES, bnlearn_text, dagitty_text, dot_text, graphml_text
+from serape.knowledge import Knowledge
+from serape.names import unknown
 from serape.networks import Network
 from serape.networks.fitting import fit
 from serape.records import Records
 from serape.results.call import Call
 from serape.results.displayed import Displayed, edge_table
-from serape.results.graph_comparison import GraphComparison, compare_graphs
+from serape.results.graph_comparison import GraphComparison, compare_graphs, compared_classes
 from serape.results.pictures import draw_graph, save_picture
-from serape.results.result import finite, optional_number, rate_text, read_saved
-from serape.structure.graphs import PartlyDirected, some_dag
+from serape.results.result import finite, rate_text
+from serape.structure.equivalence import completed, member
+from serape.structure.graphs import PartlyDirected
+from serape.structure.mixed_edges import arcs_of, undirected_edges, with_evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMAT = "serape-structure-1"
 EVIDENCE = (
-    "statistic", "dof", "log_p", "adjusted_p", "effect", "effect_name", "effect_value", "reliable", "given", "gain",
+    "statistic", "dof", "p", "log_p", "adjusted_p", "effect", "effect_name", "effect_value", "reliable", "given",
+    "gain",
 )  # fmt: skip
 
 
@@ -41,6 +49,8 @@ class Structure(Displayed):
     finds: Literal["skeleton", "network"]
     graph: nx.Graph[str]
     """A `networkx.Graph` for a skeleton, otherwise a `networkx.DiGraph` that has an undirected edge in both directions.
+
+    A network is a class: an edge is directed where the data, or knowledge, decide its direction.
 
     Edges have the `statistic`, `dof`, `log_p`, `reliable` and `given` of a test, and its `effect` in bits with a
     familiar measure (`effect_name`, `effect_value`) where it has one. In a skeleton, or a network made from
@@ -82,15 +92,13 @@ class Structure(Displayed):
     @property
     def directed(self) -> bool:
         """Whether every edge has a direction."""
-        return isinstance(self.graph, nx.DiGraph) and not self._undirected()
+        return isinstance(self.graph, nx.DiGraph) and not undirected_edges(self.graph)
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
         """Every edge once: arcs from parent to child, undirected edges in the order of the variables."""
-        if not isinstance(self.graph, nx.DiGraph):
-            return tuple(self.graph.edges)
-        index = {name: k for k, name in enumerate(self.graph)}
-        return tuple((a, b) for a, b in self.graph.edges if not self.graph.has_edge(b, a) or index[a] < index[b])
+        found = {*arcs_of(self.graph), *undirected_edges(self.graph)}
+        return tuple(edge for edge in self.graph.edges if edge in found)
 
     @property
     def evidence(self) -> Records:
@@ -104,51 +112,91 @@ class Structure(Displayed):
             attributes = self.graph.edges[a, b]
             for name in EVIDENCE:
                 value = attributes.get(name)
+                if name == "p" and "log_p" in attributes:
+                    value = math.exp(attributes["log_p"])
                 columns[name].append(", ".join(value) if name == "given" and value is not None else value)
         for name in ("adjusted_p", "gain"):
             if all(value is None for value in columns[name]):
                 del columns[name]
         return Records(columns)
 
-    def compare(self, truth: nx.DiGraph[Any] | Network) -> GraphComparison:
-        """Compare the graph with the true one: structural Hamming distance, precision and recall."""
-        return compare_graphs(self.graph, truth)
+    def compare(self, truth: Any) -> GraphComparison:
+        """Compare the class with that of the true graph: structural Hamming distance, precision and recall.
+
+        The truth is a `networkx.DiGraph`, a `Network`, or a graph of causal-learn, pgmpy or pyAgrum. Knowledge that was
+        used is also applied to its class.
+        """
+        return compare_graphs(self.graph, as_networkx(truth), self._knowledge)
 
     @property
-    def dag(self) -> nx.DiGraph[str]:
-        """A directed acyclic graph that agrees with the network: the network itself, or one of its equivalence class.
+    def cpdag(self) -> nx.DiGraph[str]:
+        """The equivalence class, as a graph that has an undirected edge in both directions.
 
-        If tests contradict each other, there may be none. Then undirected edges are directed along an order that the
-        arcs follow, which may create v-structures.
+        It is `graph`, unless a score that differs between equivalent graphs has directed more edges.
         """
         names = list(self.graph)
-        return PartlyDirected.of_dag(self._parents()).to_networkx(names)
+        graph = self._partly_directed()
+        if self.score is not None:
+            knowledge = self._knowledge
+            graph = completed(graph, None if knowledge is None else knowledge.bind(names))
+        return graph.to_networkx(names)
+
+    @property
+    def reversible(self) -> tuple[tuple[str, str], ...]:
+        """The edges whose direction neither data nor knowledge decide, in the order of the variables."""
+        return tuple(undirected_edges(self.cpdag))
+
+    @property
+    def decided(self) -> int:
+        """The number of edges whose direction data or knowledge decide."""
+        return 0 if self.finds == "skeleton" else len(self.edges) - len(self.reversible)
+
+    @property
+    def dag(self) -> nx.DiGraph[str] | None:
+        """A member of the class: a directed acyclic graph with the same edges, arcs and v-structures.
+
+        None if there is none, because tests contradict each other.
+        """
+        parents = member(self._partly_directed(), list(self.graph), exact=True)
+        return None if parents is None else PartlyDirected.of_dag(parents).to_networkx(list(self.graph))
 
     def fit(self, equivalent_sample_size: float = 1.0) -> Network:
-        """Return the network with probabilities estimated from the data; see `serape.networks.fitting.fit`."""
+        """Return a member of the class with probabilities estimated from the data; see `serape.networks.fitting.fit`.
+
+        The member is `dag`. If there is none, undirected edges are directed along an order that the arcs follow, which
+        may create v-structures.
+        """
         if self.table is None:
             raise DataError("probabilities are estimated from data, but the structure was found without a table")
         names = list(self.graph)
-        parents = {names[y]: [names[x] for x in sorted(above)] for y, above in enumerate(self._parents())}
+        above = member(self._partly_directed(), names) or []
+        parents = {names[y]: [names[x] for x in sorted(xs)] for y, xs in enumerate(above)}
         return fit(self.table, parents, equivalent_sample_size)
 
-    def plot(
-        self, path: str | os.PathLike[str] | None = None, truth: nx.DiGraph[Any] | Network | None = None
-    ) -> Figure:
-        """Draw the graph, and write it to a file (.png, .svg, .pdf) if `path` is given."""
-        true = truth.graph if isinstance(truth, Network) else truth
-        figure = draw_graph(self.graph, truth=true, title=self.title)
+    def plot(self, path: str | os.PathLike[str] | None = None, truth: Any = None) -> Figure:
+        """Draw the graph, and write it to a file (.png, .svg, .pdf) if `path` is given.
+
+        With the true graph, the picture shows how the classes differ, as `compare` counts it.
+        """
+        graph: nx.Graph[Any] = self.graph
+        true = truth.graph if isinstance(truth, Network) else as_networkx(truth)
+        if true is not None and isinstance(graph, nx.DiGraph):
+            own, true = compared_classes(graph, true, self._knowledge)
+            graph = with_evidence(own, graph)
+        figure = draw_graph(graph, truth=true, title=self.title)
         if path is not None:
             save_picture(figure, Path(path))
         return figure
 
-    def _undirected(self) -> list[tuple[str, str]]:
-        return [(a, b) for a, b in self.graph.edges if self.graph.has_edge(b, a)]
+    @property
+    def _knowledge(self) -> Knowledge | None:
+        stored = self.options.get("knowledge")
+        return None if stored is None else Knowledge.of(stored)
 
-    def _parents(self) -> list[set[int]]:
+    def _partly_directed(self) -> PartlyDirected:
         if not isinstance(self.graph, nx.DiGraph):
             raise DataError("a skeleton has no directions; use serape.network to find them")
-        return some_dag(PartlyDirected.of_networkx(self.graph, list(self.graph)))
+        return PartlyDirected.of_networkx(self.graph, list(self.graph))
 
     # --- saving --------------------------------------------------------------------------------------------------
 
@@ -159,6 +207,7 @@ class Structure(Displayed):
             "finds": self.finds,
             "variables": list(self.graph),
             "directed": self.directed,
+            "directions": None if self.finds == "skeleton" else {"decided": self.decided, "edges": len(self.edges)},
             "edges": [
                 {**row, "given": None if attributes.get("given") is None else list(attributes["given"])}
                 for row, attributes in ((row, self.graph.edges[row["from"], row["to"]]) for row in self.evidence)
@@ -190,8 +239,68 @@ class Structure(Displayed):
         return json.dumps(finite(self.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the structure as JSON. If writing fails, an old file is unchanged."""
-        atomic_write(Path(path), self.json())
+        """Write the structure in the format of the file's ending. If writing fails, an old file is unchanged.
+
+        The endings are .dot or .gv (Graphviz), .graphml, .dagitty and .bnlearn. All other files are JSON, which
+        `serape.load_structure` reads.
+        """
+        atomic_write(Path(path), self.text(SUFFIXES.get(Path(path).suffix.lower(), "json")))
+
+    def text(self, format_: str) -> str:
+        """Return the structure as text in a format: "json", "dot", "graphml", "dagitty" or "bnlearn"."""
+        formats: dict[str, Callable[[], str]] = {
+            "json": self.json,
+            "dot": self.to_dot,
+            "graphml": self.to_graphml,
+            "dagitty": self.to_dagitty,
+            "bnlearn": self.to_bnlearn,
+        }
+        if format_ not in formats:
+            raise OptionError(unknown("format", format_, formats))
+        return formats[format_]()
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT; undirected edges have no arrowhead."""
+        return dot_text(self.graph, title=self.title)
+
+    def to_graphml(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the graph and its evidence in GraphML, and write it to a file if `path` is given.
+
+        An undirected edge of a network is present in both directions, with the attribute `directed` false.
+        """
+        text = graphml_text(self.graph)
+        if path is not None:
+            atomic_write(Path(path), text)
+        return text
+
+    def to_dagitty(self) -> str:
+        """Return the graph as text for DAGitty: a `dag` if all edges are directed, otherwise a `pdag`."""
+        return dagitty_text(self.graph)
+
+    def to_bnlearn(self) -> str:
+        """Return a member of the class as bnlearn's model string, for `model2network`."""
+        dag = self.dag
+        if dag is None:
+            raise DataError("the arcs contradict each other, so the class has no member; bnlearn's string needs one")
+        return bnlearn_text(dag)
+
+    def to_pgmpy(self) -> Any:
+        """Return the class as a `pgmpy.base.PDAG`; for a fitted model see `serape.bridges.pgmpy`."""
+        from serape.bridges.pgmpy import export_graph
+
+        return export_graph(self.graph)
+
+    def to_pyagrum(self) -> Any:
+        """Return the class as a `pyagrum.PDAG`, whose nodes are the positions of the variables."""
+        from serape.bridges.pyagrum import export_graph
+
+        return export_graph(self.graph)
+
+    def to_causal_learn(self) -> Any:
+        """Return the class as a `causallearn.graph.GeneralGraph.GeneralGraph`."""
+        from serape.bridges.causal_learn import export_graph
+
+        return export_graph(self.graph)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report to an HTML file: graph, edges, number of tests, and how to reproduce the structure.
@@ -207,11 +316,22 @@ class Structure(Displayed):
     @property
     def title(self) -> str:
         """A summary of the graph, in words."""
-        arcs = len(self.edges) - len(self._undirected()) // 2 if isinstance(self.graph, nx.DiGraph) else 0
-        edges = len(self.edges) - arcs
-        parts = [_count(arcs, "arc")] * (arcs > 0) + [_count(edges, "undirected edge")] * (edges > 0)
         what = "Skeleton" if self.finds == "skeleton" else "Network"
-        return f"{what} of {_count(len(self.graph), 'variable')}: {' and '.join(parts) or 'no edges'}"
+        return f"{what} of {_count(len(self.graph), 'variable')}: {self.summary}"
+
+    @property
+    def summary(self) -> str:
+        """How many edges there are, and how many directions are decided, in words."""
+        edges = _count(len(self.edges), "edge") if self.edges else "no edges"
+        return f"{edges}, {self.directions}" if self.directions else edges
+
+    @property
+    def directions(self) -> str:
+        """How many directions are decided, in words; an empty text if there are no edges, or for a skeleton."""
+        edges = len(self.edges)
+        if self.finds == "skeleton" or not edges:
+            return ""
+        return f"{self.decided:,} of {_count(edges, 'direction')} {'is' if edges == 1 else 'are'} decided"
 
     def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
         return *edge_table(self.edges_with_evidence()[:max_rows]), len(self.edges)
@@ -237,65 +357,6 @@ class Structure(Displayed):
             dropped = _count(len(self.conflicts), "arrow")
             lines.append(f"  {dropped} dropped because of contradictions to others (see conflicts)")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
-
-
-def load_structure(path: str | os.PathLike[str]) -> Structure:
-    """Read a structure written by `Structure.save`. It has no data, so it cannot be fitted."""
-    content = read_saved(Path(path), FORMAT, "structure")
-    try:
-        return _from_dict(content)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{path} is damaged: {type(error).__name__} {error}") from None
-
-
-def _from_dict(content: Mapping[str, Any]) -> Structure:
-    directed = content["finds"] == "network"
-    data = content.get("data")  # files of older versions have none
-    names = [str(name) for name in content["variables"]]
-    graph: nx.Graph[str] = nx.DiGraph(directed=bool(content["directed"])) if directed else nx.Graph()
-    graph.add_nodes_from(names)
-    for edge in content["edges"]:
-        a, b = str(edge["from"]), str(edge["to"])
-        if a not in graph or b not in graph:
-            raise ValueError(f"an edge joins {a!r} and {b!r}, which are not both variables")
-        attributes: dict[str, Any] = {}
-        if edge.get("given") is not None:
-            numbers = ("statistic", "dof", "log_p")
-            attributes = {name: float("nan" if edge[name] is None else edge[name]) for name in numbers}
-            attributes |= {"reliable": bool(edge["reliable"]), "given": tuple(str(z) for z in edge["given"])}
-            for name in ("effect", "effect_value"):  # files of older versions have none
-                if edge.get(name) is not None:
-                    attributes[name] = float(edge[name])
-            if edge.get("effect_name") is not None:
-                attributes["effect_name"] = str(edge["effect_name"])
-        for name in ("adjusted_p", "gain"):
-            if edge.get(name) is not None:
-                attributes[name] = float(edge[name])
-        graph.add_edge(a, b, **attributes)
-        if directed and not edge["directed"]:
-            graph.add_edge(b, a, **attributes)
-    return Structure(
-        finds="network" if directed else "skeleton",
-        graph=graph,
-        algorithm=str(content["algorithm"]),
-        test=content["test"],
-        alpha=content["alpha"],
-        score=content["score"],
-        total=content["total"],
-        tests=int(content["tests"]),
-        tests_by_size={int(size): int(count) for size, count in content["tests_by_size"].items()},
-        skipped=int(content["skipped"]),
-        seconds=float(content["seconds"]),
-        options=dict(content["options"]),
-        notes=tuple(content["notes"]),
-        complete=bool(content["complete"]),
-        separating_sets={frozenset(e["pair"]): tuple(e["given"]) for e in content["separating_sets"]},
-        conflicts=tuple(content["conflicts"]),
-        fdr=optional_number(content, "fdr"),
-        threshold=optional_number(content, "threshold"),
-        data=None if data is None else Provenance.from_dict(data),
-        call=Call.from_dict(content.get("call")),
-    )
 
 
 def undirected(

@@ -73,7 +73,11 @@ def network_page(found: Structure) -> Page:
         + f" {lines.meaning}",
         legend={"member": "variable"}
         | ({"arc": "arc, from parent to child"} if any(_arrow(found, edge) for edge in edges) else {})
-        | ({"edge": "edge of unknown direction"} if not all(_arrow(found, edge) for edge in edges) else {}),
+        | (
+            {"edge": "edge whose direction is not decided" if directed else "edge"}
+            if not all(_arrow(found, edge) for edge in edges)
+            else {}
+        ),
         graph={
             **drawing,
             "variables": [*variables, *({"name": shown(name)} for name in names.names[len(variables) :])],
@@ -167,7 +171,7 @@ def _variable(
     groups = (
         ("Parents", parents),
         ("Children", children),
-        ("Neighbours" if not parents + children else "Neighbours of unknown direction", undirected),
+        ("Neighbours" if not parents + children else "Neighbours whose direction is not decided", undirected),
     )
     count = len(incident)
     return {
@@ -263,9 +267,10 @@ def _answer(found: Structure, neighbours: Mapping[str, set[str]]) -> Words:
     hubs = [name for name in connected if len(neighbours[name]) == largest]
     have, each = ("has", "") if len(hubs) == 1 else ("have", " each")
     connect = "connects" if len(found.edges) == 1 else "connect"
-    what = found.title.partition(": ")[2]
+    edges = f"{len(found.edges):,} edge{'' if len(found.edges) == 1 else 's'}"
+    directions = f"{found.directions}; " if found.directions else ""
     return [
-        f"{what} {connect} {len(connected):,} of {len(neighbours):,} variables; ",
+        f"{edges} {connect} {len(connected):,} of {len(neighbours):,} variables; {directions}",
         *listed(hubs, 5),
         f" {have} the most neighbours, {largest:,}{each}.",
     ]

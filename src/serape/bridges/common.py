@@ -1,0 +1,39 @@
+"""What the bridges share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+import networkx as nx
+
+from serape.errors import MissingLibraryError
+from serape.knowledge import Knowledge
+
+Pair = tuple[str, str]
+
+
+def library(module: str, package: str) -> Any:
+    """Return a module of another package."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingLibraryError(f"this needs {package}; install it with: pip install {package}") from None
+
+
+def mixed_graph(nodes: Iterable[str], arcs: Iterable[Pair], edges: Iterable[Pair]) -> nx.DiGraph[str]:
+    """Return a graph that has an undirected edge in both directions."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(nodes)
+    graph.add_edges_from(arcs)
+    for a, b in edges:
+        graph.add_edges_from([(a, b), (b, a)])
+    graph.graph["directed"] = not any(graph.has_edge(b, a) for a, b in graph.edges)
+    return graph
+
+
+def forbidden_arcs(knowledge: Knowledge) -> list[Pair]:
+    """Return the forbidden arcs; a forbidden pair is two of them."""
+    both = [arc for a, b in knowledge.forbidden_pairs for arc in ((a, b), (b, a))]
+    return list(dict.fromkeys([*knowledge.forbidden, *both]))

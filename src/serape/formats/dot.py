@@ -1,0 +1,41 @@
+"""Graphviz's DOT."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import networkx as nx
+
+from serape.structure.mixed_edges import arcs_of, undirected_edges
+
+
+def dot_text(graph: nx.Graph[str], *, title: str = "", target: str | None = None) -> str:
+    """Return a graph in DOT: undirected edges have no arrowhead, and the tooltip of an edge has its p-value."""
+    directed = graph.is_directed()
+    lines = [f"{'digraph' if directed else 'graph'} {{"]
+    if title:
+        lines.append(f"  label={_quoted(title)}; labelloc=t;")
+    lines.append("  node [shape=box, style=rounded];")
+    for name in graph:
+        style = ' [style="rounded,filled", fillcolor="#ffc83d"]' if name == target else ""
+        lines.append(f"  {_quoted(name)}{style};")
+    sign = "->" if directed else "--"
+    for a, b in arcs_of(graph):
+        lines.append(f"  {_quoted(a)} {sign} {_quoted(b)}{_attributes(graph.edges[a, b])};")
+    for a, b in undirected_edges(graph):
+        plain = {"dir": "none"} if directed else {}
+        lines.append(f"  {_quoted(a)} {sign} {_quoted(b)}{_attributes(graph.edges[a, b], plain)};")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _attributes(evidence: Mapping[str, Any], own: Mapping[str, str] | None = None) -> str:
+    attributes = dict(own or {})
+    if (log_p := evidence.get("log_p", math.nan)) <= 0:
+        attributes["tooltip"] = _quoted(f"p = {math.exp(log_p):.3g}")
+    return f" [{', '.join(f'{name}={value}' for name, value in attributes.items())}]" if attributes else ""
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

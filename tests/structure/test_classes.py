@@ -1,0 +1,58 @@
+"""Equivalence classes with knowledge, beside every member tried one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import serape
+from plain_graphs import in_common, made, members, random_parents
+from serape.knowledge import BoundKnowledge
+from serape.structure.equivalence import completed, equivalence_class, is_equivalent, member
+from serape.structure.graphs import PartlyDirected
+from serape.structure.scores import make_score
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_class_has_the_arcs_of_all_members_that_agree_with_the_knowledge(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    parents = random_parents(random, 5, 0.55)
+    dag = PartlyDirected.of_dag(parents)
+    known = [arc for arc in dag.arcs() if random.random() < 0.3]
+    kept = [arc for arc in known if random.random() < 0.5]
+    knowledge = BoundKnowledge(required=kept, forbidden=[(y, x) for x, y in known if (x, y) not in kept])
+    agreeing = [other for other in members(dag) if all(x in other.parents[y] for x, y in known)]
+    found = equivalence_class(parents, knowledge)
+    assert found == in_common(agreeing)
+    names = [f"n{k}" for k in random.permutation(5)]
+    one = member(found, names, exact=True)
+    assert one is not None
+    assert PartlyDirected.of_dag(one) in agreeing
+
+
+def test_knowledge_against_the_dag_directs_nothing() -> None:
+    assert equivalence_class([set(), {0}], BoundKnowledge(required=[(1, 0)])) == made(2, edges=[(0, 1)])
+
+
+def test_completed_leaves_what_is_no_dag() -> None:
+    for graph in (made(3, arcs=[(0, 1)], edges=[(1, 2)]), made(3, arcs=[(0, 1), (1, 2), (2, 0)])):
+        assert completed(graph) == graph
+    assert completed(made(3, arcs=[(0, 1), (1, 2)])) == made(3, edges=[(0, 1), (1, 2)])
+
+
+def test_scores_are_tried_on_arcs_that_can_be_reversed() -> None:
+    class Fond(serape.Score):
+        variables = ("a", "b")
+
+        def local(self, child: int, parents: Sequence[int]) -> float:
+            return float(child == 1 and list(parents) == [0])
+
+    table = serape.load_network("asia").sample(500, 1)
+    chain = [set(), {0}, *(set() for _ in table.names[2:])]
+    assert is_equivalent(make_score(table, "bic"), chain)
+    assert is_equivalent(make_score(table, "bdeu"), chain)
+    assert not is_equivalent(make_score(table, "k2"), chain)
+    assert not is_equivalent(Fond(), [set(), {0}])
+    assert is_equivalent(Fond(), [set(), set()])
