@@ -15,6 +15,10 @@ from serape import Table
 from serape.data.example import clinic
 
 Frame = pd.DataFrame
+OF_FILES = {
+    *("ignore", "na_values", "header", "delimiter", "decimal", "encoding", "quote", "comment", "index", "table"),
+}
+"""Settings that concern files, not data in memory."""
 
 
 def gappy(

@@ -16,6 +16,7 @@ from serape.cli.data_options import DataOptions
 from serape.cli.options import SearchOptions
 from serape.data.example import clinic
 from serape.settings import FIELDS, DataSettings, RunSettings, SearchSettings, Settings
+from tables import OF_FILES
 
 TABLE = serape.Table(clinic(400))
 ONE_TARGET: dict[str, Callable[..., Any]] = {
@@ -93,22 +94,10 @@ def test_what_means_nothing_to_a_question_is_refused(question: Callable[..., Any
 
 def test_the_selector_has_all_settings_of_a_search_in_memory() -> None:
     own = {"finds", "algorithm_options", "target_kind", "discretise", "bins"}
-    of_files = {
-        "ignore",
-        "na_values",
-        "header",
-        "delimiter",
-        "decimal",
-        "encoding",
-        "quote",
-        "comment",
-        "index",
-        "table",
-    }
     of_rows = {"sample_weight", "groups"}  # arguments of `fit`, or for `stability`
     parameters = inspect.signature(serape.MarkovBlanketSelector.__init__).parameters
     shared = [name for name in parameters if name not in own and name != "self"]
-    assert shared == [name for name in FIELDS if name not in of_files | of_rows]
+    assert shared == [name for name in FIELDS if name not in OF_FILES | of_rows]
     assert {name: parameters[name].default for name in shared} == {name: FIELDS[name].default for name in shared}
 
 

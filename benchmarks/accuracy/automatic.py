@@ -165,6 +165,9 @@ def run(options: argparse.Namespace) -> None:
                 for rows in options.rows:
                     asked = (group, rows, algorithm, alpha, fdr)
                     here = [m for m in measured if (*(m[k] for k in KEYS),) == asked]
+                    if not here:  # the measurement was stopped
+                        line.append("–")
+                        continue
                     distance, false, ms = (np.mean([m[key] for m in here]) for key in ("distance", "false", "ms"))
                     line.append(f"{distance:.3f} ({false:.2f}), {short(ms, 2)}")
                 lines.append(line)

@@ -161,7 +161,7 @@ def run(options: argparse.Namespace) -> None:
     settings = (options.rows, options.seeds, options.alphas, options.limit)
     todo = [partial(measure, name, *settings) for name in options.networks]
     by_network = {some[0].network: some for some in in_processes(todo, options.jobs)}
-    measured = [one for name in options.networks for one in by_network[name]]
+    measured = [one for name in options.networks for one in by_network.get(name, ())]
     taken = time.perf_counter() - begin
     for finds, alpha in product(QUESTIONS, options.alphas):
         print(f"\n{finds}, alpha {alpha:g}: mean distance, and milliseconds for all variables of a network\n")

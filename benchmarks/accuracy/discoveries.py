@@ -56,7 +56,7 @@ def class_target(columns: int, rows: int, random: np.random.Generator) -> tuple[
 
 def blankets(label: str, table: serape.Table, truth: Truth, limit: float, settings: Iterable[str]) -> Measured:
     """Count the members of the blankets of some targets, by every algorithm; searches that do not end are left out."""
-    slow = table.kinds[table.names[0]] != "categorical" and table.rows * len(table.names) > LARGE + table.rows
+    slow = table.kinds[table.names[0]] != "categorical" and table.rows * (len(table.names) - 1) > LARGE
     return {
         (label, algorithm, setting): [
             (len(one.members), len(set(one.members) - truth[name]), len(truth[name]))
@@ -74,8 +74,8 @@ def blankets(label: str, table: serape.Table, truth: Truth, limit: float, settin
 def fresh(kind: str, columns: int, rows: int, draw: int, limit: float) -> Measured:
     """Draw a table and count the members of four blankets, or of that of its class."""
     random = np.random.default_rng([columns, rows, draw, *map(ord, kind)])
-    draws = class_target if kind == "class" else None
-    table, truth = draws(columns, rows, random) if draws else generated(columns, kind)(rows, random)
+    draw_table = partial(class_target, columns) if kind == "class" else generated(columns, kind)
+    table, truth = draw_table(rows, random)
     varying = [name for name in truth if table.position(name) in set(table.varying)]
     targets = random.permutation(varying)[:4].tolist()
     return blankets(f"{kind} {columns:,} × {rows:,}", table, {name: truth[name] for name in targets}, limit, SETTINGS)

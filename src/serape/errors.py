@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from importlib import import_module
 from numbers import Integral
 from typing import Any
 
@@ -62,3 +63,11 @@ def one_line(error: BaseException) -> str:
 def is_integer(number: object) -> bool:
     """Return whether an object is a whole number, of Python or NumPy, and not a truth value."""
     return type(number) is int or (isinstance(number, Integral) and not isinstance(number, bool))
+
+
+def library_or(module: str, sentence: str) -> Any:
+    """Return a module of an optional package; if it is missing, refuse with a sentence that says how to install it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingLibraryError(sentence) from None

@@ -59,7 +59,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, region: nx.
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("serape.bridges.common.import_module", missing)
+    monkeypatch.setattr("serape.errors.import_module", missing)
     for bridge, name in ((causal_learn, "causal-learn"), (pgmpy, "pgmpy"), (pyagrum, "pyAgrum")):
         with pytest.raises(serape.MissingLibraryError, match=f"pip install {name}"):
             bridge.export_graph(region)

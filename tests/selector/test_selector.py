@@ -17,7 +17,7 @@ from sklearn.utils import estimator_checks
 
 import serape
 from serape import MarkovBlanketSelector
-from tables import clinic_frame
+from tables import OF_FILES, clinic_frame
 
 # --- the contract ----------------------------------------------------------------------------------------------------
 
@@ -56,20 +56,8 @@ def test_checks_that_scikit_learn_keeps_for_its_own(check: Any) -> None:
 
 def test_parameters_of_markov_blanket_are_all_there() -> None:
     own = set(MarkovBlanketSelector().get_params())
-    of_files = {
-        "ignore",
-        "na_values",
-        "header",
-        "delimiter",
-        "decimal",
-        "encoding",
-        "quote",
-        "comment",
-        "index",
-        "table",
-    }
     of_rows = {"sample_weight", "groups"}  # an argument of `fit`; for `stability`
-    asked = set(inspect.signature(serape.markov_blanket).parameters) - {"data", "target"} - of_files - of_rows
+    asked = set(inspect.signature(serape.markov_blanket).parameters) - {"data", "target"} - OF_FILES - of_rows
     assert asked <= own
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
 import networkx as nx
 
-from serape.errors import MissingLibraryError
+from serape.errors import library_or
 from serape.knowledge import Knowledge
 
 Pair = tuple[str, str]
@@ -16,10 +15,7 @@ Pair = tuple[str, str]
 
 def library(module: str, package: str) -> Any:
     """Return a module of another package."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise MissingLibraryError(f"this needs {package}; install it with: pip install {package}") from None
+    return library_or(module, f"this needs {package}; install it with: pip install {package}")
 
 
 def mixed_graph(nodes: Iterable[str], arcs: Iterable[Pair], edges: Iterable[Pair]) -> nx.DiGraph[str]:

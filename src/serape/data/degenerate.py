@@ -204,26 +204,22 @@ def functions_of(table: Table, targets: Sequence[int], columns: Sequence[int]) -
     sets = [*([z] for z in columns), *([columns] if len(columns) > 1 else [])]
     found: set[int] = set()
     for some in sets:
-        gaps = [z for z in some if z in table.missing]
-        complete = None
-        if gaps:
-            complete = ~np.logical_or.reduce([table.missing[z] for z in gaps])
-        kept = slice(None) if complete is None else complete
+        gaps = [table.missing[z] for z in some if z in table.missing]
+        kept = ~np.logical_or.reduce(gaps) if gaps else slice(None)
         cell = np.zeros(table.rows, np.int64)[kept]
         cells = 1
         for z in some:
             cell, cells = _crossed(cell, _values(table, z)[kept])
-        for x in targets:
-            if x in found:
-                continue
+        for x in set(targets) - found:
+            exact = False
             if x in table.missing:
                 here = determined_by(table, x, some)
                 exact = here.exact and 2 * here.combinations <= here.rows
-            else:
+            elif 2 * cells <= len(cell):
                 values = _values(table, x)[kept]
                 any_of = np.zeros(cells, values.dtype)
                 any_of[cell] = values
-                exact = 2 * cells <= len(cell) and bool((any_of[cell] == values).all())
+                exact = bool((any_of[cell] == values).all())
             if exact:
                 found.add(x)
     return [x for x in targets if x in found]

@@ -16,7 +16,7 @@ from serape.data.reading.cells import encode_cells
 from serape.data.reading.frames import read_frame
 from serape.data.reading.options import ReadOptions
 from serape.data.reading.sources import Source, choose
-from serape.errors import DataError, MissingLibraryError, one_line
+from serape.errors import DataError, library_or, one_line
 
 
 def read_sqlite(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
@@ -42,10 +42,7 @@ def read_sqlite(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
 def read_duckdb(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
     """Read a table or view of a DuckDB database."""
     options.refuse(f"{source.name} is")
-    try:
-        import duckdb
-    except ImportError:
-        raise MissingLibraryError(f"reading {source.name} needs duckdb: pip install duckdb") from None
+    duckdb = library_or("duckdb", f"reading {source.name} needs duckdb: pip install duckdb")
     try:
         with _as_file(source) as path, closing(duckdb.connect(str(path), read_only=True)) as connection:
             found = connection.execute(

@@ -13,16 +13,13 @@ from serape.data.kinds import Kinds
 from serape.data.reading.frames import read_frame
 from serape.data.reading.options import ReadOptions
 from serape.data.reading.sources import Source, choose
-from serape.errors import DataError, MissingLibraryError, one_line
+from serape.errors import DataError, library_or, one_line
 
 
 def read_r(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
     """Read a data frame of R."""
     options.refuse(f"{source.name} is")
-    try:
-        import rdata
-    except ImportError:
-        raise MissingLibraryError(f"reading {source.name} needs rdata: pip install 'serape[r]'") from None
+    rdata = library_or("rdata", f"reading {source.name} needs rdata: pip install 'serape[r]'")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about classes that it does not know
