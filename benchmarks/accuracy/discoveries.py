@@ -26,6 +26,8 @@ MANY = 1000
 SUBSETS = ("hiton-mb", "hpc")
 LARGE = 500_000
 """Those are left out in tables of numbers with more values: a minute a target with 5,000 columns and 2,000 rows."""
+HUGE = 2_000_000
+"""In tables of numbers with more values, the automatic algorithm alone is measured."""
 PROBES = 200
 ALGORITHMS = ("iamb", "fbed", "hiton-mb", "hpc")
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
@@ -56,7 +58,11 @@ def class_target(columns: int, rows: int, random: np.random.Generator) -> tuple[
 
 def blankets(label: str, table: serape.Table, truth: Truth, limit: float, settings: Iterable[str]) -> Measured:
     """Count the members of the blankets of some targets, by every algorithm; searches that do not end are left out."""
-    slow = table.kinds[table.names[0]] != "categorical" and table.rows * (len(table.names) - 1) > LARGE
+    numbers = table.kinds[table.names[0]] != "categorical"
+    values = table.rows * (len(table.names) - 1)
+    named = ALGORITHMS if not numbers or values <= LARGE else [one for one in ALGORITHMS if one not in SUBSETS]
+    if numbers and values > HUGE:
+        named = []
     return {
         (label, algorithm, setting): [
             (len(one.members), len(set(one.members) - truth[name]), len(truth[name]))
@@ -66,8 +72,7 @@ def blankets(label: str, table: serape.Table, truth: Truth, limit: float, settin
             if one.complete
         ]
         for setting in settings
-        for algorithm in ("auto", *ALGORITHMS)
-        if not (slow and algorithm in SUBSETS)
+        for algorithm in ("auto", *named)
     }
 
 
@@ -129,6 +134,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wide", type=Path, help="also measure a stored .npz of names and X, with a _truth.json")
     parser.add_argument("--data", type=Path, help="a folder with more real data")
     parser.add_argument("--columns", type=int, nargs="*", default=COLUMNS, help="of the tables that are drawn")
+    parser.add_argument("--rows", type=int, nargs="*", default=ROWS, help="of the tables that are drawn")
+    parser.add_argument("--kinds", nargs="*", choices=KINDS, default=KINDS, help="of the tables that are drawn")
     parser.add_argument("--no-probes", action="store_true", help="leave out real data")
 
 
@@ -149,8 +156,8 @@ def jobs(options: argparse.Namespace) -> list[Job]:
     found += [
         partial(fresh, kind, columns, rows, draw, limit)
         for columns in options.columns
-        for rows in sorted(ROWS, reverse=True)
-        for kind in KINDS
+        for rows in sorted(options.rows, reverse=True)
+        for kind in options.kinds
         for draw in range(-(-options.draws // (3 if columns > MANY else 1)) * (4 if kind == "class" else 1))
     ]
     return found
