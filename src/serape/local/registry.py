@@ -118,7 +118,11 @@ _ALL = (
     Algorithm("hpc-mb", hpc_mb, "blanket", _HYBRID, True, _MORAIS, dof="adjusted"),
 )  # fmt: skip
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
-MANY_COLUMNS, FEW_ROWS, MANY_ROWS = 500, 200, 100_000
+MANY_COLUMNS, MANY_ROWS = 500, 100_000
+SPARSE_ROWS, SPARSE_COLUMNS = 100, 200
+"""With at most so many rows and more columns of categories, hpc finds too many false members."""
+FEW_ROWS, FEW_COLUMNS = 200, 100
+"""With at most so many rows and columns, some of them numbers, hpc is the nearest to the truth."""
 
 
 DataKind = Literal["categorical", "numbers", "unknown"]
@@ -132,7 +136,9 @@ def automatic(finds: Finds, columns: int, rows: int, kind: DataKind) -> str:
     blanket = finds == "blanket"
     if kind == "unknown":
         return "iamb" if blanket else "inter-iapc"
-    if (kind == "categorical" and rows <= MANY_ROWS) or (rows <= FEW_ROWS and columns <= MANY_COLUMNS):
+    if kind == "categorical" and rows <= SPARSE_ROWS and columns > SPARSE_COLUMNS:
+        return "iamb" if blanket else "hiton-pc"
+    if (kind == "categorical" and rows <= MANY_ROWS) or (rows <= FEW_ROWS and columns <= FEW_COLUMNS):
         return "hpc"
     if not blanket:
         return "hiton-pc"
