@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,13 +56,12 @@ def class_target(columns: int, rows: int, random: np.random.Generator) -> tuple[
     return serape.Table(named), {"class": {f"v{k}" for k in members}}
 
 
-def blankets(label: str, table: serape.Table, truth: Truth, limit: float, settings: Iterable[str]) -> Measured:
+def blankets(label: str, table: serape.Table, truth: Truth, limit: float, algorithms: Sequence[str]) -> Measured:
     """Count the members of the blankets of some targets, by every algorithm; searches that do not end are left out."""
     numbers = table.kinds[table.names[0]] != "categorical"
     values = table.rows * (len(table.names) - 1)
-    named = ALGORITHMS if not numbers or values <= LARGE else [one for one in ALGORITHMS if one not in SUBSETS]
-    if numbers and values > HUGE:
-        named = []
+    if numbers and values > LARGE:
+        algorithms = [one for one in algorithms if one not in SUBSETS and values <= HUGE]
     return {
         (label, algorithm, setting): [
             (len(one.members), len(set(one.members) - truth[name]), len(truth[name]))
@@ -71,28 +70,28 @@ def blankets(label: str, table: serape.Table, truth: Truth, limit: float, settin
             ).items()
             if one.complete
         ]
-        for setting in settings
-        for algorithm in ("auto", *named)
+        for setting in SETTINGS
+        for algorithm in ("auto", *algorithms)
     }
 
 
-def fresh(kind: str, columns: int, rows: int, draw: int, limit: float) -> Measured:
+def fresh(kind: str, columns: int, rows: int, draw: int, limit: float, algorithms: Sequence[str]) -> Measured:
     """Draw a table and count the members of four blankets, or of that of its class."""
     random = np.random.default_rng([columns, rows, draw, *map(ord, kind)])
     draw_table = partial(class_target, columns) if kind == "class" else generated(columns, kind)
     table, truth = draw_table(rows, random)
     varying = [name for name in truth if table.position(name) in set(table.varying)]
     targets = random.permutation(varying)[:4].tolist()
-    return blankets(f"{kind} {columns:,} × {rows:,}", table, {name: truth[name] for name in targets}, limit, SETTINGS)
+    return blankets(f"{kind} {columns:,} × {rows:,}", table, {name: truth[name] for name in targets}, limit, algorithms)
 
 
-def wide(path: Path, targets: Sequence[int], limit: float) -> Measured:
+def wide(path: Path, targets: Sequence[int], limit: float, algorithms: Sequence[str]) -> Measured:
     """Count the members of some blankets of a stored table of categories, whose truth is in a file beside it."""
     truth = json.loads(path.with_name(f"{path.stem}_truth.json").read_text())["mb"]
     with np.load(path) as stored:
         names = [str(name) for name in stored["names"]]
         table = serape.Table(dict(zip(names, stored["X"].T, strict=True)), kinds="categorical")
-    return blankets(path.stem, table, {names[k]: set(truth[names[k]]) for k in targets}, limit, SETTINGS)
+    return blankets(path.stem, table, {names[k]: set(truth[names[k]]) for k in targets}, limit, algorithms)
 
 
 def probes(folder: Path | None, name: str, seed: int, setting: str, limit: float) -> Measured:
@@ -136,6 +135,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--columns", type=int, nargs="*", default=COLUMNS, help="of the tables that are drawn")
     parser.add_argument("--rows", type=int, nargs="*", default=ROWS, help="of the tables that are drawn")
     parser.add_argument("--kinds", nargs="*", choices=KINDS, default=KINDS, help="of the tables that are drawn")
+    parser.add_argument("--algorithms", nargs="*", default=ALGORITHMS, help="beside the automatic one")
     parser.add_argument("--no-probes", action="store_true", help="leave out real data")
 
 
@@ -143,7 +143,8 @@ def jobs(options: argparse.Namespace) -> list[Job]:
     """Return what is to be measured."""
     limit = options.limit
     if options.quick:
-        return [partial(fresh, "binary", 50, 100, 0, limit), partial(probes, None, "iris", 0, "fdr=.2", limit)]
+        drawn = partial(fresh, "binary", 50, 100, 0, limit, options.algorithms)
+        return [drawn, partial(probes, None, "iris", 0, "fdr=.2", limit)]
     names = [] if options.no_probes else [name for name, _, _ in data_sets(options.data, None)]
     found: list[Job] = [
         partial(probes, options.data, name, seed, setting, limit)
@@ -152,9 +153,9 @@ def jobs(options: argparse.Namespace) -> list[Job]:
         for seed in range(3)
     ]
     if options.wide is not None:
-        found += [partial(wide, options.wide, range(k, k + 5), limit) for k in range(0, 100, 5)]
+        found += [partial(wide, options.wide, range(k, k + 5), limit, options.algorithms) for k in range(0, 100, 5)]
     found += [
-        partial(fresh, kind, columns, rows, draw, limit)
+        partial(fresh, kind, columns, rows, draw, limit, options.algorithms)
         for columns in options.columns
         for rows in sorted(options.rows, reverse=True)
         for kind in options.kinds
