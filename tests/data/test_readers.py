@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from serape import Table
 from serape.data.kinds import Kinds
 from serape.data.reading import ReadOptions, arrow_text, dialect, read, sources
 from serape.data.reading.options import MISSING
+from serape.data.writing import write_table
 
 
 def dates(rng: random.Random) -> str:
@@ -149,8 +151,11 @@ def test_without_pyarrow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     assert Table(path).provenance.fingerprint == expected.provenance.fingerprint
     (tmp_path / "f.parquet").write_bytes(b"PAR1")
-    with pytest.raises(serape.InputTypeError, match=r"f.parquet needs pyarrow \(or polars\): pip install"):
+    with pytest.raises(serape.MissingLibraryError, match=r"f.parquet needs pyarrow \(or polars\): pip install"):
         Table(tmp_path / "f.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(serape.MissingLibraryError, match="Parquet files need pyarrow"):
+        write_table(expected, tmp_path / "g.parquet")
 
 
 @pytest.mark.parametrize(

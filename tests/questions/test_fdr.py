@@ -354,6 +354,11 @@ def test_stability(wide: pd.DataFrame) -> None:
     part = wide[["y", "strong", "other", *(f"n{k}" for k in range(12))]]
     loose, strict = serape.stability(part, **edges), serape.stability(part, **edges, fdr=0.05)  # type: ignore[call-overload]
     assert strict.mean_size < loose.mean_size
+    for one in (found, strict):
+        assert one.fdr == one.to_dict()["fdr"] == 0.05
+        assert ", false discovery rate 0.05: " in str(one)
+    assert plain.fdr is None
+    assert "rate" not in str(plain)
 
 
 def test_questions_that_refuse_it(wide: pd.DataFrame) -> None:

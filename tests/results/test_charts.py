@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from drawn import bars_of, names_of
-from serape import AlphaPath, OptionError, Stability
+from serape import AlphaPath, MissingLibraryError, OptionError, Stability
 from serape.questions.alpha_path import ALPHAS
 from serape.results.charts import MAX_BARS, MAX_ROWS
 from serape.results.pictures import figure_of
@@ -107,5 +107,5 @@ def test_files_and_axes_of_the_caller(tmp_path: Path) -> None:
 def test_charts_need_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     for found in (stable_result(["a"]), path_result(["a"])):
-        with pytest.raises(OptionError, match=r"pip install 'serape\[plots\]'"):
+        with pytest.raises(MissingLibraryError, match=r"pip install 'serape\[plots\]'"):
             found.plot()

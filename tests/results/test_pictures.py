@@ -19,7 +19,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from drawn import arrows, boxes, extents, has_head, in_data, overlapping, points_along
 from plain import random_dag
-from serape import InputTypeError, OptionError, load_network
+from serape import InputTypeError, MissingLibraryError, OptionError, load_network
 from serape.results import pictures
 from serape.results.pictures import draw_graph
 
@@ -318,7 +318,7 @@ def test_nothing_global_is_touched() -> None:
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(OptionError, match=r"pip install 'serape\[plots\]'"):
+    with pytest.raises(MissingLibraryError, match=r"pip install 'serape\[plots\]'"):
         draw_graph(graph_of("ab"))
 
 

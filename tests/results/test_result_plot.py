@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 import serape
 from drawn import arrows, boxes, extents, has_head, in_data, overlapping, points_along
-from serape import OptionError, Result
+from serape import MissingLibraryError, OptionError, Result
 from serape.data.example import clinic
 from serape.results.explanation import Evidence
 from serape.results.pictures import MAX_NAMES, figure_of
@@ -287,7 +287,7 @@ def test_what_cannot_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(OptionError, match="ends in .png, .svg or .pdf, not 'a.txt'"):
         result(["a"]).plot(tmp_path / "a.txt")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(OptionError, match=r"pip install 'serape\[plots\]'"):
+    with pytest.raises(MissingLibraryError, match=r"pip install 'serape\[plots\]'"):
         result(["a"]).plot()
 
 

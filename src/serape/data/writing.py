@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from serape.data.table import Table
-from serape.errors import OptionError
+from serape.errors import OptionError, library_or
 from serape.files import atomic_file
 
 _CHUNK = 10_000  # rows held as text at a time
@@ -56,11 +56,8 @@ def _write_csv(table: Table, file: IO[bytes], suffix: str) -> None:
 
 def _write_parquet(table: Table, file: IO[bytes], suffix: str) -> None:
     del suffix
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise OptionError("Parquet files need pyarrow; install it with: pip install 'serape[arrow]'") from None
+    needed = "Parquet files need pyarrow; install it with: pip install 'serape[arrow]'"
+    pa, pq = library_or("pyarrow", needed), library_or("pyarrow.parquet", needed)
     columns = {
         name: pa.DictionaryArray.from_arrays(
             pa.array(table.packed.codes(k).astype(np.int32)), pa.array([str(v) for v in table.variables[name].levels])

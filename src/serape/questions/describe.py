@@ -16,6 +16,7 @@ from serape.data.table import Table
 from serape.errors import InputTypeError, OptionError, SerapeError, abbreviate, is_integer
 from serape.independence import IndependenceTest
 from serape.questions.choice import choose_learner, choose_network
+from serape.questions.duplicates import target_duplicates_note
 from serape.questions.leaks import MAX_LEFT, Leaks, find_leaks, share_left, some_rows
 from serape.questions.query import Query
 from serape.results.description import AutomaticChoice, Description, NearlyDetermined, column_facts, empty_column
@@ -184,7 +185,7 @@ def _determined(table: Table, odd: Degenerate) -> tuple[tuple[NearlyDetermined, 
 
 
 def _leak_notes(same: Sequence[str], leaks: Leaks) -> list[str]:
-    notes = [f"duplicates of the target: {abbreviate(same)}"] if same else []
+    notes = [target_duplicates_note(same)] if same else []
     notes += leaks.notes
     if leaks.unchecked:
         notes.append(f"{leaks.unchecked:,} columns were not compared with the target, because there are too many")

@@ -34,7 +34,7 @@ class Found(NamedTuple):
     arcs: tuple[tuple[str, str], ...] = ()
     """Of a network, the edges whose direction is decided."""
     how: tuple[Any, ...] = ()
-    """Of a skeleton or network, how it was found: algorithm, test, alpha, score."""
+    """Of a skeleton or network, how it was found: algorithm, test, alpha, false discovery rate, score."""
     complete: bool = True
     """False if a budget ended the search in this draw."""
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from serape.data.table import Table
 from serape.errors import abbreviate
+from serape.questions.leaks import ignore_remedy
 
 
 def not_candidates(table: Table, target: int, kept: Collection[int]) -> frozenset[int]:
@@ -38,5 +39,13 @@ def describe_duplicates(
             notes.append(f"duplicates of {names[k]!r} (any of them would do as well): {abbreviate(others)}")
     if target in duplicates:
         others = tuple(names[x] for x in sorted(duplicates[target]) if x != target)
-        notes.insert(0, f"duplicates of the target: {abbreviate(others)}")
+        notes.insert(0, target_duplicates_note(others))
     return interchangeable, notes
+
+
+def target_duplicates_note(names: Sequence[str]) -> str:
+    """Return the note about columns that are exact duplicates of the target."""
+    return (
+        f"duplicates of the target: {abbreviate(names)} (little else can be found beside a duplicate): "
+        f"{ignore_remedy(names)}"
+    )

@@ -29,7 +29,7 @@ def stability_of_edges(draws: Draws, finds: FindsEdges, query: StructureQuery, s
     fixed, candidates = _fixed_and_candidates(query, draws.table)
     searched = len(draws.found)
     arcs = Counter(arc for found in draws.found.values() for arc in found.arcs)
-    algorithm, test, alpha, score = next(iter(draws.found.values())).how
+    algorithm, test, alpha, fdr, score = next(iter(draws.found.values())).how
     return EdgeStability(
         finds=finds,
         variables=tuple(names),
@@ -41,6 +41,7 @@ def stability_of_edges(draws: Draws, finds: FindsEdges, query: StructureQuery, s
         algorithm=algorithm,
         test=test,
         alpha=alpha,
+        fdr=fdr,
         score=score,
         **draws.summary(fixed, candidates, source_notes(query.source)),
     )
@@ -54,7 +55,7 @@ def _found(structure: Structure) -> Found:
         structure.tests,
         structure.skipped,
         () if structure.finds == "skeleton" else tuple(arcs_of(structure.cpdag)),
-        (structure.algorithm, structure.test, structure.alpha, structure.score),
+        (structure.algorithm, structure.test, structure.alpha, structure.fdr, structure.score),
         structure.complete,
     )
 

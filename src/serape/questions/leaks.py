@@ -55,14 +55,14 @@ class Leaks:
             notes.append(
                 f"{_are(self.copies, 'a copy', 'copies')} of the target in other units (a strictly increasing or "
                 f"decreasing function of {self.target!r}), so little else can be found beside {_it(self.copies)}: "
-                f"{_remedy(self.copies)}"
+                f"{ignore_remedy(self.copies)}"
             )
         if self.likely:
             named = self.likely
             notes.append(
                 f"{abbreviate(named)} alone {'tells' if len(named) == 1 else 'tell'} {self.target!r} nearly exactly, "
                 f"which is likely a leak: if {_it(named, subject=True)} known only after {self.target!r}, "
-                f"{_remedy(named)}"
+                f"{ignore_remedy(named)}"
             )
         return notes
 
@@ -120,6 +120,11 @@ def share_left(table: Table, target: int, x: int, rows: Rows | None = None) -> f
     one, other = _ranks(numbers), _ranks(table.numbers(target)[take])
     length = math.sqrt(float(one @ one) * float(other @ other))
     return 1.0 - (float(one @ other) / length) ** 2 if length > 0 else 1.0
+
+
+def ignore_remedy(named: Sequence[str]) -> str:
+    """Return how to leave columns out, in words."""
+    return f"leave {_it(named)} out with ignore=[{', '.join(map(repr, named[:5]))}{', …' if len(named) > 5 else ''}]"
 
 
 # --- internal --------------------------------------------------------------------------------------------------------
@@ -211,7 +216,3 @@ def _it(named: Sequence[str], *, subject: bool = False) -> str:
     if subject:
         return "it is" if len(named) == 1 else "they are"
     return "it" if len(named) == 1 else "them"
-
-
-def _remedy(named: Sequence[str]) -> str:
-    return f"leave {_it(named)} out with ignore=[{', '.join(map(repr, named[:5]))}{', …' if len(named) > 5 else ''}]"

@@ -134,6 +134,7 @@ def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: S
         algorithm=query.algorithm.name,
         test=query.source.name,
         alpha=float(query.alpha),
+        fdr=None if query.fdr is None else query.fdr.rate,
         **draws.summary({names[x] for x in fixed}, len(candidates), (*draws.table.notes, *query.source.notes)),
     )
 

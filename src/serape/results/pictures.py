@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
 
-from serape.errors import InputTypeError, OptionError, abbreviate, suggestion
+from serape.errors import InputTypeError, OptionError, abbreviate, library_or, suggestion
 from serape.files import atomic_write
 from serape.results.layout import Edge, Plan, Point, lay_out
 from serape.results.lines import UNKNOWN_WIDTH, Lines
@@ -149,10 +149,7 @@ def draw_graph(
 
 def check_matplotlib() -> None:
     """Raise an error if matplotlib is not installed."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise OptionError("a picture needs matplotlib; install it with: pip install 'serape[plots]'") from None
+    library_or("matplotlib.figure", "a picture needs matplotlib; install it with: pip install 'serape[plots]'")
 
 
 def picture_format(path: Path) -> str:

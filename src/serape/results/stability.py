@@ -22,6 +22,7 @@ from serape.results.false_selections import (
     max_false_selections,
 )
 from serape.results.pictures import figure_of, picture_format, save_picture
+from serape.results.result import rate_text
 from serape.types import Finds
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Resampled(Displayed, Generic[Item]):
     algorithm: str
     test: str | None
     alpha: float | None
+    fdr: float | None = None
+    """The false discovery rate that bounds the search in each draw, or None."""
     random_state: int
     seconds: float
     complete: bool
@@ -156,8 +159,8 @@ class Resampled(Displayed, Generic[Item]):
 
     @property
     def _method(self) -> str:
-        """The algorithm, test and alpha, in words."""
-        tested = "" if self.alpha is None else f" with {self.test} at alpha {self.alpha:g}"
+        """The algorithm, test, alpha and false discovery rate, in words."""
+        tested = "" if self.alpha is None else f" with {self.test} at alpha {self.alpha:g}{rate_text(self.fdr)}"
         return f"{self.algorithm}{tested}"
 
     def __str__(self) -> str:

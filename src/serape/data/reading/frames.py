@@ -15,7 +15,7 @@ from serape.data.kinds import AS_CODES, Kind, Kinds
 from serape.data.labels import encode_array, encode_labels, encode_objects
 from serape.data.reading.arrays import read_array
 from serape.data.reading.options import ReadOptions
-from serape.errors import DataError, InputTypeError, abbreviate
+from serape.errors import DataError, InputTypeError, MissingLibraryError, abbreviate
 
 
 def arrow_backend(what: str) -> Literal["pyarrow", "polars"]:
@@ -24,7 +24,7 @@ def arrow_backend(what: str) -> Literal["pyarrow", "polars"]:
         return "pyarrow"
     if importlib.util.find_spec("polars") is not None:
         return "polars"
-    raise InputTypeError(f"{what} needs pyarrow (or polars): pip install 'serape[arrow]'")
+    raise MissingLibraryError(f"{what} needs pyarrow (or polars): pip install 'serape[arrow]'")
 
 
 def read_frame(data: Any, kinds: Kinds, ignore: frozenset[str] = frozenset()) -> Columns:
