@@ -71,10 +71,14 @@ def _shorten_overloads(obj: Any) -> None:
 
 def _plain(types: str) -> str:
     """Return types as they are read best."""
-    types = re.sub(r"~?\bnx\.(\w+)(\[\w+\])?", r"networkx.\1", types)
-    return re.sub(
-        r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[([^\]]+)\]\]", r"NDArray[\1]", types
-    )
+    for pattern, shown in (
+        (r"TypeAliasForwardRef\('(\w+)'\)", r"\1"),
+        (r"<function (\w+)>", r"\1"),
+        (r"~?\bnx\.(\w+)(\[\w+\])?", r"networkx.\1"),
+        (r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[([^\]]+)\]\]", r"NDArray[\1]"),
+    ):
+        types = re.sub(pattern, shown, types)
+    return types
 
 
 def short_docstring(_app: Any, _what: str, _name: str, obj: Any, _options: Any, lines: list[str]) -> None:

@@ -78,3 +78,23 @@ def test_the_examples_of_bridges_use_every_function(name: str) -> None:
     own = [f for f, obj in vars(module).items() if inspect.isfunction(obj) and obj.__module__ == module.__name__]
     for function in own:
         assert function.startswith("_") or f"{name}.{function}(" in (module.__doc__ or ""), function
+
+
+@pytest.mark.parametrize("name", [name for name, obj in PUBLIC.items() if hasattr(obj, "refused_settings")])
+def test_the_page_shows_settings_as_one_parameter(name: str) -> None:
+    signatures = pytest.importorskip("signatures", reason="needs pip install 'serape[docs]'")
+    question = PUBLIC[name]
+    shown, returned = signatures.short_signature(None, "function", name, question, None, "()", "")
+    assert returned
+    assert shown.endswith("**settings)")
+    settings = [
+        f for f, p in inspect.signature(question).parameters.items() if f in FIELDS and p.kind is p.KEYWORD_ONLY
+    ]
+    assert settings
+    assert not [setting for setting in settings if re.search(rf"\b{setting}:", shown)]
+    lines = (inspect.getdoc(question) or "").split("\n")
+    signatures.short_docstring(None, "function", name, question, None, lines)
+    assert "Settings" not in lines
+    at = lines.index("**settings")
+    assert "ettings </settings>`" in lines[at + 1]
+    assert lines.index("Parameters") < at < lines.index("Examples")

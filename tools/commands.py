@@ -35,7 +35,7 @@ that several commands share are [described once](#options-that-commands-share). 
 
 {{commands}}
 
-## What goes where
+## Output, exit codes and environment
 
 - **Standard output**: the result, as tables for people. `--json` prints JSON for programs in their place. Tables fit
   the terminal; where there is none, they are {PIPED} characters wide.

@@ -85,7 +85,7 @@ def max_min(tpc: Neighbourhood) -> Iterator[int]:
 
 
 def by_subsets(tpc: Neighbourhood, examined: Sequence[int]) -> None:
-    """Remove X where X ⊥ T | Z for some Z ⊆ TPC \\ X, one after another.
+    """Remove X where X ⊥ T | Z for some Z ⊆ TPC without X, one after another.
 
     Examples
     --------
@@ -150,13 +150,13 @@ class GLL(NamedTuple):
     Parameters
     ----------
     inclusion
-        Yields variables in the order in which they enter TPC, the tentative parents and children.
+        A function of TPC, the tentative parents and children: yields variables in the order in which they enter.
     elimination
-        Removes examined members that a subset of the others separates from the target.
+        A function of TPC and the examined members: removes those that a subset of the others separates from the target.
     interleaving
-        Returns the members to examine after an inclusion.
+        A function of TPC: returns the members to examine after an inclusion.
     start
-        Returns the variables that TPC begins with.
+        A function of TPC: returns the variables that it begins with.
 
     Examples
     --------
