@@ -75,6 +75,7 @@ format: $(VENV)/lint.ready
 stubs: $(VENV)/lint.ready
 	$(BIN)/python -m nanobind.stubgen -q -m serape._core -o src/serape/_core.pyi
 	$(BIN)/python tools/keywords.py
+	$(BIN)/python tools/commands.py
 
 docs: $(VENV)/docs.ready
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html

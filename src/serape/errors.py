@@ -10,31 +10,90 @@ from typing import Any
 
 
 class SerapeError(Exception):
-    """The base of all errors of serape; the message names the column, the value and the remedy."""
+    """The base of all errors of serape; the message names the column, the value and the remedy.
+
+    Examples
+    --------
+    >>> try:
+    ...     serape.markov_blanket(patients, "Heart")
+    ... except serape.SerapeError as error:
+    ...     print(error)
+    there is no column 'Heart'. The columns are 'Age', 'Smoking', 'Exercise', 'Weight', 'Diabetes' and 9 more.
+    """
 
 
 class DataError(SerapeError, ValueError):
-    """The data cannot be used as they are."""
+    """The data cannot be used as they are.
+
+    Examples
+    --------
+    >>> serape.Table({"age": [41]})
+    Traceback (most recent call last):
+        ...
+    serape.errors.DataError: the table has one row; at least two are needed
+    """
 
 
 class OptionError(SerapeError, ValueError):
-    """An option of a call does not exist, or does not agree with another."""
+    """An option of a call does not exist, or does not agree with another.
+
+    Examples
+    --------
+    >>> serape.markov_blanket(patients, "HeartDisease", alpha=5)
+    Traceback (most recent call last):
+        ...
+    serape.errors.OptionError: alpha must be between 0 and 1, not 5
+    """
 
 
 class InputTypeError(SerapeError, TypeError):
-    """An argument is of a type that serape does not accept."""
+    """An argument is of a type that serape does not accept.
+
+    Examples
+    --------
+    >>> serape.compare("Age", ["Age"])
+    Traceback (most recent call last):
+        ...
+    serape.errors.InputTypeError: a result, a graph or a collection of names is needed, not 'Age'
+    """
 
 
 class MissingLibraryError(SerapeError, ImportError):
-    """A library that is needed is not installed or is too old; the message says how to install it."""
+    """A library that is needed is not installed or is too old; the message says how to install it.
+
+    Examples
+    --------
+    >>> issubclass(serape.MissingLibraryError, ImportError)
+    True
+    """
 
 
 class EmptyBlanketWarning(UserWarning):
-    """A selector finds an empty blanket, so it selects no column."""
+    """A selector finds an empty blanket, so it selects no column.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = serape.MarkovBlanketSelector().fit([[0], [1], [0], [1]] * 9, [0, 0, 1, 1] * 9)
+    >>> caught[0].category.__name__
+    'EmptyBlanketWarning'
+    """
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a search. `found` is the result so far."""
+    """Ctrl-C during a search. `found` is the result so far.
+
+    Examples
+    --------
+    >>> try:
+    ...     found = serape.markov_blanket(patients, "HeartDisease")
+    ... except serape.Interrupted as stop:
+    ...     found = stop.found
+    >>> found.complete
+    True
+    """
 
     def __init__(self, found: Any) -> None:
         super().__init__("interrupted; the exception's `found` is the result so far")

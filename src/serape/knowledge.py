@@ -17,11 +17,25 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Background knowledge, by the variables' names.
+    """Background knowledge, by the variables' names. Arcs that are not mentioned may be present or absent.
 
-    `required` arcs are in the network. `forbidden` arcs are not, but the reverse arc may be. `forbidden_pairs` have no
-    arc in either direction. `tiers` go from earlier to later: a variable of a later tier is never a parent of one of an
-    earlier tier. Arcs that are not mentioned may be present or absent.
+    Parameters
+    ----------
+    required
+        Arcs, each a pair (from, to), that are in the network.
+    forbidden
+        Arcs that are not; the reverse arc may be.
+    tiers
+        Groups of variables, from earlier to later: a variable of a later tier is never a parent of one of an earlier
+        tier.
+    forbidden_pairs
+        Pairs that have no arc in either direction.
+
+    Examples
+    --------
+    >>> known = serape.Knowledge(required=[("Age", "HeartDisease")], tiers=[["Age"], ["HeartDisease", "ECG"]])
+    >>> serape.network(patients, "pc-stable", alpha=0.01, knowledge=known).graph.has_edge("HeartDisease", "Age")
+    False
     """
 
     required: Sequence[Pair] = ()

@@ -24,7 +24,14 @@ INTERVAL = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a search."""
+    """The progress of a search.
+
+    Examples
+    --------
+    >>> _ = serape.blankets(patients, ["ECG", "Ward"], progress=lambda done: print(done.target, done.members))
+    ECG ('HeartDisease',)
+    Ward ()
+    """
 
     target: str
     members: tuple[str, ...]

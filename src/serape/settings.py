@@ -304,7 +304,7 @@ def question(*, without: Mapping[str, str] | None = None) -> Callable[[Question]
         ]
         rest = [] if "algorithm" in refused else [inspect.Parameter("algorithm_options", inspect.Parameter.VAR_KEYWORD)]
         function.__signature__ = signature.replace(parameters=[*own, *shared, *rest])  # type: ignore[attr-defined]
-        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{_described(settings)}\n"
+        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{_described(settings, options=bool(rest))}\n"
         function.refused_settings = refused  # type: ignore[attr-defined]
         return function
 
@@ -334,10 +334,12 @@ def check_options(asked_by: str, options: Mapping[str, Any], takes: Collection[s
             raise OptionError(f"{asked_by} has no option {name!r}.{suggestion(name, [*takes, *FIELDS])}")
 
 
-def _described(settings: Sequence[Any]) -> str:
+def _described(settings: Sequence[Any], options: bool) -> str:
     lines = ["Settings", "--------"]
     for f in settings:
         lines += [f.name, f"    {f.metadata['meaning']}"]
+    if options:
+        lines += ["**algorithm_options", "    Keywords that are not settings are options of the algorithm."]
     return "\n".join(lines)
 
 

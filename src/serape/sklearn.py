@@ -48,22 +48,18 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     The blanket may be empty: then `fit` warns (`EmptyBlanketWarning`), and `transform` returns no columns.
 
+    Parameters that are not listed here are settings, as in `serape.markov_blanket` (docs/settings.md), with columns of
+    X by name or position. `n_jobs` is the number of threads. `weight_kind` is about the `sample_weight` of `fit`.
+
     Parameters
     ----------
-    algorithm, test, alpha, fdr, fdr_method, min_effect, max_conditioning, dof, reliability, knowledge, known_members, \
-    forbidden_members, progress, max_seconds, max_tests
-        As in `serape.markov_blanket`, with columns of X by name or position; y is the target.
-    random_state
-        A seed. With a seed, exact ties are broken at random; without, by the order of the columns.
+    algorithm
+        As in `serape.markov_blanket`; y is the target.
     kinds
         As in `serape.Table`: a kind, such as "categorical" or "continuous", for all columns of X, or kinds by name.
     missing
         As in `serape.Table`, for X: "error", "drop", "level" or "pairwise". Unless it is "error", `transform` accepts
         missing values. y must be complete.
-    weight_kind
-        What the weights that `fit` takes as `sample_weight` mean: "frequency" or "survey", as in `serape.Table`.
-    n_jobs
-        The number of threads; None is one, -1 uses all cores. The answer does not depend on it.
     finds
         "blanket", or "parents-children" for parents and children alone (as `serape.parents_children`).
     algorithm_options
@@ -72,10 +68,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         The kind of y: "categorical", "continuous" or another of the kinds, but not "identifier", or "auto". With
         "auto", text, truth values, declared categories and whole numbers of at most 20 distinct values (also as 1.0,
         2.0, …) are used as categories, other numbers as numbers.
-    discretise, bins
+    discretise
         Divide continuous columns (and y, if it is continuous) into classes for the search, so that tests for
         categorical columns can be used: "quantile", "width" or "mdl", as in `serape.discretise`. `transform` returns
         the original columns.
+    bins
+        The number of classes, for "quantile" and "width".
 
     Attributes
     ----------
@@ -86,10 +84,17 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     result_ : Result
         The full result; `result_.explain(name)` explains why a column is selected or not.
     evidence_ : Records
-        The test that decided on each column, as a table: `.to_pandas()`, `.to_polars()`.
+        The test that decided on each column, as a table.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if the columns of X have names, all of them text.
+
+    Examples
+    --------
+    >>> X = serape.Table(patients).to_pandas()
+    >>> selector = serape.MarkovBlanketSelector(alpha=0.01)
+    >>> selector.fit_transform(X.drop(columns="HeartDisease"), X["HeartDisease"]).columns.tolist()
+    ['Age', 'Smoking', 'BloodPressure', 'Anxiety', 'ECG', 'ChestPain']
     """
 
     def __init__(

@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import docstrings
 import serape
 import serape.bridges
 from serape.bridges import as_networkx, causal_learn, pgmpy, pyagrum
@@ -39,6 +40,10 @@ def bridge(request: pytest.FixtureRequest) -> Any:
         warnings.simplefilter("ignore")
         pytest.importorskip(request.param)
     return MODULES[request.param]
+
+
+def test_examples(bridge: Any) -> None:
+    docstrings.run(docstrings.examples_of(bridge, bridge.__name__))
 
 
 @pytest.mark.parametrize("graph", [MIXED, SKELETON, NETWORK.graph], ids=["mixed", "skeleton", "directed"])

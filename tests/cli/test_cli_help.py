@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+import commands
 from command import run
 from serape.cli.app import app
 from serape.data.example import clinic
@@ -46,6 +47,21 @@ class TestHelp:
         for command in ("blanket", "neighbours", "path", "stability", "region", "skeleton", "network"):
             out = run(capsys, command, "--help")[1]
             assert [option for option in shared if option not in out] == []
+
+    def test_the_reference_page_is_up_to_date(self) -> None:
+        assert not commands.outdated(), "run python tools/commands.py"
+
+    def test_the_reference_page_has_every_option_of_the_help(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Each is in the section of its command, or among the shared options that the section names."""
+        page = commands.PATH.read_text(encoding="utf-8")
+        shared = page.partition("## Options that commands share")[2]
+        for name in self.commands():
+            section = page.partition(f"## serape {name}\n")[2].partition("\n## ")[0]
+            shown = re.findall(r"^│[ *]*(--[a-z-]+)", run(capsys, name, "--help")[1], re.MULTILINE)
+            assert shown
+            for option in {*shown} - {"--help"}:
+                own = f"- `{option}" in section
+                assert own or (f"- `{option}" in shared and "Shared: " in section), (name, option)
 
     def test_without_arguments(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out, err = run(capsys)

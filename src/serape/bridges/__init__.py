@@ -16,9 +16,23 @@ __all__ = ["as_networkx", "prescreened"]
 
 
 def as_networkx(graph: Any) -> Any:
-    """Return the networkx graph of a causal-learn, pgmpy or pyAgrum object; anything else is returned unchanged.
+    """Return the networkx graph of an object of causal-learn, pgmpy or pyAgrum.
 
-    An undirected edge is present in both directions.
+    Parameters
+    ----------
+    graph
+        A graph of one of these packages, or any other object, which is returned unchanged.
+
+    Returns
+    -------
+    networkx.DiGraph
+        An undirected edge is present in both directions.
+
+    Examples
+    --------
+    >>> graph = nx.DiGraph([("a", "b")])
+    >>> serape.bridges.as_networkx(graph) is graph
+    True
     """
     package = type(graph).__module__.partition(".")[0].lower()
     if package == "causallearn":

@@ -1,4 +1,16 @@
-"""To and from causal-learn."""
+"""To and from causal-learn.
+
+Examples
+--------
+>>> from serape.bridges import causal_learn
+>>> exported = causal_learn.export_graph(clinic_graph())
+>>> set(causal_learn.import_graph(exported).edges) == set(clinic_graph().edges)
+True
+>>> columns, background = causal_learn.hand_over(serape.region(patients, "HeartDisease", depth=1, alpha=0.01))
+>>> columns[0], type(background).__name__
+('HeartDisease', 'BackgroundKnowledge')
+>>> _ = causal_learn.export_knowledge(serape.Knowledge(required=[("Age", "HeartDisease")]))
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""To and from pgmpy."""
+"""To and from pgmpy.
+
+Examples
+--------
+>>> from serape.bridges import pgmpy
+>>> exported = pgmpy.export_graph(clinic_graph())
+>>> set(pgmpy.import_graph(exported).edges) == set(clinic_graph().edges)
+True
+>>> model = pgmpy.export_network(serape.load_network("asia"))
+>>> pgmpy.import_network(model).parents("dysp")
+('bronc', 'either')
+>>> columns, knowledge = pgmpy.hand_over(serape.region(patients, "HeartDisease", depth=1, alpha=0.01))
+>>> _ = pgmpy.export_knowledge(serape.Knowledge(required=[("Age", "HeartDisease")]))
+"""
 
 from __future__ import annotations
 

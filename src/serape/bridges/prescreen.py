@@ -11,11 +11,29 @@ from serape.knowledge import Knowledge
 
 
 def prescreened(region: nx.Graph[str], knowledge: Knowledge | None = None) -> tuple[list[str], Knowledge]:
-    """Return the columns of a region, the nearest first, and the knowledge about them.
+    """Return the columns of a region and the knowledge about them, for a search with another tool.
 
     Two columns that the search has found not to be adjacent are a forbidden pair. About two columns at the full depth
-    nothing is known, nor about any pair if the search was not complete. `knowledge` is added as far as it is about
-    these columns.
+    nothing is known, nor about any pair if the search was not complete.
+
+    Parameters
+    ----------
+    region
+        What `serape.region` returns.
+    knowledge
+        What else is known; it is added as far as it is about these columns.
+
+    Returns
+    -------
+    tuple
+        The columns, the nearest first, and a `Knowledge`.
+
+    Examples
+    --------
+    >>> found = serape.region(patients, "HeartDisease", depth=2, alpha=0.01)
+    >>> columns, known = serape.bridges.prescreened(found)
+    >>> columns[0], ("Smoking", "ECG") in known.forbidden_pairs
+    ('HeartDisease', True)
     """
     if not isinstance(region, nx.Graph) or "depth" not in region.graph:
         raise InputTypeError("the columns are handed over from a region; pass what serape.region returns")

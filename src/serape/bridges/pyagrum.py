@@ -1,4 +1,17 @@
-"""To and from pyAgrum."""
+"""To and from pyAgrum.
+
+Examples
+--------
+>>> from serape.bridges import pyagrum
+>>> exported = pyagrum.export_graph(clinic_graph())
+>>> set(pyagrum.import_graph(exported).edges) == set(clinic_graph().edges)
+True
+>>> model = pyagrum.export_network(serape.load_network("asia"))
+>>> pyagrum.import_network(model).parents("dysp")
+('bronc', 'either')
+>>> columns, give = pyagrum.hand_over(serape.region(patients, "HeartDisease", depth=1, alpha=0.01))
+>>> give = pyagrum.export_knowledge(serape.Knowledge(required=[("Age", "HeartDisease")]))  # give(learner)
+"""
 
 from __future__ import annotations
 

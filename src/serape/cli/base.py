@@ -16,13 +16,19 @@ import serape
 from serape.errors import Interrupted, OptionError, SerapeError
 
 BAD_DATA, BAD_USE, INTERRUPTED = 1, 2, 130
+EXIT_CODES = {
+    0: "done",
+    BAD_DATA: "bad data",
+    BAD_USE: "bad use",
+    INTERRUPTED: "interrupted (the result so far is printed)",
+}
 Found = TypeVar("Found")
 
 app = typer.Typer(
     name="serape",
     help="Find the Markov blanket of a variable: the smallest set of columns that makes it independent of all others.",
     epilog="Start with: serape demo\n\nThen, on a file of your own: serape blanket FILE.csv --target COLUMN\n\n"
-    "Exit codes: 0 done, 1 bad data, 2 bad use, 130 interrupted (the result so far is printed). "
+    f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in EXIT_CODES.items())}. "
     "NO_COLOR=1 turns colours off.",
     no_args_is_help=True,
     add_completion=True,

@@ -54,12 +54,19 @@ class DataOptions:
     kind: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Kind of a column, as NAME=KIND; repeatable. Kinds: {', '.join(KINDS)}.", rich_help_panel=_DATA
+            help=f"Kind of a column; repeatable. Kinds: {', '.join(KINDS)}.",
+            metavar="NAME=KIND",
+            rich_help_panel=_DATA,
         ),
     ] = None
     ignore: Annotated[
         list[str] | None,
-        typer.Option(help="Leave this column out; repeatable.", autocompletion=complete_column, rich_help_panel=_DATA),
+        typer.Option(
+            help="Leave this column out; repeatable.",
+            metavar="COLUMN",
+            autocompletion=complete_column,
+            rich_help_panel=_DATA,
+        ),
     ] = None
     header: Annotated[
         bool | None,
@@ -72,12 +79,14 @@ class DataOptions:
     names: Annotated[
         str | None,
         typer.Option(
-            help="The names of the columns, separated by commas; the first line is then data.", rich_help_panel=_FILE
+            help="The names of the columns, separated by commas; the first line is then data.",
+            metavar="NAME,NAME,...",
+            rich_help_panel=_FILE,
         ),
     ] = None
     na: Annotated[
         list[str] | None,
-        typer.Option(help="A word that means a missing value; repeatable.", rich_help_panel=_FILE),
+        typer.Option(help="A word that means a missing value; repeatable.", metavar="WORD", rich_help_panel=_FILE),
     ] = None
     delimiter: Annotated[
         str | None,
@@ -119,6 +128,7 @@ class DataOptions:
         str | None,
         typer.Option(
             help="The column that holds the weights of the rows.",
+            metavar="COLUMN",
             autocompletion=complete_column,
             rich_help_panel=_DATA,
         ),
@@ -134,6 +144,7 @@ class DataOptions:
         str | None,
         typer.Option(
             help="The column that names rows that depend on each other; stability draws whole groups.",
+            metavar="COLUMN",
             autocompletion=complete_column,
             rich_help_panel=_DATA,
         ),

@@ -17,7 +17,10 @@ from serape.cli.show import show_description
     "serape describe patients.csv --target HeartDisease --json > described.json",
 )
 def describe(data: DataOptions, target: OptionalTarget = None, as_json: AsJson = False) -> None:
-    """Describe a file: the kind of every column and why, what is odd, and what a search would choose."""
+    """Describe a file: the kind of every column and why, what is odd, and what a search would choose.
+
+    Prints a table of the columns, then notes.
+    """
     found = serape.describe(data.source, target, **data.arguments())
     if as_json:
         typer.echo(found.to_json(), nl=False)

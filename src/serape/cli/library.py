@@ -64,7 +64,10 @@ def sample(
     show_list: Annotated[bool, typer.Option("--list", help="List the bundled networks.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """Draw rows from a Bayesian network."""
+    """Draw rows from a Bayesian network.
+
+    The rows go to standard output as CSV, or to a file.
+    """
     if show_list or not network:
         _list_networks(as_json)
         if not show_list:
@@ -119,7 +122,10 @@ def study(
     jobs: Jobs = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat an experiment of a paper, or continue one that was stopped, and compare its numbers with ours."""
+    """Repeat an experiment of a paper, or continue one that was stopped, and compare its numbers with ours.
+
+    Prints the tables; they and all answers, a picture and a page are kept in a folder.
+    """
     from serape import studies
 
     if not name:

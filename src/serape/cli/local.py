@@ -21,20 +21,22 @@ from serape.cli.options import (
 from serape.cli.show import show_result
 from serape.results.result import Result
 
+_PRINTS = "Prints the members with the test that decided on each, then how they were found and notes."
+
 
 @command(
     "neighbours",
     "serape neighbours patients.csv --target HeartDisease --alpha 0.01 --explain Anxiety",
     "serape neighbours patients.csv --target HeartDisease --algorithm hiton-pc --picture neighbours.png",
-    about="Find the parents and children of a column.",
+    about=f"Find the parents and children of a column.\n\n{_PRINTS}",
     alias="neighbors",
 )
 @command(
     "blanket",
     "serape blanket patients.csv --target HeartDisease --alpha 0.01 --explain Weight",
     "serape blanket patients.csv --target HeartDisease --algorithm hiton-mb --picture blanket.png --report report.html",
-    "zcat big.csv.gz | serape blanket - --target HeartDisease --json > found.json",
-    about="Find the Markov blanket of a column.",
+    "serape sample alarm --rows 5000 | serape blanket - --target HR --json > found.json",
+    about=f"Find the Markov blanket of a column.\n\n{_PRINTS}",
 )
 def ask(
     context: typer.Context,
@@ -44,7 +46,11 @@ def ask(
     search: SearchOptions,
     explain: Annotated[
         list[str] | None,
-        typer.Option(help="Explain why this column is in the answer or not; repeatable.", rich_help_panel="Output"),
+        typer.Option(
+            help="Explain why this column is in the answer or not; repeatable.",
+            metavar="COLUMN",
+            rich_help_panel="Output",
+        ),
     ] = None,
     picture: Picture = None,
     output: Output = None,

@@ -63,7 +63,11 @@ def complete_network(incomplete: str) -> list[str]:
 # --- options ---------------------------------------------------------------------------------------------------------
 
 _TARGET = typer.Option(
-    "--target", "-t", help="The target: the column that the question is about.", autocompletion=complete_column
+    "--target",
+    "-t",
+    help="The target: the column that the question is about.",
+    metavar="COLUMN",
+    autocompletion=complete_column,
 )
 Target = Annotated[str, _TARGET]
 OptionalTarget = Annotated[str | None, _TARGET]
@@ -115,6 +119,7 @@ Truth = Annotated[
     str | None,
     typer.Option(
         help="Compare with this network: a bundled one, or a .bif file.",
+        metavar="NETWORK",
         autocompletion=complete_network,
         rich_help_panel=_OUTPUT,
     ),
@@ -129,6 +134,7 @@ class QuestionOptions:
         str,
         typer.Option(
             help="The name of an algorithm (see `serape algorithms`), in any case, or auto.",
+            metavar="NAME",
             autocompletion=_complete_algorithm,
             rich_help_panel=_TESTS,
         ),
@@ -136,7 +142,8 @@ class QuestionOptions:
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="An option of the algorithm, as NAME=VALUE, such as k=2 or symmetry=false; repeatable.",
+            help="An option of the algorithm, such as k=2 or symmetry=false; repeatable.",
+            metavar="NAME=VALUE",
             autocompletion=_complete_option,
             rich_help_panel=_TESTS,
         ),
@@ -145,6 +152,7 @@ class QuestionOptions:
         str,
         typer.Option(
             help=f"The name of an independence test, in any case: auto, {', '.join(TESTS)}.",
+            metavar="NAME",
             autocompletion=_complete_test,
             rich_help_panel=_TESTS,
         ),
@@ -156,7 +164,12 @@ class QuestionOptions:
         ),
     ] = None
     max_conditioning: Annotated[
-        str, typer.Option(help="Largest conditioning set: a number, none, or auto.", rich_help_panel=_TESTS)
+        str,
+        typer.Option(
+            help="Largest conditioning set: a number, none, or auto.",
+            metavar="[NUMBER|none|auto]",
+            rich_help_panel=_TESTS,
+        ),
     ] = "auto"
     dof: Annotated[
         Literal["auto", "full", "adjusted"], typer.Option(help="Degrees of freedom.", rich_help_panel=_TESTS)
@@ -184,6 +197,7 @@ class QuestionOptions:
         list[str] | None,
         typer.Option(
             help="A column that belongs to the answer whatever the tests show; repeatable.",
+            metavar="COLUMN",
             autocompletion=complete_column,
             rich_help_panel=_TESTS,
         ),
@@ -192,6 +206,7 @@ class QuestionOptions:
         list[str] | None,
         typer.Option(
             help="A column that does not belong to the answer and is not tested; repeatable.",
+            metavar="COLUMN",
             autocompletion=complete_column,
             rich_help_panel=_TESTS,
         ),
@@ -202,6 +217,7 @@ class QuestionOptions:
         typer.Option(
             help="Stop after so many seconds, and keep what was found: a number, none, or auto (60 for a target, 600 "
             "for a structure).",
+            metavar="[NUMBER|none|auto]",
             rich_help_panel=_TESTS,
         ),
     ] = "auto"
@@ -236,13 +252,17 @@ class SearchOptions(QuestionOptions):
     """All settings of a search."""
 
     alpha: Annotated[
-        str, typer.Option(help="Significance level: a number, or auto (0.01).", rich_help_panel=_TESTS)
+        str,
+        typer.Option(
+            help="Significance level: a number, or auto (0.01).", metavar="[NUMBER|auto]", rich_help_panel=_TESTS
+        ),
     ] = "auto"
     fdr: Annotated[
         str,
         typer.Option(
             help="Bound the share of false members among those found: a number, none, or auto (0.2 unless alpha is "
             "given).",
+            metavar="[NUMBER|none|auto]",
             rich_help_panel=_TESTS,
         ),
     ] = "auto"

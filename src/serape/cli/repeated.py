@@ -55,7 +55,10 @@ def path(
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find which columns enter the blanket of a column as alpha grows."""
+    """Find which columns enter the blanket of a column as alpha grows.
+
+    Prints the smallest alpha at which each column enters.
+    """
     check_files(output, picture=picture)
     table = data.read()
 
@@ -127,7 +130,10 @@ def stability(
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find how often each column, or each edge, is in the answer when the search is repeated on drawn rows."""
+    """Find how often each column, or each edge, is in the answer when the search is repeated on drawn rows.
+
+    Prints the share of the draws in which each is found, and a bound on the expected number of false selections.
+    """
     check_files(output, picture=picture)
     if threshold is not None and not 0 < threshold <= 1:
         raise OptionError(f"--threshold must be above 0 and at most 1, not {threshold:g}")

@@ -57,7 +57,10 @@ def region(
     format_: RegionFormat = "table",
     as_json: AsJson = False,
 ) -> None:
-    """Find the columns within a number of edges of a column, and the edges on the way."""
+    """Find the columns within a number of edges of a column, and the edges on the way.
+
+    Prints the edges with their evidence.
+    """
     check_files(output, picture=picture)
     table = data.read()
 
@@ -141,7 +144,10 @@ def skeleton(
     format_: Format = "table",
     as_json: AsJson = False,
 ) -> None:
-    """Find which columns are adjacent, without the directions of the arcs."""
+    """Find which columns are adjacent, without the directions of the arcs.
+
+    Prints the edges with their evidence.
+    """
     check_files(output, picture=picture, report=report)
     table = data.read()
     answer(
@@ -180,7 +186,10 @@ def network(
     format_: Format = "table",
     as_json: AsJson = False,
 ) -> None:
-    """Find the network behind a table: which columns are adjacent, and the directions of the arcs."""
+    """Find the network behind a table: which columns are adjacent, and the directions of the arcs.
+
+    Prints the edges with their evidence.
+    """
     check_files(output, bif, picture=picture, report=report)
     table = data.read()
     true = None if truth is None else read_network(truth)

@@ -117,10 +117,19 @@ class Degenerate:
 def degenerate(data: Any, tolerance: float | None = None) -> Degenerate:
     """Find constant columns and duplicates, in time proportional to the size of the table.
 
-    With a tolerance, find also pairs of categorical columns of which one determines or nearly determines the other.
-    Guess the other column's level in every row: first always its commonest level, then the commonest given the level of
-    the one. With a tolerance of 0.01, the second way makes at most a hundredth of the errors of the first. This
-    compares all pairs of columns.
+    Parameters
+    ----------
+    data
+        A Table or anything that a Table can be made of.
+    tolerance
+        If given, find also categorical columns whose level another column tells nearly exactly: with at most this
+        share of the errors that a guess of the commonest level makes. This compares all pairs of columns.
+
+    Examples
+    --------
+    >>> found = serape.degenerate({"a": [0, 1, 0, 1], "b": ["x", "y", "x", "y"], "c": [1, 1, 1, 1]})
+    >>> found.constant, found.duplicates
+    (('c',), (('a', 'b'),))
     """
     table = Table(data)
     if tolerance is not None:
@@ -163,10 +172,24 @@ def degenerate(data: Any, tolerance: float | None = None) -> Degenerate:
 def determined_by(
     data: Any, target: str | int, columns: Sequence[str | int] | str | int, tolerance: float = 0.0
 ) -> Determination:
-    """Return whether, and how nearly, a column is a function of others: in all rows but a share `tolerance`.
+    """Return whether, and how nearly, a column is a function of others.
 
-    Values of continuous columns are equal only if they are exactly equal. Rows with a missing value in one of the
-    columns are not used.
+    Parameters
+    ----------
+    data
+        As for `degenerate`. Rows with a missing value in one of the columns are not used.
+    target
+        The column that may be determined, by name or position.
+    columns
+        What may determine it: one or several. Values of continuous columns are equal only if exactly equal.
+    tolerance
+        The share of rows that may violate it. What is returned is true if no larger share does.
+
+    Examples
+    --------
+    >>> data = {"country": ["at", "at", "fr", "fr"], "town": ["Graz", "Wien", "Lyon", "Nice"]}
+    >>> bool(serape.determined_by(data, "country", "town")), bool(serape.determined_by(data, "town", "country"))
+    (True, False)
     """
     table = Table(data)
     _check_tolerance(tolerance)

@@ -36,7 +36,14 @@ _WORDS = {"quantile": "by quantiles", "width": "by equal width", "mdl": "by mini
 
 
 class Discretised:
-    """A table in which continuous columns are divided into classes, and the cuts between the classes."""
+    """A table in which continuous columns are divided into classes, and the cuts between the classes.
+
+    Examples
+    --------
+    >>> cut = serape.discretise({"size": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]}, "width", bins=2)
+    >>> cut.apply({"size": [0.25, 9.75]}).column(0).tolist()
+    ['(-inf, 4]', '(4, inf)']
+    """
 
     def __init__(
         self, cuts: Mapping[str, Floats], method: Method, target: str | None = None, table: Table | None = None
@@ -132,6 +139,17 @@ def discretise(
         The columns to divide, by name or position; all continuous ones by default.
     target
         For "mdl", the categorical column that the classes inform about.
+
+    Returns
+    -------
+    Discretised
+        The table with classes (`table`), and the cuts between them, which can be applied to other data.
+
+    Examples
+    --------
+    >>> cut = serape.discretise({"size": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]}, "width", bins=2)
+    >>> cut.cuts, cut.table.variables["size"].levels
+    ({'size': array([4.])}, ('(-inf, 4]', '(4, inf)'))
     """
     if method not in METHODS:
         raise OptionError(

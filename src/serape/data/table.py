@@ -38,36 +38,36 @@ _MAX_SHOWN = 20
 class Table:
     """Data, encoded once and packed for counting; pass it to as many calls as you like.
 
-    `data` may be a pandas, polars or pyarrow frame (or any other that narwhals reads), anything that exports an Arrow
-    stream, a two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, or the path of a
-    file: delimited text of any name, Parquet, Arrow or Feather, JSON, an Excel or OpenDocument workbook, .rds or .rda
-    of R, SQLite or DuckDB, also compressed (.gz, .bz2, .xz, .zst, .zip). An open file is read in the same way. Columns
-    without names are called x0, x1, ….
+    Text, declared categories, truth values and whole numbers with at most 20 distinct values are used as categories;
+    all other numbers, and dates, as numbers (docs/data.md). Identifiers, such as row numbers, take part in no search.
+    All parameters but `data` are settings that say how to read the data (docs/settings.md).
 
-    Strings, declared categories, truth values and whole numbers with at most 20 distinct values are used as categories;
-    all other numbers, and dates, as numbers. Every column has a kind: "categorical", "boolean", "ordinal",
-    "continuous", "count", "proportion", "date" or "identifier" (such as row numbers and names; it takes part in no
-    search). `kinds` overrules the kinds, for all columns ("categorical") or by name ({"age": "continuous"}).
+    Parameters
+    ----------
+    data
+        A pandas, polars or pyarrow frame (or any other that narwhals reads), anything that exports an Arrow stream, a
+        two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, an open file, or the
+        path of a file (docs/files.md). Columns without names are called x0, x1, …. A `Table` is returned unchanged.
 
-    `ignore` names columns that are not used. Missing values are an error unless `missing` is "drop" (drop rows that
-    have any), "level" (a level of its own, for categorical columns) or "pairwise" (keep all rows; every test uses the
-    rows that are complete for its variables). A dict gives rules by column, and under "*" the rule for all others. A
-    constant column is kept and noted; it never belongs to a blanket. These
-    are errors: a table of no rows, one row or no columns, a name that occurs twice, a column of more than 65,536
-    levels.
+    Raises
+    ------
+    DataError
+        If there are no columns or fewer than two rows, if a name occurs twice, if a column has more than 65,536
+        levels, or if values are missing and `missing` is "error".
 
-    `header` to `index` are about files of delimited text. By default they are detected, and notes report what is not
-    usual. `header` is True if the first line names the columns, False if it is data (then columns are called x0, x1,
-    …), or a list of names if it is data. `na_values` are words that mean a missing value, besides an empty field, ?,
-    NA, N/A, NaN and null. `index` says whether the first column only names the rows. `table` names the sheet of a
-    workbook, the table of a database or the file of an archive, where there are several.
-
-    Three options are about rows. `sample_weight` holds their weights: the name of a column, which is then no variable,
-    or one number per row. With `weight_kind` "frequency" a weight says how often a row occurs, with "survey" how many
-    members of the population it stands for. `groups` names rows that depend on each other (a column or one label per
-    row).
+    Examples
+    --------
+    >>> table = serape.Table({"age": [34.5, 51.2, 47.9], "sex": ["f", "m", "f"]}, kinds={"age": "continuous"})
+    >>> table.rows, table.kinds
+    (3, {'age': 'continuous', 'sex': 'categorical'})
     """
 
+    names: tuple[str, ...]
+    """The names of the columns."""
+    rows: int
+    """The number of rows."""
+    notes: tuple[str, ...]
+    """Remarks about the columns, and how they were read."""
     weights: Weights | None = None
     """The weights of the rows; None if all count once, also where rows were repeated by their frequencies."""
     groups: NDArray[np.int64] | None = None
@@ -134,8 +134,8 @@ class Table:
         self.notes += tuple(column_notes(self))
 
     def _fill(self, columns: Columns, notes: Sequence[str], made: Mapping[str, Any] | None = None) -> None:
-        self.names: tuple[str, ...] = tuple(columns.names)
-        self.rows: int = columns.rows
+        self.names = tuple(columns.names)
+        self.rows = columns.rows
         self.weights, self.groups = columns.weights, columns.groups
         self.missing: Mapping[int, NDArray[np.bool_]] = columns.missing
         """By position, a mask of the missing values: empty unless the table was made with missing="pairwise"."""
@@ -146,7 +146,7 @@ class Table:
         self._constant: dict[int, bool] = {}  # columns that were looked at
         self._position = {name: k for k, name in enumerate(self.names)}
         self._reading_notes = tuple(notes)
-        self.notes: tuple[str, ...] = self._reading_notes
+        self.notes = self._reading_notes
         self._made = made or {}
 
     # --- columns -------------------------------------------------------------------------------------------------

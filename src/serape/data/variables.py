@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A column: its name, kind and levels, and why it is of this kind."""
+    """A column: its name, kind and levels, and why it is of this kind.
+
+    Examples
+    --------
+    >>> serape.Table(patients).variables["Age"]
+    Variable(name='Age', kind='categorical', levels=('40 to 60', 'over 60', 'under 40'), reason='text')
+    """
 
     name: str
     kind: Kind

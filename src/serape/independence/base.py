@@ -41,7 +41,20 @@ from serape.independence.subsets import Association, SubsetResult, as_subset_res
 
 
 class IndependenceTest(ABC):
-    """A source of answers about conditional independence."""
+    """A source of answers about conditional independence. A new test supplies `test`, `name` and `variables`.
+
+    The base class builds the other questions on `test`; a faster test overrides them and gives the same answers.
+    Variables are positions in `variables`. docs/extending.md has more.
+
+    Examples
+    --------
+    >>> class Never(serape.IndependenceTest):
+    ...     name, variables = "never", ("a", "b", "c")
+    ...     def test(self, x, y, given=()):
+    ...         return serape.Outcome(statistic=0.0, dof=1.0, log_p=0.0, reliable=True)
+    >>> serape.markov_blanket(Never(), "a", "iamb").blanket
+    ()
+    """
 
     name: str = "custom"
     variables: tuple[str, ...]

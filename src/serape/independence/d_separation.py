@@ -28,7 +28,18 @@ _MAX_ANSWERS = 1 << 17
 class DSeparation(IndependenceTest):
     """An independence test that knows the graph. It can be passed as `data` in place of a table.
 
-    `order` lists the variables in another order than that of the graph's nodes.
+    Parameters
+    ----------
+    graph
+        The true graph, a DAG.
+    order
+        The variables in another order than that of the graph's nodes.
+
+    Examples
+    --------
+    >>> oracle = serape.DSeparation(clinic_graph())
+    >>> serape.markov_blanket(oracle, "HeartDisease").blanket
+    ('Age', 'BloodPressure', 'Smoking', 'ECG', 'ChestPain', 'Anxiety')
     """
 
     name = "d-separation"

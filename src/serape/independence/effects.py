@@ -33,7 +33,13 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The effect size of one test."""
+    """The effect size of one test.
+
+    Examples
+    --------
+    >>> print(serape.ci_test(patients, "Smoking", "HeartDisease").effect)
+    0.035 bits, Cramér's V 0.23
+    """
 
     bits: float
     """Conditional mutual information, in bits."""

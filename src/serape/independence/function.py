@@ -40,10 +40,26 @@ _MAX_ANSWERS = 1 << 18
 
 
 class FunctionTest(IndependenceTest):
-    """A test made of a function `(x, y, z) -> p` or `-> (statistic, dof, log_p)`. It can be passed as `data`.
+    """A test made of a function. It can be passed as `data`.
 
-    `data` is anything a `Table` can be made of. The function is called once for each question, and must be thread-safe
-    if `n_jobs` is not 1. `name` is the name of the test in results, by default that of the function.
+    Parameters
+    ----------
+    data
+        Anything a `Table` can be made of.
+    function
+        `function(x, y, z)` returns p, or (statistic, dof, log p). x and y are columns, z is a tuple of columns. It is
+        called once for each question, and must be thread-safe if `n_jobs` is not 1. docs/extending.md has more.
+    name
+        The name of the test in results, by default that of the function.
+
+    Examples
+    --------
+    >>> from scipy.stats import spearmanr
+    >>> def ranks(x, y, z):
+    ...     return spearmanr(x, y).pvalue
+    >>> numbers = np.random.default_rng(0).normal(size=(100, 2)).cumsum(axis=1)
+    >>> serape.ci_test(serape.FunctionTest(numbers, ranks), "x0", "x1").p < 0.001
+    True
     """
 
     def __init__(self, data: Any, function: TestFunction, name: str | None = None) -> None:

@@ -35,11 +35,28 @@ _SINGULAR = 1e-9  # a smaller eigenvalue of the correlations of the products is 
 class GCM(CovarianceMeasure):
     """The generalised covariance measure. It can be passed as `data`.
 
-    `data` is anything a `Table` can be made of. `regressor` is any scikit-learn regressor, for example
-    `RandomForestRegressor()`; without one, a ridge regression on splines is used, which needs no scikit-learn. `folds`
-    is the number of folds for cross-fitting, and `random_state` the seed that divides the rows; a regressor without a
-    random state gets it, too. Values farther than `tails` standard deviations from the median are drawn in; None
-    leaves them. `minimum` is the number of rows per column that a reliable test needs.
+    Parameters
+    ----------
+    data
+        Anything a `Table` can be made of.
+    regressor
+        Any scikit-learn regressor, for example `RandomForestRegressor()`; by default a ridge regression on splines,
+        which needs no scikit-learn.
+    folds
+        The number of folds for cross-fitting.
+    random_state
+        The seed that divides the rows; a regressor without a random state gets it, too.
+    tails
+        Values farther than this many standard deviations from the median are drawn in; None leaves them.
+    minimum
+        The number of rows per column that a reliable test needs.
+
+    Examples
+    --------
+    >>> wave = np.random.default_rng(0).normal(size=(300, 3))
+    >>> wave[:, 2] += np.sin(2 * wave[:, 0])
+    >>> serape.ci_test(serape.GCM(wave), "x0", "x2", "x1").p < 0.001
+    True
     """
 
     name = "gcm"

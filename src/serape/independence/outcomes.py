@@ -26,7 +26,14 @@ Poll = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one test. A test that is not reliable shows neither dependence nor independence."""
+    """The outcome of one test. A test that is not reliable shows neither dependence nor independence.
+
+    Examples
+    --------
+    >>> outcome = serape.ci_test(patients, "Smoking", "HeartDisease")
+    >>> outcome.dof, outcome.reliable, outcome.p < 1e-20
+    (1.0, True, True)
+    """
 
     statistic: float
     dof: float

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Answer:
-    """The variables found around a target, as positions or names; None for what the algorithm does not find."""
+    """The variables found around a target, as positions or names; None for what the algorithm does not find.
+
+    Examples
+    --------
+    >>> def dependents(search, target):
+    ...     return serape.Answer(parents_children=search.dependents(target, search.candidates(target)))
+    >>> serape.parents_children(patients, "ECG", dependents, alpha=1e-40).members
+    ('HeartDisease',)
+    """
 
     blanket: Collection[int | str] | None = None
     parents_children: Collection[int | str] | None = None

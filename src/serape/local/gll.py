@@ -53,6 +53,12 @@ def by_association(tpc: Neighbourhood) -> Iterator[int]:
     """HITON's inclusion: by decreasing association with the target given nothing.
 
     A variable that a subset of TPC separates from the target is skipped.
+
+    Examples
+    --------
+    >>> from serape.local.gll import GLL, by_association
+    >>> serape.parents_children(patients, "ECG", GLL(by_association).parents_children, alpha=0.01).members
+    ('HeartDisease',)
     """
     open_ = tpc.dependents()
     while (index := tpc.first_survivor(open_)) is not None:
@@ -61,7 +67,14 @@ def by_association(tpc: Neighbourhood) -> Iterator[int]:
 
 
 def max_min(tpc: Neighbourhood) -> Iterator[int]:
-    """MMPC's inclusion: the variable whose weakest association over all subsets of TPC is the strongest."""
+    """MMPC's inclusion: the variable whose weakest association over all subsets of TPC is the strongest.
+
+    Examples
+    --------
+    >>> from serape.local.gll import GLL, max_min
+    >>> serape.parents_children(patients, "ECG", GLL(max_min).parents_children, alpha=0.01).members
+    ('HeartDisease',)
+    """
     outside = tpc.outside()
     while (x := outside.take_strongest(tpc.members)) is not None:
         tpc.mark_exhausted(x)
@@ -72,7 +85,14 @@ def max_min(tpc: Neighbourhood) -> Iterator[int]:
 
 
 def by_subsets(tpc: Neighbourhood, examined: Sequence[int]) -> None:
-    """Remove X where X ⊥ T | Z for some Z ⊆ TPC \\ X, one after another."""
+    """Remove X where X ⊥ T | Z for some Z ⊆ TPC without X, one after another.
+
+    Examples
+    --------
+    >>> from serape.local.gll import GLL, by_association, by_subsets
+    >>> GLL(by_association) == GLL(by_association, elimination=by_subsets)
+    True
+    """
     tpc.eliminate(examined)
 
 
@@ -80,12 +100,27 @@ def by_subsets(tpc: Neighbourhood, examined: Sequence[int]) -> None:
 
 
 def after_every_inclusion(tpc: Neighbourhood) -> Sequence[int]:
-    """Examine all members."""
+    """Examine all members.
+
+    Examples
+    --------
+    >>> from serape.local.gll import GLL, after_every_inclusion, by_association
+    >>> GLL(by_association) == GLL(by_association, interleaving=after_every_inclusion)
+    True
+    """
     return list(tpc.members)
 
 
 def at_the_end(tpc: Neighbourhood) -> Sequence[int]:
-    """Examine no member until the last inclusion."""
+    """Examine no member until the last inclusion.
+
+    Examples
+    --------
+    >>> from serape.local.gll import GLL, at_the_end, by_association
+    >>> late = GLL(by_association, interleaving=at_the_end)
+    >>> serape.parents_children(patients, "ECG", late.parents_children, alpha=0.01).members
+    ('HeartDisease',)
+    """
     del tpc
     return ()
 
@@ -94,7 +129,14 @@ def at_the_end(tpc: Neighbourhood) -> Sequence[int]:
 
 
 def with_nothing(tpc: Neighbourhood) -> Iterable[int]:
-    """Begin with an empty TPC."""
+    """Begin with an empty TPC.
+
+    Examples
+    --------
+    >>> from serape.local.gll import GLL, by_association, with_nothing
+    >>> GLL(by_association) == GLL(by_association, start=with_nothing)
+    True
+    """
     del tpc
     return ()
 
@@ -103,7 +145,25 @@ def with_nothing(tpc: Neighbourhood) -> Iterable[int]:
 
 
 class GLL(NamedTuple):
-    """One instance of the framework."""
+    """One instance of the framework.
+
+    Parameters
+    ----------
+    inclusion
+        A function of TPC, the tentative parents and children: yields variables in the order in which they enter.
+    elimination
+        A function of TPC and the examined members: removes those that a subset of the others separates from the target.
+    interleaving
+        A function of TPC: returns the members to examine after an inclusion.
+    start
+        A function of TPC: returns the variables that it begins with.
+
+    Examples
+    --------
+    >>> from serape.local.gll import GLL, max_min
+    >>> serape.markov_blanket(patients, "ECG", GLL(inclusion=max_min).markov_blanket, alpha=0.01).blanket
+    ('HeartDisease',)
+    """
 
     inclusion: Inclusion
     elimination: Elimination = by_subsets
@@ -128,7 +188,15 @@ class GLL(NamedTuple):
 
 @memoised
 def gll_pc_nonsym(search: Search, target: int, rules: GLL) -> tuple[int, ...]:
-    """GLL-PC-nonsym: a superset of the parents and children, possibly with some descendants of children."""
+    """GLL-PC-nonsym: a superset of the parents and children, possibly with some descendants of children.
+
+    Examples
+    --------
+    >>> from serape.local.gll import GLL, by_association, gll_pc_nonsym
+    >>> oracle = serape.DSeparation(nx.DiGraph([("a", "b"), ("b", "c")]))
+    >>> gll_pc_nonsym(serape.Search(oracle), 2, GLL(by_association))
+    (1,)
+    """
     tpc = Neighbourhood(search, target)
     tpc.begin_with(rules.start(tpc))
     included = set(tpc.members)

@@ -14,7 +14,18 @@ from serape.search import MinAssociation, Positions, Search, as_positions
 
 
 class Neighbourhood:
-    """TPC, the tentative parents and children of a target, in the order of their entry."""
+    """TPC, the tentative parents and children of a target, in the order of their entry.
+
+    Examples
+    --------
+    >>> from serape.local.gll import Neighbourhood
+    >>> oracle = serape.DSeparation(nx.DiGraph([("a", "b"), ("b", "c")]))
+    >>> tpc = Neighbourhood(serape.Search(oracle), target=2)
+    >>> tpc.include(0), tpc.include(1), tpc.eliminate([0])
+    (None, None, None)
+    >>> list(tpc.members)
+    [1]
+    """
 
     def __init__(self, search: Search, target: int) -> None:
         self.search = search

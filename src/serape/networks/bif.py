@@ -40,7 +40,28 @@ _PLAIN = re.compile(r'[^\s"{}()\[\],;|\\]++')
 def read_bif(path: str | os.PathLike[str], *, missing: Missing = "error") -> Network:
     """Read a network from a BIF file, which may be gzipped.
 
-    A variable without probabilities is an error, unless `missing` is "uniform": then its levels are equally likely.
+    Parameters
+    ----------
+    path
+        The file.
+    missing
+        A variable without probabilities is an error, or its levels are equally likely ("uniform").
+
+    Returns
+    -------
+    Network
+        The network.
+
+    Raises
+    ------
+    DataError
+        If the file is not BIF; the error names the line.
+
+    Examples
+    --------
+    >>> _ = serape.write_bif(serape.load_network("asia"), "asia.bif")
+    >>> serape.read_bif("asia.bif").variables[:3]
+    ('asia', 'tub', 'smoke')
     """
     if missing not in ("error", "uniform"):
         raise OptionError(f"missing={missing!r} is not known; use 'error' or 'uniform'")
@@ -56,13 +77,25 @@ def read_bif(path: str | os.PathLike[str], *, missing: Missing = "error") -> Net
 def write_bif(network: Network, path: str | os.PathLike[str], *, portable: bool = True) -> list[str]:
     """Write a network as BIF, gzipped if the name ends in .gz. If writing fails, an old file is unchanged.
 
-    Names that bnlearn, pgmpy or pyAgrum cannot read are replaced, and comments in the file keep the original names, so
-    that `read_bif` restores them. If `portable` is False, names are written as they are, in quotes where necessary.
+    Parameters
+    ----------
+    network
+        The network.
+    path
+        The file.
+    portable
+        Replace names that bnlearn, pgmpy or pyAgrum cannot read; comments in the file keep the original names, so that
+        `read_bif` restores them. If False, names are written as they are, in quotes where necessary.
 
     Returns
     -------
     list of str
         A note, if names were replaced.
+
+    Examples
+    --------
+    >>> serape.write_bif(serape.load_network("asia"), "asia.bif")
+    []
     """
     path = Path(path)
     names = portable_names(network) if portable else BifNames()

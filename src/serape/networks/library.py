@@ -25,7 +25,29 @@ def bundled_networks() -> Records:
 
 
 def load_network(name: str) -> Network:
-    """Return a network that comes with the package, by name: "alarm", "pigs", …; see `bundled_networks`."""
+    """Return a network that comes with the package.
+
+    Parameters
+    ----------
+    name
+        "alarm", "asia", …: `serape sample --list` and `serape.networks.bundled_networks()` list them.
+
+    Returns
+    -------
+    Network
+        The network, with its probabilities.
+
+    Raises
+    ------
+    OptionError
+        If no network of this name comes with the package.
+
+    Examples
+    --------
+    >>> alarm = serape.load_network("alarm")
+    >>> alarm.nodes, alarm.arcs, alarm.markov_blanket("HISTORY")
+    (37, 46, ('LVFAILURE',))
+    """
     index = _index()
     key = name.lower() if isinstance(name, str) else ""
     if key not in index:

@@ -25,10 +25,26 @@ Probabilities = NDArray[np.float64]
 class Network:
     """Variables with their levels, parents and conditional probabilities. It is immutable.
 
-    `levels` has the variables, in order, and the levels of each. `parents` has the parents of each variable; one that
-    is not in it has none. `cpts` has the probabilities of each: a row for every configuration of its parents, a column
-    for every level. The last parent varies fastest. Rows must add up to 1 within 0.0001; they are kept as given and
-    normalised where they are used.
+    Parameters
+    ----------
+    levels
+        The variables, in order, and the levels of each.
+    parents
+        The parents of each variable; one that is not in it has none.
+    cpts
+        The probabilities of each variable: a row for every configuration of its parents, a column for every level. The
+        last parent varies fastest. Rows must add up to 1 within 0.0001; they are kept as given and normalised where
+        they are used.
+
+    Examples
+    --------
+    >>> rain = serape.Network(
+    ...     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
+    ...     parents={"wet": ["rain"]},
+    ...     cpts={"rain": [[0.8, 0.2]], "wet": [[0.9, 0.1], [0.2, 0.8]]},
+    ... )
+    >>> rain.sample(1000, seed=1).names, rain.markov_blanket("rain")
+    (('rain', 'wet'), ('wet',))
     """
 
     def __init__(

@@ -38,10 +38,35 @@ def alpha_path(
 ) -> AlphaPath:
     """Search at one significance level after another, and report which variables enter as alpha grows.
 
-    The data are encoded once. `alphas` are the levels, by default 25 from 1e-10 to 0.2. `finds` is the question:
-    "blanket" or "parents-children". `n_jobs` processes or threads work on different levels; a callable `progress` is
-    called after each level. On Ctrl-C the function returns the levels that are complete, or raises KeyboardInterrupt if
-    there are none.
+    The data are encoded once. `n_jobs` processes or threads work on different levels; a callable `progress` is called
+    after each level.
+
+    Parameters
+    ----------
+    data, target, algorithm
+        As for `markov_blanket`.
+    alphas
+        The levels, by default 25 from 1e-10 to 0.2.
+    finds
+        The question: "blanket" or "parents-children".
+
+    Returns
+    -------
+    AlphaPath
+        The members at each level. On Ctrl-C, the levels that are complete.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, if no level is complete.
+
+    Examples
+    --------
+    >>> path = serape.alpha_path(patients, "HeartDisease", [1e-30, 0.01], "hiton-mb")
+    >>> path.members[0]
+    ('ECG', 'ChestPain')
+    >>> path.members[1]
+    ('Age', 'Smoking', 'BloodPressure', 'Anxiety', 'ECG', 'ChestPain')
     """
     refuse(alpha_path, settings)
     levels = _checked(ALPHAS if alphas is None else alphas)

@@ -27,20 +27,37 @@ def blankets(
     algorithm: str | LocalAlgorithm = "auto",
     **settings: Unpack[Keywords],
 ) -> dict[str, Result]:
-    """Find the Markov blankets of many targets (by default all variables); return a dict by name of target.
+    """Find the Markov blankets of many targets.
 
     The table is packed once. Tests given nothing are symmetric, so those between two targets are performed once and
     shared: they are not counted in the `tests` of a result, and a note gives their number. (Above ten million targets
     times variables, where the answers would not fit into memory, each target performs its own.) Divide-and-conquer
     algorithms also find the neighbourhoods of a target's neighbours; each neighbourhood is found once for all targets.
     The answers are those of single searches; the `tests` of a result are those that no earlier target had performed, so
-    they depend on the order. A search of its own gathers the evidence of a result when it is first used. Constant
-    columns and identifiers are left out of the default targets.
+    they depend on the order. A search of its own gathers the evidence of a result when it is first used.
 
     `n_jobs` processes (on Linux; elsewhere threads, which wait for each other) work on different targets, if the first
-    targets show that the work takes more than a moment; the answers do not depend on it. On Ctrl-C the function returns
-    the results that are complete. A callable `progress` is called after each target, with its name, blanket and number
-    of tests.
+    targets show that the work takes more than a moment; the answers do not depend on it. A callable `progress` is
+    called after each target, with its name, blanket and number of tests.
+
+    Parameters
+    ----------
+    data, algorithm
+        As for `markov_blanket`.
+    targets
+        The targets, by name or position; by default all variables but constant columns and identifiers.
+
+    Returns
+    -------
+    dict
+        The results by name of target. On Ctrl-C, those that are complete.
+
+    Examples
+    --------
+    >>> found = serape.blankets(patients, ["HeartDisease", "ECG"], alpha=0.01)
+    >>> {target: result.blanket for target, result in found.items()}
+    {'HeartDisease': ('Age', 'Smoking', 'BloodPressure', 'Anxiety', 'ECG', 'ChestPain'), 'ECG':
+    ('HeartDisease',)}
     """
     asked = Settings.of(algorithm=algorithm, **settings)
     query = Query.resolve(data, "blanket", asked)

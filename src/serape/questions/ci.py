@@ -36,9 +36,28 @@ def ci_test(
 ) -> Outcome:
     """Test X ⊥ Y | given on data.
 
-    The test is performed even if it is not reliable; `reliable` of the outcome is then False. With 0 degrees of freedom
-    p is NaN and the outcome is not reliable. `dof="auto"` is "full". The `effect` of a reliable outcome is the effect
-    size, if the test has one.
+    The test is performed even if it is not reliable. `dof="auto"` is "full".
+
+    Parameters
+    ----------
+    data
+        As for `markov_blanket`.
+    x, y
+        The variables, by name or position.
+    given
+        The conditioning set: one variable or several.
+
+    Returns
+    -------
+    Outcome
+        Statistic, degrees of freedom, p, and whether the test is reliable. With 0 degrees of freedom p is NaN and the
+        outcome is not reliable. The `effect` of a reliable outcome is the effect size, if the test has one.
+
+    Examples
+    --------
+    >>> outcome = serape.ci_test(patients, "Weight", "HeartDisease", given=["BloodPressure", "Age"])
+    >>> outcome.p > 0.05, outcome.reliable
+    (True, True)
     """
     refuse(ci_test, settings)
     asked = Settings.of(**settings)

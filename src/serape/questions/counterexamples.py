@@ -23,7 +23,16 @@ from serape.types import Finds, LocalAlgorithm
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A graph, an order of its variables and a target for which an algorithm is wrong; print it to see why."""
+    """A graph, an order of its variables and a target for which an algorithm is wrong; print it to see why.
+
+    Examples
+    --------
+    >>> def everything(search, target):
+    ...     return search.candidates(target)
+    >>> wrong = serape.check_algorithm(everything, cases=10)
+    >>> wrong.target, wrong.found, wrong.truth
+    ('A', ('B',), ())
+    """
 
     algorithm: str
     finds: Finds
@@ -73,13 +82,37 @@ def check_algorithm(
     seed: int = 0,
     **settings: Unpack[Keywords],
 ) -> Counterexample | None:
-    """Search for a DAG on which an algorithm is wrong even with perfect tests; None if none is found.
+    """Search for a DAG on which an algorithm is wrong even with perfect tests.
 
-    The search covers all DAGs of up to four nodes with every target, then `cases` random DAGs of 5 to `max_nodes`
-    nodes, of several densities, in shuffled orders; `seed` is the seed of these. A counterexample is reduced: nodes and
-    arcs are removed as long as the algorithm is still wrong. `algorithm` is a name or any callable
-    `algorithm(search, target, **options)`. `finds` is what a callable finds, or which question a name that answers both
-    is asked.
+    The search covers all DAGs of up to four nodes with every target, then random DAGs of several densities, in shuffled
+    orders. A counterexample is reduced: nodes and arcs are removed as long as the algorithm is still wrong.
+
+    Parameters
+    ----------
+    algorithm
+        A name, or any callable `algorithm(search, target, **options)`.
+    finds
+        What a callable finds, or which question a name that answers both is asked.
+    cases
+        The number of random DAGs.
+    max_nodes
+        The largest number of their nodes; the smallest is 5.
+    seed
+        The seed of the random DAGs.
+
+    Returns
+    -------
+    Counterexample or None
+        None if the algorithm is right on all of them.
+
+    Examples
+    --------
+    >>> def everything(search, target):
+    ...     return search.candidates(target)
+    >>> print(serape.check_algorithm(everything, cases=10))
+    everything is wrong on no arcs with the columns in the order A, B:
+      the blanket of A is {}, it returned {B}
+      B does not belong to it: B ⊥ A
     """
     refuse(check_algorithm, settings)
     if not is_integer(cases) or not is_integer(max_nodes) or cases < 0 or max_nodes < 5:

@@ -50,6 +50,15 @@ def describe(data: Any, target: str | int | None = None, **settings: Unpack[Keyw
 
     The time is linear in the size of the data, but for pairs of columns: these are compared in up to 20,000 rows, and
     only if there are at most 60 columns. A note reports what was not compared.
+
+    Examples
+    --------
+    >>> described = serape.describe(patients, "HeartDisease")
+    >>> described.title
+    '2,000 rows and 14 columns, target HeartDisease'
+    >>> print(described.choices[0])
+    markov_blanket: hpc with g2 at alpha 0.01, false discovery rate 0.2 (adaptive), conditioning sets of any
+    size
     """
     refuse(describe, settings)
     asked = Settings.of(**settings)

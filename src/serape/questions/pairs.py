@@ -50,10 +50,34 @@ _NOT_IN_PART = "the strongest of some pairs would be wrong"
 def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -> Pairs:
     """Test every pair of variables given nothing.
 
-    `strongest` is the number of partners kept for each variable. Memory grows with the variables times `strongest`, not
-    with the pairs: 139,352 variables have ten billion pairs. Binary columns (up to 65,528 rows, test "g2", default
-    `dof` and `reliability`) take a fast path; all others are screened variable by variable. Of exact ties
-    the earlier columns are kept. Ctrl-C raises KeyboardInterrupt: a partial ranking would be wrong.
+    Memory grows with the variables times `strongest`, not with the pairs: 139,352 variables have ten billion pairs.
+    Binary columns (up to 65,528 rows, test "g2", default `dof` and `reliability`) take a fast path; all others are
+    screened variable by variable. Of exact ties the earlier columns are kept.
+
+    Parameters
+    ----------
+    data
+        As for `markov_blanket`.
+    strongest
+        The number of partners kept for each variable.
+
+    Returns
+    -------
+    Pairs
+        For every variable, the number of dependent variables and the strongest of them.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C: a partial ranking would be wrong.
+
+    Examples
+    --------
+    >>> pairs = serape.all_pairs(patients, strongest=2, alpha=0.01)
+    >>> pairs.partners("ECG")
+    variable       log_p
+    HeartDisease   -312.7
+    BloodPressure  -54.88
     """
     refuse(all_pairs, settings)
     asked = Settings.of(**settings)

@@ -33,9 +33,17 @@ def region(
 ) -> nx.Graph[str]:
     """Find the variables within `depth` edges of a target, and the edges on the way, growing outward from it.
 
-    `algorithm` finds the parents and children ("auto" as for `skeleton`) of the variables nearer than `depth`. Two
-    variables are adjacent if each is among the parents and children of the other; edges between two variables at the
-    full depth are not part of the region.
+    Two variables are adjacent if each is among the parents and children of the other. Edges between two variables at
+    the full depth are not part of the region.
+
+    Parameters
+    ----------
+    data, target
+        As for `markov_blanket`.
+    depth
+        The largest number of edges between the target and a variable.
+    algorithm
+        What finds the parents and children of the variables nearer than `depth`; "auto" as for `skeleton`.
 
     Returns
     -------
@@ -48,6 +56,12 @@ def region(
     ------
     Interrupted
         On Ctrl-C; its `found` is the region found so far.
+
+    Examples
+    --------
+    >>> found = serape.region(patients, "HeartDisease", depth=1, alpha=0.01)
+    >>> sorted(found["HeartDisease"])
+    ['Age', 'BloodPressure', 'ChestPain', 'ECG', 'Smoking']
     """
     if not is_integer(depth) or depth < 1:
         raise OptionError(f"depth must be a whole number, 1 or more, not {depth!r}")

@@ -32,10 +32,12 @@ def skeleton(
     """Find which variables are adjacent in the network behind the data, without the directions of the arcs.
 
     Constant columns have no neighbours. Conditioning sets of more than 3 variables take much longer where a variable
-    has many neighbours, and hardly change the answer (see the page on networks).
+    has many neighbours, and hardly change the answer (see docs/networks.md).
 
     Parameters
     ----------
+    data
+        As for `markov_blanket`.
     algorithm
         Any algorithm that finds parents and children, by name or your own (the neighbourhoods of all variables are
         combined by the `rule`), or "pc-stable"; "auto" is "hpc" for up to
@@ -45,10 +47,23 @@ def skeleton(
     checkpoint
         A file that keeps the neighbourhoods as they are found, so that a run that was stopped can continue.
 
+    Returns
+    -------
+    Structure
+        The graph, the separating set of each pair that is not adjacent, and the evidence for each edge.
+
     Raises
     ------
     Interrupted
         On Ctrl-C; its `found` is the skeleton of the complete neighbourhoods.
+
+    Examples
+    --------
+    >>> found = serape.skeleton(patients, "hiton-pc", alpha=0.01)
+    >>> found.edges[:3]
+    (('Age', 'Exercise'), ('Age', 'BloodPressure'), ('Age', 'HeartDisease'))
+    >>> found.separating_sets[frozenset(("Smoking", "ECG"))]
+    ('HeartDisease',)
     """
     asked = Settings.of(algorithm=algorithm, **settings)
     return resolve_skeleton(data, asked, rule, checkpoint).ask(None, asked.run)

@@ -82,8 +82,10 @@ def stability(
         expected number of false selections. With `groups`, whole groups are drawn in place of rows.
     finds
         The question: "blanket" or "parents-children" of the target, or "skeleton" or "network" of all variables.
-    rule, score, equivalent_sample_size
-        For skeletons and networks, as for `skeleton` and `network`. None is the default rule of the question.
+    rule
+        For skeletons and networks, as for `skeleton`. None is the default rule of the question.
+    score, equivalent_sample_size
+        For networks, as for `network`.
 
     Returns
     -------
@@ -91,6 +93,12 @@ def stability(
         The share of the draws in which each variable, or edge, was found, and bounds on the expected number of false
         selections. On Ctrl-C, the share of the draws searched so far, or a KeyboardInterrupt if there are none. The
         answer depends on `random_state` (by default 0), the seed of the draws, and not on `n_jobs`.
+
+    Examples
+    --------
+    >>> found = serape.stability(patients, "HeartDisease", draws=20, algorithm="hiton-mb", alpha=0.01)
+    >>> found.stable(0.9)
+    ('Age', 'Smoking', 'BloodPressure', 'ECG', 'ChestPain', 'Anxiety')
     """
     if finds not in FINDS:
         raise OptionError(f"finds={finds!r:.60} is not known; use one of {', '.join(map(repr, FINDS))}")

@@ -53,9 +53,11 @@ def wrapper(
         The result with the members.
     classifier
         Any scikit-learn classifier (or pipeline). It receives every level of a member as a column of zeros and ones.
-    cv, scoring
-        As in `sklearn.model_selection.cross_val_score`. With a number for `cv`, folds are stratified and the same for
-        all sets that are compared.
+    cv
+        As in `sklearn.model_selection.cross_val_score`. With a number, folds are stratified and the same for all sets
+        that are compared.
+    scoring
+        As in `sklearn.model_selection.cross_val_score`.
     tolerance
         The loss in score that is accepted for the removal of one member.
 
@@ -63,6 +65,13 @@ def wrapper(
     -------
     Result
         The same result with fewer members; a note gives the scores and the removed members.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import BernoulliNB
+    >>> found = serape.markov_blanket(patients, "HeartDisease", alpha=0.01)
+    >>> serape.wrapper(patients, found, BernoulliNB(), tolerance=0.01).blanket
+    ('Smoking', 'BloodPressure', 'ECG', 'ChestPain')
     """
     refuse(wrapper, settings)
     asked = Settings.of(**settings)

@@ -22,7 +22,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class AlphaPath(Displayed):
-    """The members found at each significance level."""
+    """The members found at each significance level.
+
+    Examples
+    --------
+    >>> path = serape.alpha_path(patients, "HeartDisease", [1e-30, 0.01], "hiton-mb")
+    >>> path.records
+    variable       enters  share
+    ECG            1e-30   1
+    ChestPain      1e-30   1
+    Age            0.01    0.5
+    Smoking        0.01    0.5
+    BloodPressure  0.01    0.5
+    Anxiety        0.01    0.5
+    """
 
     target: str
     finds: Finds

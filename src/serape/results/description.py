@@ -95,7 +95,14 @@ class NearlyDetermined:
 
 @dataclass(frozen=True, repr=False)
 class Description(Displayed):
-    """The columns of a table, what is odd about them, and what the automatic choice would be."""
+    """The columns of a table, what is odd about them, and what the automatic choice would be.
+
+    Examples
+    --------
+    >>> described = serape.describe({"id": range(1000), "one": [1] * 1000, "coin": [0, 1] * 500})
+    >>> described.identifiers, described.constant
+    (('id',), ('one',))
+    """
 
     rows: int
     complete_rows: int

@@ -27,6 +27,14 @@ class EdgeStability(Resampled[Edge]):
     """How often each edge of a skeleton or network is found in resampled rows.
 
     `frequencies` has every pair that is adjacent in at least one draw, in the order of the variables.
+
+    Examples
+    --------
+    >>> found = serape.stability(patients, finds="skeleton", draws=10, algorithm="hiton-pc", alpha=0.01)
+    >>> found.frequencies["Smoking", "HeartDisease"]
+    1.0
+    >>> found.graph(0.9).has_edge("Smoking", "HeartDisease")
+    True
     """
 
     finds: FindsEdges

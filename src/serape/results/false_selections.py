@@ -40,7 +40,15 @@ _WORDS: dict[Assumption, str] = {
 
 @dataclass(frozen=True)
 class FalseSelections:
-    """An upper bound on the expected number of false selections at a threshold. Printed, it states its assumptions."""
+    """An upper bound on the expected number of false selections at a threshold. Printed, it states its assumptions.
+
+    Examples
+    --------
+    >>> found = serape.stability(patients, "HeartDisease", draws=20, algorithm="hiton-mb", alpha=0.01)
+    >>> bound = found.false_selections(0.9)
+    >>> round(bound.bound, 2), bound.candidates
+    (1.49, 13)
+    """
 
     threshold: float
     """The least share of the draws in which a selected candidate is found."""

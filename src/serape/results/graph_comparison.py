@@ -21,6 +21,12 @@ class GraphComparison:
 
     Precision is 1 if the found graph has no edges, recall is 1 if the true graph has none. All measures but `shd_dag`
     compare completed graphs (CPDAGs), in which only those edges have a direction that data can reveal.
+
+    Examples
+    --------
+    >>> comparison = serape.compare_graphs(nx.DiGraph([("a", "c"), ("b", "c")]), nx.DiGraph([("c", "a"), ("c", "b")]))
+    >>> comparison.skeleton_precision, comparison.half_directed, comparison.shd
+    (1.0, 2, 2)
     """
 
     skeleton_precision: float
@@ -67,6 +73,27 @@ def compare_graphs(
     true, is replaced by its completed graph (CPDAG), with the arcs that follow from `knowledge`. A partly directed
     graph is compared as it is, and so is a found graph with a directed cycle. A `networkx.Graph` is a skeleton: it has
     no arcs.
+
+    Parameters
+    ----------
+    found
+        The graph that was found.
+    truth
+        The true graph, or the true network.
+    knowledge
+        The background knowledge of the search.
+
+    Returns
+    -------
+    GraphComparison
+        Precision and recall of edges and arrows, and the structural Hamming distance.
+
+    Examples
+    --------
+    >>> found = serape.network(patients, "ges")
+    >>> comparison = serape.compare_graphs(found.graph, clinic_graph())
+    >>> comparison.shd, comparison.skeleton_precision
+    (7, 0.9230769230769231)
     """
     both = _Compared(found, truth, knowledge)
     found_pairs, true_pairs = _pairs(both.found), _pairs(both.true)

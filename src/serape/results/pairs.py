@@ -19,7 +19,14 @@ from serape.results.explanation import p_text
 
 @dataclass(frozen=True, repr=False)
 class Pairs(Displayed):
-    """For every variable, the number of dependent variables and the strongest of them."""
+    """For every variable, the number of dependent variables and the strongest of them.
+
+    Examples
+    --------
+    >>> pairs = serape.all_pairs(patients, alpha=0.01)
+    >>> int(pairs.dependents[pairs.variables.index("HeartDisease")])
+    9
+    """
 
     variables: tuple[str, ...]
     alpha: float

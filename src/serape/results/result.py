@@ -34,7 +34,16 @@ FORMAT = "serape-result-1"
 
 @dataclass(frozen=True, repr=False)
 class Result(Displayed):
-    """A blanket or neighbourhood, how it was found, and the evidence for each variable."""
+    """A blanket or neighbourhood, how it was found, and the evidence for each variable.
+
+    Examples
+    --------
+    >>> found = serape.markov_blanket(patients, "HeartDisease", "hiton-mb", alpha=0.01)
+    >>> found.parents_children, found.spouses
+    (('Age', 'Smoking', 'BloodPressure', 'ECG', 'ChestPain'), {'Anxiety': ('ChestPain',)})
+    >>> found.evidence["variable"][:3], found.evidence["p"][0] < 0.01
+    (['Age', 'Smoking', 'Exercise'], True)
+    """
 
     target: str
     finds: Finds
@@ -265,7 +274,30 @@ def json_text(result: _HasDict) -> str:
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
-    """Read a result written by `Result.save`."""
+    """Read a result written by `Result.save`.
+
+    Parameters
+    ----------
+    path
+        The JSON file.
+
+    Returns
+    -------
+    Result
+        The result, with the evidence and without the data.
+
+    Raises
+    ------
+    DataError
+        If the file is no such result.
+
+    Examples
+    --------
+    >>> found = serape.markov_blanket(patients, "HeartDisease", alpha=0.01)
+    >>> found.save("found.json")
+    >>> serape.load_result("found.json").blanket == found.blanket
+    True
+    """
     content = read_saved(Path(path), FORMAT, "result")
     try:
         return _from_dict(_infinite(content))

@@ -17,7 +17,30 @@ from serape.results.structure import FORMAT, Structure
 
 
 def load_structure(path: str | os.PathLike[str]) -> Structure:
-    """Read a structure written by `Structure.save`. It has no data, so it cannot be fitted."""
+    """Read a structure written by `Structure.save`.
+
+    Parameters
+    ----------
+    path
+        The JSON file.
+
+    Returns
+    -------
+    Structure
+        The structure; it has no data, so it cannot be fitted.
+
+    Raises
+    ------
+    DataError
+        If the file is no such structure.
+
+    Examples
+    --------
+    >>> found = serape.skeleton(patients, "hiton-pc", alpha=0.01)
+    >>> found.save("found.json")
+    >>> serape.load_structure("found.json").edges == found.edges
+    True
+    """
     content = read_saved(Path(path), FORMAT, "structure")
     try:
         return _from_dict(content)

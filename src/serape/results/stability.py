@@ -183,7 +183,16 @@ class Resampled(Displayed, Generic[Item]):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Stability(Resampled[str]):
-    """How often each variable is found in resampled rows."""
+    """How often each variable is found in resampled rows.
+
+    Examples
+    --------
+    >>> found = serape.stability(patients, "HeartDisease", draws=20, algorithm="hiton-mb", alpha=0.01)
+    >>> found.frequencies["Smoking"], found.frequencies["Parking"]
+    (1.0, 0.0)
+    >>> found.stable(max_false=1)
+    ('Age', 'Smoking', 'BloodPressure', 'ECG', 'ChestPain', 'Anxiety')
+    """
 
     target: str
     finds: Finds

@@ -44,7 +44,17 @@ EVIDENCE = (
 
 @dataclass(frozen=True, repr=False)
 class Structure(Displayed):
-    """A skeleton or network, how it was found, and the evidence for each edge."""
+    """A skeleton or network, how it was found, and the evidence for each edge.
+
+    Examples
+    --------
+    >>> found = serape.network(patients, "pc-stable", alpha=0.01)
+    >>> sorted(found.dag.predecessors("ChestPain"))
+    ['Anxiety', 'HeartDisease']
+    >>> print(found.compare(clinic_graph()))
+    structural Hamming distance 5; 0 missing, 0 extra, 0 reversed, 5 directed in one graph only; edges:
+    precision 1.000, recall 1.000; arrows: precision 0.750, recall 0.667
+    """
 
     finds: Literal["skeleton", "network"]
     graph: nx.Graph[str]

@@ -44,6 +44,14 @@ class Search(SearchState):
     their `memoised` steps. Pairs that `knowledge` forbids are no candidates for each other, and pairs that it requires
     are never separated; `known` are members of the subject's blanket. `excluded` variables are candidates for no
     target. Variables may be given as integers of any type.
+
+    Examples
+    --------
+    >>> def neighbours(search, target):
+    ...     found = search.dependents(target, search.candidates(target))
+    ...     return [x for x in found if not any(search.independent(x, target, (z,)) for z in found if z != x)]
+    >>> serape.parents_children(patients, "ECG", neighbours, alpha=0.01).members
+    ('HeartDisease',)
     """
 
     # --- verdicts ------------------------------------------------------------------------------------------------

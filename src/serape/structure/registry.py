@@ -92,9 +92,21 @@ SKELETON_ALGORITHMS = {
 
 
 def algorithms() -> Records:
-    """Return the table of algorithms: name, what it finds, family, whether it is sound, and its paper.
+    """Return the table of algorithms.
 
     `serape.network` and `serape.skeleton` also take every algorithm that finds parents and children.
+
+    Returns
+    -------
+    Records
+        A row per algorithm: name, what it finds, family, whether it is sound, and its paper. `to_pandas()` makes a
+        frame.
+
+    Examples
+    --------
+    >>> sound = [row["name"] for row in serape.algorithms() if row["sound"] and row["finds"] == "blanket"]
+    >>> "iamb" in sound
+    True
     """
     columns = ("name", "finds", "family", "sound", "paper")
     every = (*ALGORITHMS.values(), *_ALL)

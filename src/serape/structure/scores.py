@@ -38,7 +38,19 @@ from serape.names import match, unknown
 
 
 class Score(ABC):
-    """A decomposable score of Bayesian networks; larger is better."""
+    """A decomposable score of Bayesian networks; larger is better.
+
+    A new score supplies `local`, `name` and `variables`.
+
+    Examples
+    --------
+    >>> class FewArcs(serape.Score):
+    ...     name, variables = "few", ("a", "b", "c")
+    ...     def local(self, child, parents):
+    ...         return -float(len(parents))
+    >>> serape.network(FewArcs(), "ges").edges
+    ()
+    """
 
     name: str = "custom"
     variables: tuple[str, ...]
