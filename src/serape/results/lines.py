@@ -1,10 +1,10 @@
-"""How thick the lines of a picture are: by effect size, or by p if no effect size is known."""
+"""How thick the lines of a picture are: by how often they are found, by effect size, or else by p."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from serape.independence.effects import size_text
 from serape.results.explanation import p_text
@@ -17,17 +17,22 @@ UNKNOWN_WIDTH = 1.2
 
 
 class Lines(Generic[Key]):
-    """The strengths of lines: effect sizes in bits, or logarithms of p if no effect size is known; NaN if unknown."""
+    """The strengths of lines: the first of shares of draws, effect sizes in bits and logarithms of p that is known.
 
-    def __init__(self, effect: Mapping[Key, float], log_p: Mapping[Key, float]) -> None:
-        self.by_effect = any(not math.isnan(bits) for bits in effect.values())
-        self.strength = dict(effect if self.by_effect else log_p)
+    The strength of a single line is NaN if it is unknown.
+    """
+
+    def __init__(
+        self, effect: Mapping[Key, float], log_p: Mapping[Key, float], share: Mapping[Key, float] | None = None
+    ) -> None:
+        self.by: Literal["share", "effect", "p"] = "share" if _any(share) else "effect" if _any(effect) else "p"
+        self.strength = dict({"share": share or {}, "effect": effect, "p": log_p}[self.by])
 
     @property
     def extremes(self) -> list[float]:
         """The smallest and the largest strength, the weaker first; one if they are equal, none if none is known."""
         known = [value for value in self.strength.values() if not math.isnan(value)]
-        return sorted({min(known), max(known)}, reverse=not self.by_effect) if known else []
+        return sorted({min(known), max(known)}, reverse=self.by == "p") if known else []
 
     def width(self, key: Key, max_width: float) -> float:
         """Return the width of a line in points: from 0.6 to `max_width`."""
@@ -37,13 +42,14 @@ class Lines(Generic[Key]):
         """Return the width for a strength."""
         if math.isnan(strength):
             return UNKNOWN_WIDTH
-        if self.by_effect:
-            return MIN_WIDTH + (max_width - MIN_WIDTH) * as_correlation(strength)
+        if self.by != "p":
+            part = strength**2 if self.by == "share" else as_correlation(strength)
+            return MIN_WIDTH + (max_width - MIN_WIDTH) * part
         return min(max_width, MIN_WIDTH + 0.4 * math.log2(1 + max(0.0, -strength / math.log(10))))
 
     def shares(self) -> dict[Key, float]:
         """Return strengths from 0 to 1; by p, relative to the smallest and the largest; 0.3 where unknown."""
-        if self.by_effect:
+        if self.by == "effect":
             return {key: 0.3 if math.isnan(b) else round(as_correlation(b), 3) for key, b in self.strength.items()}
         digits = {key: math.log1p(min(max(0.0, -p), 1e6)) for key, p in self.strength.items() if not math.isnan(p)}
         smallest, largest = min(digits.values(), default=0.0), max(digits.values(), default=0.0)
@@ -55,11 +61,17 @@ class Lines(Generic[Key]):
     @property
     def meaning(self) -> str:
         """What the width of a line means, as a sentence."""
-        return "A larger effect gives a thicker line." if self.by_effect else "A smaller p gives a thicker line."
+        return "A larger effect gives a thicker line." if self.by == "effect" else "A smaller p gives a thicker line."
 
     def text(self, strength: float) -> str:
         """Return a strength as text."""
-        return f"{size_text(strength)} bits" if self.by_effect else f"p = {p_text(strength)}"
+        if self.by == "share":
+            return f"in {100 * strength:.3g} % of the draws"
+        return f"{size_text(strength)} bits" if self.by == "effect" else f"p = {p_text(strength)}"
+
+
+def _any(values: Mapping[Key, float] | None) -> bool:
+    return any(not math.isnan(value) for value in (values or {}).values())
 
 
 def as_correlation(bits: float) -> float:
