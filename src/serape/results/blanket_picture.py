@@ -105,7 +105,8 @@ def _lines(found: Result, names: Iterable[str]) -> Lines[str]:
     if set(log_p.values()) <= {-math.inf}:
         log_p = dict.fromkeys(log_p, math.nan)
     effects = {name: found.trace.effect(name) for name in log_p}
-    return Lines({name: math.nan if effect is None else effect.bits for name, effect in effects.items()}, log_p)
+    bits = {name: math.nan if effect is None else effect.bits for name, effect in effects.items()}
+    return Lines({"effect": bits, "log_p": log_p})
 
 
 def _title(found: Result, n_omitted: int) -> str:

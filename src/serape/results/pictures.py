@@ -17,7 +17,7 @@ from serape.palette import LIGHT, Role
 from serape.results.layout import Edge, Plan, Point, lay_out
 from serape.results.legends import Legend, line_entry
 from serape.results.lettering import POINT, Lettering, box_size, text_size
-from serape.results.lines import UNKNOWN_WIDTH, Lines
+from serape.results.lines import MEASURES, UNKNOWN_WIDTH, Lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,8 +96,8 @@ def draw_graph(
     ----------
     graph
         An undirected edge is present in both directions, or the graph is a `networkx.Graph`. If edges have an attribute
-        "share", those with a larger value are thicker; if they have "effect" (in bits), those with a larger value;
-        otherwise those with a smaller "log_p".
+        "share", those with a larger value are thicker; otherwise those with a larger "effect" (in bits), a smaller
+        "log_p", or a larger "gain".
     target
         A node to highlight.
     truth
@@ -244,8 +244,7 @@ def _arcs(graph: nx.Graph[Any], index: Mapping[str, int]) -> dict[_Arc, dict[str
 
 def _lines(graph: nx.Graph[Any], index: Mapping[str, int]) -> Lines[_Arc]:
     evidence = _arcs(graph, index)
-    names = ("effect", "log_p", "share")
-    return Lines(*({arc: own.get(name, math.nan) for arc, own in evidence.items()} for name in names))
+    return Lines({m: {arc: own.get(m, math.nan) for arc, own in evidence.items()} for m in MEASURES})
 
 
 def _entries(edges: Sequence[_Edge], lines: Lines[_Arc], directed: bool, compared: bool) -> list[Any]:
