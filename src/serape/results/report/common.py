@@ -42,7 +42,7 @@ class Embedded:
 
 def few(names: Sequence[str]) -> Words:
     """Return the first names of a conditioning set and the number of the others."""
-    return listed(names, 4) or ["none"]
+    return listed(names, 4, 40) or ["none"]
 
 
 def skipped_about(tests: int, skipped: int, bound: int | None) -> str:

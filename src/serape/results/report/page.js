@@ -236,7 +236,7 @@ function sort(head) {
   const column = [...head.parentNode.children].indexOf(head);
   const ascending = head.getAttribute("aria-sort") !== "ascending";
   const number = head.classList.contains("number");
-  const key = (row) => row.children[column].dataset.order;
+  const key = (row) => (row.children[column].dataset.order === "" ? row.children[column].textContent : row.children[column].dataset.order);
   const rows = [...table.tBodies[0].rows];
   const compare = (a, b) => (number || isNumeric ? Number(a) - Number(b) : a.localeCompare(b, undefined, { numeric: true }));
   const isNumeric = rows.every((row) => key(row) === undefined || !Number.isNaN(Number(key(row))));

@@ -138,9 +138,9 @@ def json_for_html(content: Any) -> str:
     return re.sub("[<>&\u2028\u2029]", lambda mark: f"\\u{ord(mark[0]):04x}", text)
 
 
-def listed(names: Iterable[str], max_names: int = 12) -> list[str]:
+def listed(names: Iterable[str], max_names: int = 12, max_length: int = 60) -> list[str]:
     """Return the words of a list of names: the first ones, and the number of the others."""
-    every = [Name(shown(name, 60)) for name in names]
+    every = [Name(shown(name, max_length)) for name in names]
     first: list[str] = list(every[: n_shown(len(every), max_names)])
     rest = len(every) - len(first)
     last = f"{rest:,} more" if rest else (first.pop() if len(first) > 1 else None)
@@ -224,6 +224,7 @@ def _labels(grids: Sequence[Grid]) -> str:
 
 def _cell(cell: Cell, kind: str, first: bool) -> str:
     order = "" if cell.order is None else f' data-order="{escaped(str(cell.order))}"'
+    order = " data-order" if cell.order == cell.text else order  # the text itself
     inside = f"<bdi>{escaped(cell.text)}</bdi>" if isinstance(cell.text, str) else _sentence(cell.text)
     if cell.variable is not None:
         inside = f'<button type="button" class="variable" data-variable="{cell.variable}">{inside}</button>'
