@@ -78,7 +78,7 @@ def wrapped(name: str, max_length: int = _MAX_LINE) -> str:
     """Break a long name into lines, after a space or punctuation mark where possible."""
     lines = []
     while letters(name) > max_length:
-        longest = next(k for k in range(len(name), 0, -1) if letters(name[:k]) <= max_length)
+        longest = next(k for k in range(min(len(name) - 1, max_length), 0, -1) if letters(name[:k]) <= max_length)
         while longest > 1 and unicodedata.combining(name[longest]):  # an accent stays with its letter
             longest -= 1
         at = max((k + 1 for k in range(longest // 2, longest) if not name[k].isalnum()), default=longest)
