@@ -6,10 +6,12 @@ import csv
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from browser import CHROMIUM, OPTIONS, Opened, write_reports
 from serape import _core
 from serape.data.example import clinic
 
@@ -49,3 +51,40 @@ def patients(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def random() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser, where there is one."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium")
+    with playwright.sync_playwright() as run:
+        found = run.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def reports(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    assert browser.is_connected()
+    return write_reports(tmp_path_factory.mktemp("reports"))
+
+
+@pytest.fixture
+def show(browser: Any, reports: Path) -> Iterator[Any]:
+    """Open a report; when the test is over, nothing but the file itself may have been asked for."""
+    opened: list[Opened] = []
+
+    def one(name: str, scheme: str = "light", width: int = 1280) -> Any:
+        seen = Opened(browser.new_page(color_scheme=scheme, reduced_motion="reduce"))
+        opened.append(seen)
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        seen.page.goto((reports / f"{name}.html").as_uri())
+        return seen.page
+
+    yield one
+    for seen in opened:
+        assert [url.startswith("file:") for url in seen.requests] == [True]
+        assert seen.complaints == []
+        seen.page.close()

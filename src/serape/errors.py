@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
 
 
 class SerapeError(Exception):
@@ -106,11 +108,23 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
 
 
+def n_shown(total: int, max_shown: int) -> int:
+    """Return how many items of a long list to show; one alone is never hidden behind "and 1 more"."""
+    return total if total <= max_shown + 1 else max_shown
+
+
+def first_few(
+    items: Sequence[Item], text: Callable[[Item], str] = str, max_items: int = 5, *, what: str = "", between: str = ", "
+) -> str:
+    """Return the first few items as text, and the number of the others, of which `what` says what they are."""
+    n = n_shown(len(items), max_items)
+    more = "" if n == len(items) else f" and {len(items) - n:,} more{what and ' '}{what}"
+    return between.join(map(text, items[:n])) + more
+
+
 def abbreviate(names: Iterable[str], max_names: int = 5) -> str:
     """Return the first few names, quoted, and the number of the others."""
-    names = list(names)
-    shown = ", ".join(repr(n) for n in names[:max_names])
-    return shown if len(names) <= max_names else f"{shown} and {len(names) - max_names:,} more"
+    return first_few(list(names), repr, max_names)
 
 
 def one_line(error: BaseException) -> str:

@@ -22,6 +22,9 @@ _SHORT = 16  # cells of so many characters are not broken into lines
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
 )
+_RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+RIGHT_TO_LEFT = re.compile(f"[{_RTL}](?:[ {_RTL}0-9_'’-]*[{_RTL}])?")
+"""Right-to-left words in a row, between which are only blanks."""
 _STYLE = (
     ".serape{color:inherit;max-width:75em;line-height:1.4;overflow-x:auto}"
     ".serape table{border-collapse:collapse;margin:.4em 0;color:inherit}"
@@ -45,6 +48,11 @@ def escaped(text: str) -> str:
     return html.escape(_UNFIT.sub("\ufffd", text), quote=True)
 
 
+def prose(text: str) -> str:
+    """Return a sentence, escaped, in which every right-to-left name stands for itself."""
+    return RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", escaped(text))
+
+
 def page(title: str, *parts: str, how: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
     """Return a small page: a title, parts that are HTML already, how the result was found, and its notes, folded."""
     inside = "".join(parts)
@@ -58,12 +66,12 @@ def page(title: str, *parts: str, how: Sequence[str] = (), notes: Sequence[str] 
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], total: int) -> str:
-    """Return a table of some of `total` rows as HTML; what is left out is counted below it."""
+    """Return a table of the first of `total` rows as HTML; what is left out is counted below it."""
     head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in columns)
     lines = ["".join(map(_cell, row)) for row in rows]
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     left = total - len(lines)
-    more = f'<p class="soft">… and {left:,} more row{"" if left == 1 else "s"}</p>' if left else ""
+    more = f'<p class="soft">… and {left:,} more rows</p>' if left else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
@@ -73,4 +81,4 @@ def _cell(text: str) -> str:
 
 
 def _fit(text: str) -> str:
-    return escaped(shown(text, MAX_TEXT))
+    return prose(shown(text, MAX_TEXT))

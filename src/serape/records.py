@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from serape import markup
+from serape.errors import n_shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +57,7 @@ class Records:
         return frame
 
     def _first(self, max_rows: int) -> list[dict[str, Any]]:
-        return [self[k] for k in range(min(max_rows, len(self)))]
+        return [self[k] for k in range(n_shown(len(self), max_rows))]
 
     def _repr_html_(self) -> str:
         rows = [["–" if _is_absent(v) else _text(v) for v in row.values()] for row in self._first(markup.MAX_ROWS)]
@@ -68,8 +69,8 @@ class Records:
         lines = [
             "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown
         ]
-        if len(self) > _MAX_ROWS:
-            lines.append(f"… and {len(self) - _MAX_ROWS:,} more rows")
+        if (left := len(self) + 1 - len(shown)) > 0:
+            lines.append(f"… and {left:,} more rows")
         return "\n".join(lines)
 
 

@@ -23,7 +23,7 @@ class TestDot:
     def test_arcs_and_undirected_edges(self) -> None:
         assert dot_text(MIXED, title="two", target="c") == (
             'digraph {\n  label="two"; labelloc=t;\n  node [shape=box, style=rounded];\n  "a b";\n'
-            '  "c" [style="rounded,filled", fillcolor="#ffc83d"];\n  "d";\n  "alone";\n'
+            '  "c" [style="rounded,filled", fillcolor="#0072b2", fontcolor="#ffffff"];\n  "d";\n  "alone";\n'
             '  "c" -> "d" [tooltip="p = 0.1"];\n  "a b" -> "c" [dir=none, tooltip="p = 0"];\n}\n'
         )
 

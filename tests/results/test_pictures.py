@@ -20,6 +20,7 @@ from matplotlib.patches import FancyBboxPatch
 from drawn import arrows, boxes, extents, has_head, in_data, overlapping, points_along
 from plain import random_dag
 from serape import InputTypeError, MissingLibraryError, OptionError, load_network
+from serape.palette import LIGHT
 from serape.results import pictures
 from serape.results.pictures import draw_graph
 
@@ -157,6 +158,8 @@ def test_a_picture_shows_a_head_where_the_arc_ends() -> None:
     wide = {}
     for word in ("ab", "a-b"):
         figure = draw_graph(graph_of(word))
+        if (legend := figure.axes[0].get_legend()) is not None:
+            legend.remove()
         figure.set_dpi(200)
         figure.canvas.draw()
         dark = np.asarray(figure.canvas.buffer_rgba())[:, :, :3].sum(axis=2) < 300  # type: ignore[attr-defined]
@@ -212,7 +215,7 @@ def test_truth() -> None:
     figure = draw_graph(found, truth=truth)
     drawn = arrows(figure)
     colours = {edge: to_hex(arrow.get_edgecolor()) for edge, arrow in drawn.items()}
-    red, grey, own, blue = "#c8102e", "#8c8c8c", "#20303f", "#0072b2"
+    red, grey, own, blue = LIGHT.wrong, LIGHT.edge, LIGHT.ink, LIGHT.accent
     assert colours == {
         ("a", "b"): own,
         ("b", "c"): red,  # reversed in the truth
@@ -240,7 +243,30 @@ def test_truth() -> None:
     assert legend.get_window_extent().y1 < low
     assert legend.get_window_extent().x0 >= 0
     assert legend.get_window_extent().x1 <= figure.bbox.x1
-    assert draw_graph(found).axes[0].get_legend() is None
+    assert legend_of(draw_graph(found)) == ["direction not decided"]
+    assert legend_of(draw_graph(graph_of("ab", "bc"))) == []
+    assert legend_of(draw_graph(nx.Graph([("a", "b")]))) == []
+
+
+def legend_of(figure: Figure) -> list[str]:
+    legend = figure.axes[0].get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def test_the_legend_says_what_widths_mean() -> None:
+    for name, low, high, words in (
+        ("effect", 0.01, 0.5, ["0.01 bits", "0.50 bits"]),
+        ("log_p", math.log(0.01), math.log(1e-9), ["p = 0.01", "p = 1.0e-9"]),
+        ("share", 0.6, 1.0, ["in 60 % of the draws", "in 100 % of the draws"]),
+    ):
+        graph = graph_of("ab", "bc")
+        graph.edges["a", "b"][name], graph.edges["b", "c"][name] = low, high
+        figure = draw_graph(graph)
+        assert legend_of(figure) == words
+        widths = [line.get_linewidth() for line in figure.axes[0].get_legend().get_lines()]  # type: ignore[union-attr]
+        drawn = arrows(figure)
+        assert widths == [drawn["a", "b"].get_linewidth(), drawn["b", "c"].get_linewidth()]
+        assert widths[0] < widths[1]
 
 
 def test_stronger_edges_are_thicker() -> None:

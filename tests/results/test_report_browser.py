@@ -1,138 +1,13 @@
-"""Reports in a real browser: chromium through playwright, where both are there."""
+"""Reports in a real browser: what they do."""
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
-import numpy as np
-import pytest
 
 import serape
+from browser import NASTY, panel
 from serape.data.example import clinic
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
-OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-NASTY = "<script>alert(1)</script>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as run:
-        found = run.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
-def context(browser: Any) -> Iterator[Any]:
-    found = browser.new_context()
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Reports of 6, 20 and 50 members, of a network, of one too large to be drawn whole, and of nasty names."""
-    folder = tmp_path_factory.mktemp("reports")
-    serape.markov_blanket(clinic(5000), "HeartDisease", algorithm="hiton-mb", alpha=0.01).report(folder / "clinic.html")
-    rng = np.random.default_rng(0)
-    target = rng.integers(2, size=3000)
-
-    def noisy(least: float) -> Any:
-        return np.where(rng.random(3000) < least + 0.1 * rng.random(), target, 1 - target)
-
-    for count in (20, 50):
-        data = {"Outcome": target, **{f"{'a_rather_long_name_' * (k % 3)}{k}": noisy(0.6) for k in range(count)}}
-        found = serape.parents_children(data, "Outcome", algorithm="hiton-pc", max_conditioning=1)
-        assert len(found.members) == count
-        found.report(folder / f"{count}.html")
-    serape.network(serape.load_network("alarm").sample(2000, 1)).report(folder / "alarm.html")
-    serape.skeleton(serape.load_network("hepar2").sample(500, 1)).report(folder / "hepar2.html")
-    names = [
-        NASTY,
-        "</script><script>alert(2)</script>",
-        "<img src=x onerror=alert(3)>",
-        "a\u2028b",
-        '" onfocus="alert(4)',
-    ]
-    nasty = {name: noisy(0.8) for name in names}
-    serape.markov_blanket(nasty, NASTY, algorithm="hiton-mb").report(folder / "nasty.html")
-    return folder
-
-
-class Opened:
-    """A page, and what it did that it should not have done."""
-
-    def __init__(self, page: Any) -> None:
-        self.page = page
-        self.requests: list[str] = []
-        self.complaints: list[str] = []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("dialog", self._dialog)
-
-    def _dialog(self, dialog: Any) -> None:
-        self.complaints.append(f"a dialog: {dialog.message}")
-        dialog.dismiss()
-
-
-@pytest.fixture
-def show(context: Any, reports: Path) -> Iterator[Any]:
-    """Open a report; when the test is over, nothing but the file itself may have been asked for."""
-    opened: list[Opened] = []
-
-    def one(name: str, scheme: str = "light", width: int = 1280) -> Any:
-        seen = Opened(context.new_page())
-        opened.append(seen)
-        seen.page.set_viewport_size({"width": width, "height": 900})
-        seen.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        seen.page.goto((reports / f"{name}.html").as_uri())
-        return seen.page
-
-    yield one
-    for seen in opened:
-        assert [url.startswith("file:") for url in seen.requests] == [True]
-        assert seen.complaints == []
-        seen.page.close()
-
-
-def panel(page: Any) -> str:
-    text: str = page.locator("#panel").inner_text()
-    return text
-
-
-@pytest.mark.parametrize("name", ["clinic", "20", "50", "alarm", "hepar2", "nasty"])
-def test_it_opens_and_nothing_overlaps(show: Any, name: str) -> None:
-    page = show(name)
-    boxes = page.evaluate(
-        """[...document.querySelectorAll(".node")].map((node) => {
-        const box = node.querySelectorAll("rect")[1].getBoundingClientRect();
-        const text = node.querySelector("text").getBoundingClientRect();
-        return [box.left, box.top, box.right, box.bottom, text.left, text.right]; })"""
-    )
-    assert len(boxes) >= 2
-    for k, (left, top, right, bottom, begin, end) in enumerate(boxes):
-        assert left <= begin <= end <= right  # the name is in its box
-        for left2, top2, right2, bottom2, *_ in boxes[k + 1 :]:
-            assert right <= left2 or right2 <= left or bottom <= top2 or bottom2 <= top
-    folder = os.environ.get("SERAPE_SCREENSHOTS")  # to look at
-    for scheme in ("light", "dark") if folder else ():
-        page.emulate_media(color_scheme=scheme)
-        page.screenshot(path=f"{folder}/{name}-{scheme}.png", full_page=True)
 
 
 def test_click(show: Any) -> None:
@@ -266,42 +141,6 @@ def test_nasty_names_are_shown_not_run(show: Any) -> None:
     page.locator("#members thead button").first.click()
 
 
-def test_light_and_dark(show: Any) -> None:
-    ground = "getComputedStyle(document.body).backgroundColor"
-    light, dark = show("clinic", "light"), show("clinic", "dark")
-    bright, dim = light.evaluate(ground), dark.evaluate(ground)
-    assert bright != dim
-    light.get_by_role("button", name="Dark colours").click()
-    dark.get_by_role("button", name="Light colours").click()
-    assert (light.evaluate(ground), dark.evaluate(ground)) == (dim, bright)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out(show: Any, scheme: str) -> None:
-    """Names in the graph and small print have the contrast that WCAG AA asks for."""
-    page = show("clinic", scheme)
-    found = page.evaluate(
-        """() => {
-        const shares = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255);
-        const linear = (v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-        const light = (colour) => shares(colour).map(linear)
-          .reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
-        const ratio = (one, other) => {
-          const [more, less] = [light(one), light(other)].sort((a, b) => b - a);
-          return (more + 0.05) / (less + 0.05);
-        };
-        const style = (element) => getComputedStyle(element);
-        const nodes = [...document.querySelectorAll(".node")];
-        const small = [...document.querySelectorAll(".about, .kicker, dt, .legend li, button.variable")];
-        return [
-          ...nodes.map((n) => ratio(style(n.querySelector("text")).fill, style(n.querySelectorAll("rect")[1]).fill)),
-          ...small.map((element) => ratio(style(element).color, style(document.body).backgroundColor)),
-        ]; }"""
-    )
-    assert len(found) > 20
-    assert min(found) >= 4.5
-
-
 def test_a_network_drawn_whole(show: Any) -> None:
     page = show("alarm")
     assert page.locator(".node").count() == 37
@@ -323,17 +162,6 @@ def test_a_network_too_large_to_be_drawn_whole(show: Any) -> None:
     page.locator(".node", has=page.get_by_text(other, exact=True)).click()
     assert panel(page).startswith(other)
     assert page.locator(".node").count() == found.graph.degree[other] + 1
-
-
-def test_a_narrow_window(show: Any) -> None:
-    page = show("50", width=390)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    letters = page.evaluate("document.querySelector('.node text').getBoundingClientRect().height")
-    assert letters >= 9  # names can be read; the graph scrolls
-    page.get_by_role("button", name="Larger").click()
-    assert page.evaluate("document.querySelector('.node text').getBoundingClientRect().height") > letters
-    page.get_by_role("button", name="Fit").click()
-    assert page.evaluate("document.querySelector('.node text').getBoundingClientRect().height") == letters
 
 
 def test_without_javascript(browser: Any, reports: Path) -> None:

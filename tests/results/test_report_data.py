@@ -19,7 +19,7 @@ def columns(page: Page) -> Grid:
 def test_every_column_is_described_and_the_target_comes_first() -> None:
     data = {**clinic(500), "same": clinic(500)["Age"], "one": np.ones(500, int)}
     found = serape.markov_blanket(data, "HeartDisease")
-    texts = {row[0].text: [cell.text for cell in row[1:]] for row in columns(blanket_page(found)).rows}
+    texts = {str(row[0].text): [str(cell.text) for cell in row[1:]] for row in columns(blanket_page(found)).rows}
     assert set(texts) == set(data)
     assert list(texts)[: 1 + len(found.members)] == ["HeartDisease", *found.members]
     described = {column.variable: column for column in serape.describe(data).columns}

@@ -19,6 +19,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import serape
+from serape.errors import n_shown
 from serape.results.charts import MAX_BARS
 from serape.results.description import COLUMN_HEADS
 from serape.results.displayed import EVIDENCE, edge_table, evidence_cells
@@ -87,7 +88,7 @@ def _print_stacked(out: Console, columns: Sequence[str], rows: list[list[str]], 
 def show_description(found: serape.Description) -> None:
     """Print the columns of a table, what is odd about them, and what "auto" means."""
     print_line(found.title)
-    shown = found.columns[:MAX_COLUMNS]
+    shown = found.columns[: n_shown(len(found.columns), MAX_COLUMNS)]
     print_grid(COLUMN_HEADS, (column.cells for column in shown))
     if len(found.columns) > len(shown):
         print_line(f"and {len(found.columns) - len(shown):,} more columns (--json lists all)")
@@ -146,21 +147,17 @@ def show_stability(
 ) -> None:
     """Print how often variables or edges were found, the most frequent first, and the bound on false selections."""
     found_rows = [row for row in found.records if row["draws"]]
+    n = n_shown(len(found_rows), MAX_BARS)
     lines = str(found).splitlines()
     print_line(lines[0])
     if found_rows:
         print_grid(
             (*(_ARROWS.get(name, name) for name in found.records.columns), "stable"),
-            (
-                [*map(_share_text, row.values()), "yes" if row["share"] >= threshold else ""]
-                for row in found_rows[:MAX_BARS]
-            ),
+            ([*map(_share_text, row.values()), "yes" if row["share"] >= threshold else ""] for row in found_rows[:n]),
         )
-    if len(found_rows) > MAX_BARS:
-        share = found_rows[MAX_BARS]["share"]
-        print_line(
-            f"and {len(found_rows) - MAX_BARS:,} others, each in at most {share:.0%} of the draws (--json lists all)"
-        )
+    if n < len(found_rows):
+        share = found_rows[n]["share"]
+        print_line(f"and {len(found_rows) - n:,} others, each in at most {share:.0%} of the draws (--json lists all)")
     for line in lines[1:]:
         print_line(line.strip())
     if bound is not None:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
-from serape.errors import OptionError, abbreviate
+from serape.errors import OptionError, abbreviate, first_few
 
 _BLOCK = 1 << 24  # cells compared together
 _ROUNDING = 1e-9
@@ -96,9 +96,8 @@ class Degenerate:
             notes.append(f"constant, so never part of a blanket: {abbreviate(self.constant)}")
         for what, groups in (("duplicates", self.duplicates), ("duplicates up to scale", self.rescaled)):
             if groups:
-                first = "; ".join(abbreviate(group) for group in groups[:5])
-                more = f" and {len(groups) - 5:,} more groups" if len(groups) > 5 else ""
-                notes.append(f"{what} of each other, so a search finds one of each group: {first}{more}")
+                first = first_few(groups, abbreviate, what="groups", between="; ")
+                notes.append(f"{what} of each other, so a search finds one of each group: {first}")
         notes.extend(
             f"{one.columns[0]!r} determines {one.target!r} "
             f"{'in all rows' if one.exact else f'in all but {one.violations:,} of {one.rows:,} rows'}, "

@@ -25,7 +25,7 @@ from serape.data.encoding import Encoded, as_codes
 from serape.data.kinds import Kinds
 from serape.data.reading import read
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, OptionError, abbreviate, is_integer, suggestion
+from serape.errors import DataError, InputTypeError, OptionError, abbreviate, first_few, is_integer, n_shown, suggestion
 from serape.types import Missing
 
 Method = Literal["quantile", "width", "mdl"]
@@ -114,7 +114,9 @@ class Discretised:
 
     def __repr__(self) -> str:
         lines = [f"{len(self.cuts):,} columns divided {_WORDS[self.method]}"]
-        lines += [f"  {name}: {', '.join(levels)}" for name, levels in list(self.levels.items())[:20]]
+        n = n_shown(len(self.levels), 20)
+        lines += [f"  {name}: {', '.join(levels)}" for name, levels in list(self.levels.items())[:n]]
+        lines += [f"  … and {len(self.levels) - n:,} more"] if n < len(self.levels) else []
         return "\n".join(lines)
 
 
@@ -372,9 +374,8 @@ def _numbers_of(table: Table, k: int) -> Floats:
 def _notes(cuts: Mapping[str, Floats], method: str, bins: int) -> list[str]:
     notes = []
     if cuts:
-        first = ", ".join(f"{name!r} ({len(c) + 1})" for name, c in list(cuts.items())[:5])
-        more = f" and {len(cuts) - 5:,} more columns" if len(cuts) > 5 else ""
-        notes.append(f"divided into classes {_WORDS[method]}: {first}{more}")
+        classes = first_few(list(cuts), lambda name: f"{name!r} ({len(cuts[name]) + 1})", what="columns")
+        notes.append(f"divided into classes {_WORDS[method]}: {classes}")
     else:
         notes.append("no column is continuous, so none is divided into classes")
     if method == "mdl":

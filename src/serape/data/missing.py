@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from serape.data.columns import Columns
 from serape.data.reading.fields import holds_numbers
 from serape.data.reading.header import with_first_line_note
-from serape.errors import DataError, OptionError, abbreviate, suggestion
+from serape.errors import DataError, OptionError, abbreviate, first_few, suggestion
 from serape.types import Missing, MissingRules
 
 OTHERS = "*"
@@ -108,7 +108,8 @@ def _with_rows_dropped(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]], 
 
 def describe_gaps(gaps: Mapping[str, NDArray[np.bool_]]) -> str:
     """Return in which columns values are missing, how many, and the first row of each."""
-    first = ", ".join(
-        f"{name!r} ({int(mask.sum()):,}, first in row {int(np.argmax(mask))})" for name, mask in list(gaps.items())[:5]
-    )
-    return first + (f" and {len(gaps) - 5:,} more columns" if len(gaps) > 5 else "")
+
+    def gap(name: str) -> str:
+        return f"{name!r} ({int(gaps[name].sum()):,}, first in row {int(np.argmax(gaps[name]))})"
+
+    return first_few(list(gaps), gap, what="columns")

@@ -25,7 +25,7 @@ from serape.data.reading.header import with_first_line_note
 from serape.data.rows import with_row_settings, with_weights_applied
 from serape.data.variables import Variable, Variables, position_of
 from serape.data.weights import Weights
-from serape.errors import DataError, OptionError, suggestion
+from serape.errors import DataError, OptionError, n_shown, suggestion
 from serape.settings import DataSettings, refuse_encoding_again
 from serape.types import MissingRules, WeightKind
 
@@ -379,10 +379,11 @@ class Table:
 
     def __repr__(self) -> str:
         lines = [f"Table of {self.rows:,} rows and {len(self.names):,} columns"]
-        shown = map(self._variable, range(min(_MAX_SHOWN, len(self.names))))
+        n = n_shown(len(self.names), _MAX_SHOWN)
+        shown = map(self._variable, range(n))
         lines += [f"  {variable.name}: {variable.kind} ({variable.reason})" for variable in shown]
-        if len(self.names) > _MAX_SHOWN:
-            lines.append(f"  … and {len(self.names) - _MAX_SHOWN:,} more")
+        if n < len(self.names):
+            lines.append(f"  … and {len(self.names) - n:,} more")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
     # --- internal ------------------------------------------------------------------------------------------------

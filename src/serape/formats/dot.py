@@ -8,7 +8,10 @@ from typing import Any
 
 import networkx as nx
 
+from serape.palette import LIGHT
 from serape.structure.mixed_edges import arcs_of, undirected_edges
+
+_TARGET = LIGHT.boxes["target"]
 
 
 def dot_text(graph: nx.Graph[str], *, title: str = "", target: str | None = None) -> str:
@@ -18,9 +21,8 @@ def dot_text(graph: nx.Graph[str], *, title: str = "", target: str | None = None
     if title:
         lines.append(f"  label={_quoted(title)}; labelloc=t;")
     lines.append("  node [shape=box, style=rounded];")
-    for name in graph:
-        style = ' [style="rounded,filled", fillcolor="#ffc83d"]' if name == target else ""
-        lines.append(f"  {_quoted(name)}{style};")
+    filled = f' [style="rounded,filled", fillcolor="{_TARGET.face}", fontcolor="{_TARGET.ink}"]'
+    lines += [f"  {_quoted(name)}{filled if name == target else ''};" for name in graph]
     sign = "->" if directed else "--"
     for a, b in arcs_of(graph):
         lines.append(f"  {_quoted(a)} {sign} {_quoted(b)}{_attributes(graph.edges[a, b])};")

@@ -13,7 +13,7 @@ from serape._keywords import Keywords
 from serape.data.degenerate import Degenerate, degenerate
 from serape.data.missing import OTHERS
 from serape.data.table import Table
-from serape.errors import InputTypeError, OptionError, SerapeError, abbreviate, is_integer
+from serape.errors import InputTypeError, OptionError, SerapeError, abbreviate, first_few, is_integer
 from serape.independence import IndependenceTest
 from serape.questions.choice import choose_learner, choose_network
 from serape.questions.duplicates import target_duplicates_note
@@ -186,10 +186,9 @@ def _determined(table: Table, odd: Degenerate) -> tuple[tuple[NearlyDetermined, 
     ]
     if not pairs:
         return (), []
-    more = f"; and {len(pairs) - 5:,} more" if len(pairs) > 5 else ""
     return tuple(found), [
         f"nearly determined, so neighbours of these can be lost (ignore the less useful of the two): "
-        f"{'; '.join(pairs[:5])}{more}"
+        f"{first_few(pairs, between='; ')}"
     ]
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
-from serape.errors import abbreviate
+from serape.errors import abbreviate, n_shown
 from serape.independence import table_of
 from serape.search import Search
 
@@ -124,7 +124,8 @@ def share_left(table: Table, target: int, x: int, rows: Rows | None = None) -> f
 
 def ignore_remedy(named: Sequence[str]) -> str:
     """Return how to leave columns out, in words."""
-    return f"leave {_it(named)} out with ignore=[{', '.join(map(repr, named[:5]))}{', …' if len(named) > 5 else ''}]"
+    n = n_shown(len(named), 5)
+    return f"leave {_it(named)} out with ignore=[{', '.join(map(repr, named[:n]))}{', …' if n < len(named) else ''}]"
 
 
 # --- internal --------------------------------------------------------------------------------------------------------

@@ -6,22 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from serape.errors import n_shown
+from serape.palette import LIGHT
 from serape.results.layout import Point
+from serape.results.legends import Legend, line_entry
+from serape.results.lettering import Lettering, box_size, text_size
 from serape.results.lines import MIN_WIDTH, Lines
-from serape.results.pictures import (
-    INK,
-    MARGIN,
-    MAX_NAMES,
-    NODE,
-    TARGET,
-    BoxStyle,
-    box_size,
-    check_matplotlib,
-    draw_box,
-    sheet,
-    text_size,
-    wrapped,
-)
+from serape.results.pictures import MARGIN, MAX_NAMES, TARGET, BoxStyle, check_matplotlib, draw_box, sheet
 from serape.results.radial_layout import Ring, lay_around, straight
 
 if TYPE_CHECKING:
@@ -34,48 +25,41 @@ Role = Literal["parent or child", "spouse", "member"]
 
 # Roles also differ without colour: by position, by square corners, by dashes.
 STYLES: dict[Role, BoxStyle] = {
-    "parent or child": NODE,
-    "spouse": BoxStyle("#fdf1e3", "#8f5f1d", roundness=0.25),
-    "member": BoxStyle("#ffffff", "#5b6b7a", dashes=(0, (3.5, 2))),
+    "parent or child": BoxStyle.of("neighbour"),
+    "spouse": BoxStyle.of("spouse", roundness=0.25),
+    "member": BoxStyle.of("member", dashes=(0, (3.5, 2))),
 }
 _MEANING: dict[Role, str] = {
     "parent or child": "parent or child",
     "spouse": "spouse (arrows: common children)",
     "member": "parent, child or spouse (role unknown)",
 }
-_FAINT = "#9aabbb"
 _MAX_WIDTH = 3.4
 
 
 def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
     """Draw a blanket or neighbourhood; see `Result.plot`."""
     check_matplotlib()
-    from matplotlib.font_manager import FontProperties
-
     roles, children, n_omitted = members_to_draw(found)
     points = 9 + 2 * min(1.0, len(roles) / 60)
-    font, bold = FontProperties(size=points), FontProperties(size=points + 1, weight="bold")
-    labels = {name: wrapped(name) for name in (*roles, found.target)}
+    title, empty = _title(found, n_omitted), "" if roles else _empty_sentence(found)
+    lettering = Lettering([*roles, found.target, title])
+    font, bold, large = lettering.font(points), lettering.font(points + 1, "bold"), lettering.font(points + 3)
+    labels = {name: lettering.name(name) for name in (*roles, found.target)}
     boxes = {name: box_size(labels[name], font) for name in roles}
     target = box_size(labels[found.target], bold)
     lines = _lines(found, roles)
     ring = lay_around(target, [name for name in roles if name not in children], children, boxes)
 
-    small, large = FontProperties(size=points), FontProperties(size=points + 3)
-    title = _title(found, n_omitted)
-    empty = "" if roles else _empty_sentence(found)
+    title, empty = lettering.title(title), lettering.sentence(empty)
     fine = max(0.55, 1 - 0.01 * max(0, sum(map(len, children.values())) - 10))  # many lines are drawn thinner
-    handles = _legend(roles, lines, fine)
-    entries = [text_size(handle.get_label(), small)[0] + 0.62 for handle in handles]
-    texts = [text_size(title, large)[0], text_size(empty, small)[0] if empty else 0.0]
-    width = max(ring.width, *texts, *entries)
-    columns = next((n for n in range(len(handles), 1, -1) if _table_width(entries, n) <= width), 1)
-    rows = math.ceil(len(handles) / columns)
-    columns = math.ceil(len(handles) / max(rows, 1))
+    legend = Legend(_entries(roles, lines, fine), font)
+    texts = [text_size(title, large)[0], text_size(empty, font)[0] if empty else 0.0]
+    width = max(ring.width, *texts, legend.width)
     middle = ring.left + ring.width / 2
     above = 0.34 + text_size(title, large)[1]
-    beneath = 0.24 + 0.21 * rows if handles else 0.0
-    sentence = 0.12 + text_size(empty, small)[1] if empty else 0.0
+    beneath = legend.fit(width)
+    sentence = 0.12 + text_size(empty, font)[1] if empty else 0.0
     across, down = width + 2 * MARGIN, above + ring.height + sentence + beneath + 2 * MARGIN
     ax, scale = sheet(middle - across / 2, ring.top - above - MARGIN, across, down, ax)
 
@@ -85,24 +69,8 @@ def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
         draw_box(ax, ring.centres[name], boxes[name], name, labels[name], font, STYLES[role], scale)
     _write(ax, (middle, ring.top - above), title, large, scale, va="top")
     if empty:
-        _write(ax, (middle, ring.top + ring.height + 0.16), empty, small, scale, va="top")
-    if handles:
-        for handle in handles:
-            handle.set_linewidth(handle.get_linewidth() * scale)
-        legend = ax.legend(
-            handles=handles,
-            loc="lower center",
-            ncols=columns,
-            fontsize=points * scale,
-            frameon=False,
-            borderaxespad=0.3,
-            borderpad=0,
-            handlelength=2,
-            handletextpad=0.6,
-            columnspacing=1.4,
-        )
-        for text in legend.get_texts():
-            text.set_parse_math(False)
+        _write(ax, (middle, ring.top + ring.height + 0.16), empty, font, scale, va="top")
+    legend.draw(ax, scale)
     return ax
 
 
@@ -119,8 +87,8 @@ def members_to_draw(found: Result) -> tuple[dict[str, Role], dict[str, tuple[str
         return math.isnan(log_p), log_p
 
     members = list(found.members)
-    if len(members) > MAX_NAMES:
-        strongest = set(sorted(members, key=strength)[:MAX_NAMES])
+    if (n := n_shown(len(members), MAX_NAMES)) < len(members):
+        strongest = set(sorted(members, key=strength)[:n])
         members = [name for name in members if name in strongest]
     roles = {name: role(name) for name in members}
     children = {
@@ -137,26 +105,20 @@ def _lines(found: Result, names: Iterable[str]) -> Lines[str]:
     if set(log_p.values()) <= {-math.inf}:
         log_p = dict.fromkeys(log_p, math.nan)
     effects = {name: found.trace.effect(name) for name in log_p}
-    return Lines({name: math.nan if effect is None else effect.bits for name, effect in effects.items()}, log_p)
+    bits = {name: math.nan if effect is None else effect.bits for name, effect in effects.items()}
+    return Lines({"effect": bits, "log_p": log_p})
 
 
 def _title(found: Result, n_omitted: int) -> str:
     count = len(found.members)
     counts = f": {count:,} of {len(found.trace.names) - 1:,} variables" if count else ""
     drawn = f", the {count - n_omitted} strongest drawn" if n_omitted else ""
-    return "\n".join([wrapped(f"{found.title}{counts}{drawn}", 80), *(["not complete"] if not found.complete else [])])
+    return f"{found.title}{counts}{drawn}{'' if found.complete else ' (not complete)'}"
 
 
 def _empty_sentence(found: Result) -> str:
     what = "No variable belongs to the blanket" if found.finds == "blanket" else "No variable is a parent or child"
-    return wrapped(f"{what} of {found.target}, by {found.algorithm} with {found.test} at alpha {found.alpha:g}.", 80)
-
-
-def _table_width(entries: Sequence[float], columns: int) -> float:
-    """Return the width of a legend that is filled column by column."""
-    rows = math.ceil(len(entries) / columns)
-    widths = [max(entries[k : k + rows]) for k in range(0, len(entries), rows)]
-    return sum(widths) + 0.2 * (len(widths) - 1)
+    return f"{what} of {found.target}, by {found.algorithm} with {found.test} at alpha {found.alpha:g}."
 
 
 def _colour(lines: Lines[str], strength: float) -> Any:
@@ -164,21 +126,20 @@ def _colour(lines: Lines[str], strength: float) -> Any:
     from matplotlib.colors import to_rgb
 
     part = 1.0 if math.isnan(strength) else min(1.0, (lines.width_of(strength, _MAX_WIDTH) - MIN_WIDTH) / 2.5)
-    return tuple((1 - part) * a + part * b for a, b in zip(to_rgb(_FAINT), to_rgb(INK), strict=True))
+    return tuple((1 - part) * a + part * b for a, b in zip(to_rgb(LIGHT.edge), to_rgb(LIGHT.ink), strict=True))
 
 
-def _legend(roles: Mapping[str, Role], lines: Lines[str], fine: float) -> list[Any]:
-    from matplotlib.lines import Line2D
+def _entries(roles: Mapping[str, Role], lines: Lines[str], fine: float) -> list[Any]:
     from matplotlib.patches import Patch
 
     handles: list[Any] = [
-        Patch(facecolor=s.face, edgecolor=s.edge, linestyle=s.dashes, linewidth=s.width, label=_MEANING[role])
+        Patch(facecolor=s.face, edgecolor=s.line, linestyle=s.dashes, linewidth=s.width, label=_MEANING[role])
         for role, s in STYLES.items()
         if role in roles.values()
     ]
     for value in lines.extremes:
         width = max(MIN_WIDTH, lines.width_of(value, _MAX_WIDTH) * fine)
-        handles.append(Line2D([], [], color=_colour(lines, value), linewidth=width, label=lines.text(value)))
+        handles.append(line_entry(lines.text(value), _colour(lines, value), width))
     return handles
 
 
@@ -233,4 +194,4 @@ def _border(box: Point, towards: Point) -> Point:
 def _write(ax: Axes, at: Point, text: str, font: FontProperties, scale: float, va: str) -> None:
     font = font.copy()
     font.set_size(font.get_size_in_points() * scale)
-    ax.text(*at, text, fontproperties=font, ha="center", va=va, parse_math=False)
+    ax.text(*at, text, fontproperties=font, color=LIGHT.ink, ha="center", va=va, parse_math=False)

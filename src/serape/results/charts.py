@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from serape.results.pictures import INK, check_matplotlib, text_size, wrapped
+from serape.errors import n_shown
+from serape.markup import shown
+from serape.palette import LIGHT
+from serape.results.lettering import Lettering, text_size
+from serape.results.pictures import check_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,9 +21,9 @@ if TYPE_CHECKING:
 
 MAX_BARS = 30
 MAX_ROWS = 40
-_STRONG, _WEAK, _BAND = "#5d83aa", "#c3d1de", "#f3f6f9"
 _DASHES = (0, (4, 3))
 _POINTS = 9.0
+_MAX_NAME = 80  # characters: about three lines
 _CHART = 4.4  # the width in inches, without the names
 
 
@@ -27,23 +31,24 @@ def draw_stability(found: Stability, threshold: float, bound: float | None = Non
     """Draw how often variables are found, and the bound on false selections, if any; see `Stability.plot`."""
     check_matplotlib()
     frequent = [(name, share) for name, share in found.frequencies.items() if share > 0]
-    shown, others = frequent[:MAX_BARS], frequent[MAX_BARS:]
-    ax = _rows([name for name, _ in shown], found.title, _others_found(others), "share of the draws", ax)
-    if not shown:
+    n = n_shown(len(frequent), MAX_BARS)
+    first, others = frequent[:n], frequent[n:]
+    ax = _rows([name for name, _ in first], found.title, _others_found(others), "share of the draws", ax)
+    if not first:
         return _empty(ax, "No variable is found in any draw.")
-    indices = range(len(shown))
-    shares = [share for _, share in shown]
-    colours = [_STRONG if share >= threshold else _WEAK for share in shares]
+    indices = range(len(first))
+    shares = [share for _, share in first]
+    colours = [LIGHT.accent if share >= threshold else LIGHT.pale for share in shares]
     ax.barh(indices, shares, height=0.66, color=colours, zorder=2)
     for index, share in zip(indices, shares, strict=True):
         ax.text(
-            share + 0.012, index, f"{100 * share:.0f} %", va="center", ha="left", fontsize=_POINTS - 1, color=INK,
+            share + 0.012, index, f"{100 * share:.0f} %", va="center", ha="left", fontsize=_POINTS - 1, color=LIGHT.ink,
             zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85},
         )  # fmt: skip
     if threshold <= 1:
         expected = "" if bound is None else f": at most {bound:.2g} false"
         _mark(
-            ax, threshold, f"threshold {100 * threshold:.3g} %{expected}", len(shown), "right" if expected else "center"
+            ax, threshold, f"threshold {100 * threshold:.3g} %{expected}", len(first), "right" if expected else "center"
         )
     ax.set_xlim(0, 1.1)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
@@ -56,34 +61,34 @@ def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     order = list(found.records["variable"])
-    shown, others = order[:MAX_ROWS], order[MAX_ROWS:]
+    n = n_shown(len(order), MAX_ROWS)
+    first, others = order[:n], order[n:]
     more = f"{_count(len(others), 'other variable')} found at larger alphas." if others else ""
-    ax = _rows(shown, f"{found.title} as alpha grows", more, "alpha", ax)
+    ax = _rows(first, f"{found.title} as alpha grows", more, "alpha", ax)
     edges = _edges(found.alphas)
     ax.set_xscale("log")
     ax.set_xlim(edges[0], edges[-1])
     ax.xaxis.set_major_formatter(FuncFormatter(lambda alpha, _: f"{alpha:g}".replace("e-0", "e-")))
     ax.xaxis.set_minor_locator(NullLocator())
-    if not shown:
+    if not first:
         return _empty(ax, f"No variable is found at any alpha up to {found.alphas[-1]:g}.")
-    for index, name in enumerate(shown):
+    for index, name in enumerate(first):
         inside = [name in members for members in found.members]
         for begin, end in _runs(inside):
-            ax.barh(index, edges[end] - edges[begin], left=edges[begin], height=0.66, color=_STRONG, zorder=2)
+            ax.barh(index, edges[end] - edges[begin], left=edges[begin], height=0.66, color=LIGHT.accent, zorder=2)
     if edges[0] < 0.05 < edges[-1]:
-        _mark(ax, 0.05, "0.05", len(shown))
+        _mark(ax, 0.05, "0.05", len(first))
     return ax
 
 
 def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes | None) -> Axes:
     """Return axes with a row for each name, the first on top, a title, and a sentence below."""
-    from matplotlib.font_manager import FontProperties
-
     from serape.results.picture_axes import axes_of_size
 
-    labels = [wrapped(name) for name in names]
-    font, large = FontProperties(size=_POINTS), FontProperties(size=_POINTS + 3)
-    title = wrapped(title, 64)
+    lettering = Lettering([*names, title])
+    labels = [lettering.name(shown(name, _MAX_NAME)) for name in names]
+    font, large = lettering.font(_POINTS), lettering.font(_POINTS + 3)
+    title = lettering.title(title, 64)
     middle = 0.5  # of the picture, as a fraction of the axes' width
     if ax is None:
         lines = max((label.count("\n") + 1 for label in labels), default=1)
@@ -95,24 +100,24 @@ def _rows(names: Sequence[str], title: str, sentence: str, axis: str, ax: Axes |
         middle = ((left + across + 0.2) / 2 - left) / across
         ax = axes_of_size(left + across + 0.2, body + top + bottom, (left, bottom, 0.2, top))
     for index in range(0, len(labels), 2):
-        ax.axhspan(index - 0.5, index + 0.5, color=_BAND, linewidth=0, zorder=0)
-    ax.set_yticks(range(len(labels)), labels, fontsize=_POINTS, parse_math=False)
+        ax.axhspan(index - 0.5, index + 0.5, color=LIGHT.faint, linewidth=0, zorder=0)
+    ax.set_yticks(range(len(labels)), labels, fontproperties=font, parse_math=False)
     ax.set_ylim(max(len(labels), 4) - 0.4, -1.2)
     ax.tick_params(axis="y", length=0)
-    ax.tick_params(axis="x", labelsize=_POINTS, color=INK)
+    ax.tick_params(axis="x", labelsize=_POINTS, color=LIGHT.ink)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.spines["bottom"].set_color(INK)
+    ax.spines["bottom"].set_color(LIGHT.ink)
     ax.set_xlabel(axis, fontsize=_POINTS)
     ax.annotate(sentence, (middle, 0), (0, -38), "axes fraction", "offset points", ha="center", va="top",
                 fontsize=_POINTS, parse_math=False)  # fmt: skip
-    ax.set_title(title, x=middle, fontsize=_POINTS + 3, parse_math=False)
+    ax.set_title(title, x=middle, fontproperties=large, color=LIGHT.ink, parse_math=False)
     return ax
 
 
 def _mark(ax: Axes, at: float, text: str, rows: int, side: Literal["center", "right"] = "center") -> None:
     """Draw a vertical line through the rows, with a text above it."""
-    ax.vlines(at, -0.6, max(rows, 4) - 0.4, color=INK, linewidth=1, linestyle=[_DASHES], zorder=3)
-    ax.text(at, -0.66, text, fontsize=_POINTS - 1, color=INK, ha=side, va="bottom", zorder=4)
+    ax.vlines(at, -0.6, max(rows, 4) - 0.4, color=LIGHT.ink, linewidth=1, linestyle=[_DASHES], zorder=3)
+    ax.text(at, -0.66, text, fontsize=_POINTS - 1, color=LIGHT.ink, ha=side, va="bottom", zorder=4)
 
 
 def _empty(ax: Axes, sentence: str) -> Axes:

@@ -14,6 +14,7 @@ from serape.data.degenerate import NameGroups
 from serape.data.kinds import Kind
 from serape.data.notes import has_sparse_levels
 from serape.data.table import Table
+from serape.errors import n_shown
 from serape.records import Records
 from serape.results.displayed import Displayed
 from serape.results.result import json_text
@@ -209,9 +210,10 @@ def _values(table: Table, position: int, kind: Kind) -> str:
             return show(low)
         return f"{show(low)} to {show(high)}, median {show(float(np.median(numbers)))}"
     counts = np.bincount(numbers.astype(np.int64), minlength=len(levels))
-    order = np.argsort(-counts, kind="stable")[:_MAX_LEVELS].tolist()
+    n = n_shown(len(levels), _MAX_LEVELS)
+    order = np.argsort(-counts, kind="stable")[:n].tolist()
     shares = [f"{_level(levels[k])} ({_share(counts[k] / len(numbers))})" for k in order]
-    return ", ".join([*shares, *["…"] * (len(levels) > _MAX_LEVELS)])
+    return ", ".join([*shares, *["…"] * (n < len(levels))])
 
 
 def _level(level: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from serape import markup
+from serape.errors import n_shown
 from serape.independence.effects import Effect
 from serape.results.effects import edge_effect
 from serape.results.explanation import Explanation, p_text
@@ -44,8 +45,8 @@ class Displayed:
         return f"<{type(self).__name__}: {markup.shown(self._brief(), 300)}>"
 
     def _repr_html_(self) -> str:
-        columns, rows, total = self._grid(markup.MAX_ROWS)
-        grid = markup.table(columns, rows, total) if total else ""
+        columns, rows, total = self._grid(markup.MAX_ROWS + 1)
+        grid = markup.table(columns, rows[: n_shown(total, markup.MAX_ROWS)], total) if total else ""
         return markup.page(self._heading(), grid, how=self._how(), notes=self.notes)
 
 

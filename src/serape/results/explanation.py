@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from serape.data.variables import LevelCounts
+from serape.errors import first_few, n_shown
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effect, Effects
 from serape.independence.outcomes import Outcome
@@ -377,8 +378,8 @@ def _condition(given: Sequence[str]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    if len(names) > 8:
-        return f"{', '.join(names[:8])} and {len(names) - 8} more"
+    if n_shown(len(names), 8) < len(names):
+        return first_few(names, max_items=8)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

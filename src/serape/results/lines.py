@@ -1,33 +1,39 @@
-"""How thick the lines of a picture are: by effect size, or by p if no effect size is known."""
+"""How thick the lines of a picture are: by how often they are found, by effect size, by p, or by the score."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from typing import Generic, TypeVar
+from functools import cached_property
+from typing import Generic, Literal, TypeVar
 
 from serape.independence.effects import size_text
 from serape.results.explanation import p_text
 
 Key = TypeVar("Key", bound=Hashable)
+Measure = Literal["share", "effect", "log_p", "gain"]
+"""The share of draws, the effect size in bits, the logarithm of p, or what the score would lose without the edge."""
 
+MEASURES: tuple[Measure, ...] = ("share", "effect", "log_p", "gain")
 MIN_WIDTH = 0.6
 UNKNOWN_WIDTH = 1.2
 """The width of a line whose strength is unknown, in points."""
+_UNKNOWN_PART = 0.3
 
 
 class Lines(Generic[Key]):
-    """The strengths of lines: effect sizes in bits, or logarithms of p if no effect size is known; NaN if unknown."""
+    """The strengths of lines, by the first measure that is known of any; NaN where it is unknown."""
 
-    def __init__(self, effect: Mapping[Key, float], log_p: Mapping[Key, float]) -> None:
-        self.by_effect = any(not math.isnan(bits) for bits in effect.values())
-        self.strength = dict(effect if self.by_effect else log_p)
+    def __init__(self, known: Mapping[Measure, Mapping[Key, float]]) -> None:
+        measures = [m for m in MEASURES if any(not math.isnan(value) for value in known.get(m, {}).values())]
+        self.by: Measure = measures[0] if measures else next(iter(known))
+        self.strength = dict(known[self.by])
 
-    @property
+    @cached_property
     def extremes(self) -> list[float]:
         """The smallest and the largest strength, the weaker first; one if they are equal, none if none is known."""
         known = [value for value in self.strength.values() if not math.isnan(value)]
-        return sorted({min(known), max(known)}, reverse=not self.by_effect) if known else []
+        return sorted({min(known), max(known)}, reverse=self.by == "log_p") if known else []
 
     def width(self, key: Key, max_width: float) -> float:
         """Return the width of a line in points: from 0.6 to `max_width`."""
@@ -37,29 +43,53 @@ class Lines(Generic[Key]):
         """Return the width for a strength."""
         if math.isnan(strength):
             return UNKNOWN_WIDTH
-        if self.by_effect:
-            return MIN_WIDTH + (max_width - MIN_WIDTH) * as_correlation(strength)
-        return min(max_width, MIN_WIDTH + 0.4 * math.log2(1 + max(0.0, -strength / math.log(10))))
+        if self.by in ("log_p", "gain"):
+            return min(max_width, MIN_WIDTH + 0.4 * math.log2(1 + self._nats(strength) / math.log(10)))
+        return MIN_WIDTH + (max_width - MIN_WIDTH) * self._part(strength)
 
-    def shares(self) -> dict[Key, float]:
-        """Return strengths from 0 to 1; by p, relative to the smallest and the largest; 0.3 where unknown."""
-        if self.by_effect:
-            return {key: 0.3 if math.isnan(b) else round(as_correlation(b), 3) for key, b in self.strength.items()}
-        digits = {key: math.log1p(min(max(0.0, -p), 1e6)) for key, p in self.strength.items() if not math.isnan(p)}
-        smallest, largest = min(digits.values(), default=0.0), max(digits.values(), default=0.0)
-        span = largest - smallest
-        return {
-            key: round((digits[key] - smallest) / span, 3) if span and key in digits else 0.3 for key in self.strength
-        }
+    def part(self, key: Key) -> float:
+        """Return the strength of a line from 0 to 1; 0.3 where it is unknown."""
+        return self.part_of(self.strength[key])
+
+    def part_of(self, strength: float) -> float:
+        """Return a strength from 0 to 1; by p or gain, relative to the smallest and the largest."""
+        if math.isnan(strength):
+            return _UNKNOWN_PART
+        if self.by in ("share", "effect"):
+            return round(self._part(strength), 3)
+        low, high = (math.log1p(min(self._nats(value), 1e6)) for value in (self.extremes[0], self.extremes[-1]))
+        at = math.log1p(min(self._nats(strength), 1e6))
+        return round((at - low) / (high - low), 3) if high > low else _UNKNOWN_PART
+
+    def legend(self) -> dict[str, float]:
+        """Return the smallest and the largest strength, each as text and from 0 to 1."""
+        return {self.text(value): self.part_of(value) for value in self.extremes}
 
     @property
     def meaning(self) -> str:
-        """What the width of a line means, as a sentence."""
-        return "A larger effect gives a thicker line." if self.by_effect else "A smaller p gives a thicker line."
+        """What the width of a line means, as a sentence; empty if no strength is known."""
+        sentences = {
+            "share": "An edge that is found more often has a thicker line.",
+            "effect": "A larger effect gives a thicker line.",
+            "log_p": "A smaller p gives a thicker line.",
+            "gain": "An edge without which the score would lose more has a thicker line.",
+        }
+        return sentences[self.by] if self.extremes else ""
 
     def text(self, strength: float) -> str:
         """Return a strength as text."""
-        return f"{size_text(strength)} bits" if self.by_effect else f"p = {p_text(strength)}"
+        return {
+            "share": f"in {100 * strength:.3g} % of the draws",
+            "effect": f"{size_text(strength)} bits",
+            "log_p": f"p = {p_text(strength)}",
+            "gain": f"a gain of {strength:.3g}",
+        }[self.by]
+
+    def _part(self, strength: float) -> float:
+        return strength**2 if self.by == "share" else as_correlation(strength)
+
+    def _nats(self, strength: float) -> float:
+        return max(0.0, -strength if self.by == "log_p" else strength)
 
 
 def as_correlation(bits: float) -> float:

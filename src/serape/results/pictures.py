@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,8 +13,11 @@ import networkx as nx
 
 from serape.errors import InputTypeError, OptionError, abbreviate, library_or, suggestion
 from serape.files import atomic_write
+from serape.palette import LIGHT, Role
 from serape.results.layout import Edge, Plan, Point, lay_out
-from serape.results.lines import UNKNOWN_WIDTH, Lines
+from serape.results.legends import Legend, line_entry
+from serape.results.lettering import POINT, Lettering, box_size, text_size
+from serape.results.lines import MEASURES, UNKNOWN_WIDTH, Lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,12 +27,13 @@ if TYPE_CHECKING:
 MAX_NAMES = 150
 """With more nodes than this, names are not drawn."""
 
+_Arc = tuple[int, int]
 Kind = Literal["found", "half", "extra", "turned", "missing"]
 
-INK = "#20303f"
 # The colours of edges; kinds also differ without colour: by a cross, by dashes, by lightness.
-_RED = "#c8102e"
-_COLOURS: dict[Kind, str] = {"found": INK, "half": "#0072b2", "extra": _RED, "turned": _RED, "missing": "#8c8c8c"}
+_COLOURS: dict[Kind, str] = {
+    "found": LIGHT.ink, "half": LIGHT.accent, "extra": LIGHT.wrong, "turned": LIGHT.wrong, "missing": LIGHT.edge,
+}  # fmt: skip
 _DASHES: dict[Kind, Any] = {
     "found": "-", "half": (0, (1.5, 1.5)), "extra": "-", "turned": (0, (7, 2, 1.5, 2)), "missing": (0, (3.5, 3)),
 }  # fmt: skip
@@ -47,20 +51,27 @@ class BoxStyle:
     """The style of the box of a node."""
 
     face: str
-    edge: str
+    line: str
+    ink: str
     width: float = 0.9
     """The width of the outline, in points."""
     dashes: Any = "-"
     roundness: float = 1.0
 
+    @classmethod
+    def of(cls, role: Role, **changes: Any) -> BoxStyle:
+        """Return a style in the colours of a role."""
+        box = LIGHT.boxes[role]
+        return cls(box.face, box.line, box.ink, **changes)
 
-NODE, TARGET = BoxStyle("#eef3f8", "#5b6b7a"), BoxStyle("#ffc83d", "#000000", 2.2)
-_DOT = BoxStyle("#5b6b7a", "#5b6b7a")
+
+NODE, TARGET = BoxStyle.of("member"), BoxStyle.of("target", width=2.2)
+_DOT = BoxStyle(NODE.line, NODE.line, NODE.line)
 
 # Inches.
 MARGIN = 0.15
 _LONGEST_SIDE = 80.0
-POINT = 1 / 72
+_MAX_WIDTH = 2.6  # of a line, in points
 
 
 @dataclass(frozen=True)
@@ -85,13 +96,14 @@ def draw_graph(
     ----------
     graph
         An undirected edge is present in both directions, or the graph is a `networkx.Graph`. If edges have an attribute
-        "share", those with a larger value are thicker; if they have "effect" (in bits), those with a larger value;
-        otherwise those with a smaller "log_p".
+        "share", those with a larger value are thicker; otherwise those with a larger "effect" (in bits), a smaller
+        "log_p", or a larger "gain".
     target
         A node to highlight.
     truth
-        The true graph on the same nodes. An edge that is not in it is red with a cross, a reversed one is red with
-        dashes and dots, one that is directed in one graph only is blue and dotted, a missing one is grey and dashed.
+        The true graph on the same nodes. An edge that is not in it is orange with a cross, a reversed one is orange
+        with dashes and dots, one that is directed in one graph only is blue and dotted, a missing one is grey and
+        dashed.
     title
         A line above the picture.
     ax
@@ -104,30 +116,29 @@ def draw_graph(
         lines; with more than 150 nodes, names are not drawn.
     """
     check_matplotlib()
-    from matplotlib.font_manager import FontProperties
-
     names = _names(graph, "graph")
     if target is not None and target not in names:
         raise OptionError(f"the graph has no node {target!r}.{suggestion(str(target), names)}")
-    edges = _edges(graph, truth, names)
+    index = {name: k for k, name in enumerate(names)}
+    lines = _lines(graph, index)
+    edges = _edges(graph, lines, truth, index)
     named = len(names) <= MAX_NAMES
     if not named:
         title = f"{title} ({len(names):,} nodes, names omitted)" if title else f"{len(names):,} nodes, names omitted"
 
     points = 9 + 2 * min(1.0, len(names) / 60)
-    labels = [wrapped(name) for name in names] if named else [""] * len(names)
-    fonts = [FontProperties(size=points, weight="bold" if name == target else "normal") for name in names]
+    lettering = Lettering([*(names if named else []), title])
+    labels = list(map(lettering.name, names)) if named else [""] * len(names)
+    fonts = [lettering.font(points, "bold" if name == target else "normal") for name in names]
     boxes = [box_size(label, font) if named else (0.13, 0.13) for label, font in zip(labels, fonts, strict=True)]
     plan = lay_out(boxes, edges)
 
-    legend: list[Kind] = [kind for kind in _MEANING if any(e.kind == kind for e in edges)] if truth is not None else []
-    title_font, legend_font = FontProperties(size=points + 3), FontProperties(size=points)
-    entries = [text_size(_MEANING[kind], legend_font)[0] + 0.75 for kind in legend]
-    widest = max(plan.width, text_size(title, title_font)[0] if title else 0.0, *entries, 0.3)
-    columns = max(1, min(len(legend), int(widest / max(entries, default=1.0))))
-    above = 0.4 if title else 0.0
-    beneath = 0.1 + 0.22 * math.ceil(len(legend) / columns) if legend else 0.0
-    width, height = widest + 2 * MARGIN, plan.height + above + beneath + 2 * MARGIN
+    legend = Legend(_entries(edges, lines, graph.is_directed(), truth is not None), lettering.font(points))
+    title, title_font = lettering.title(title, 100), lettering.font(points + 3)
+    title_width, title_height = text_size(title, title_font) if title else (0.0, 0.0)
+    widest = max(plan.width, title_width, legend.width, 0.3)
+    above = title_height + 0.21 if title else 0.0
+    width, height = widest + 2 * MARGIN, plan.height + above + legend.fit(widest) + 2 * MARGIN
 
     left, top = (plan.width - widest) / 2 - MARGIN, -above - MARGIN
     ax, scale = sheet(left, top, width, height, ax)
@@ -137,10 +148,16 @@ def draw_graph(
     if title:
         title_font.set_size((points + 3) * scale)
         ax.text(
-            plan.width / 2, -0.15 - 0.06, title, fontproperties=title_font, ha="center", va="bottom", parse_math=False
+            plan.width / 2,
+            -0.21,
+            title,
+            fontproperties=title_font,
+            color=LIGHT.ink,
+            ha="center",
+            va="bottom",
+            parse_math=False,
         )
-    if legend:
-        _draw_legend(ax, legend, columns, points, scale)
+    legend.draw(ax, scale)
     return figure_of(ax)
 
 
@@ -179,13 +196,15 @@ def _names(graph: Any, what: str) -> list[str]:
     return names
 
 
-def _edges(graph: nx.Graph[Any], truth: nx.Graph[Any] | None, names: list[str]) -> list[_Edge]:
-    if truth is not None and (differing := set(_names(truth, "truth")) ^ set(names)):
+def _edges(
+    graph: nx.Graph[Any], lines: Lines[_Arc], truth: nx.Graph[Any] | None, index: Mapping[str, int]
+) -> list[_Edge]:
+    if truth is not None and (differing := set(_names(truth, "truth")) ^ set(index)):
         raise OptionError(
             f"graph and truth must have the same nodes; only one of them has {abbreviate(sorted(differing))}"
         )
-    index = {name: k for k, name in enumerate(names)}
-    found, true = _arcs(graph, index), {} if truth is None else _arcs(truth, index)
+    found = {arc: lines.width(arc, _MAX_WIDTH) for arc in sorted(_arcs(graph, index))}
+    true = [] if truth is None else sorted(_arcs(truth, index))
     skeleton = not graph.is_directed() or (truth is not None and not truth.is_directed())
     edges = []
     for (a, b), width in found.items():
@@ -210,42 +229,34 @@ def _kind(directed: bool, forward: bool, backward: bool, skeleton: bool) -> Kind
     return "half"
 
 
-def _arcs(graph: nx.Graph[Any], index: dict[str, int]) -> dict[tuple[int, int], float]:
-    """Return the arcs, in both directions where undirected, with the widths of their lines, in the nodes' order."""
+def _arcs(graph: nx.Graph[Any], index: Mapping[str, int]) -> dict[_Arc, dict[str, Any]]:
+    """Return the arcs, in both directions where undirected, and their attributes."""
     evidence = {(index[str(a)], index[str(b)]): own for a, b, own in graph.edges(data=True)}
     for a in (a for a, b in evidence if a == b):
         raise OptionError(f"the graph has an arc from {list(index)[a]!r} to itself; remove it")
     if not graph.is_directed():
         evidence |= {(b, a): own for (a, b), own in evidence.items()}
-    lines = Lines(*({arc: own.get(name, math.nan) for arc, own in evidence.items()} for name in ("effect", "log_p")))
-    return {
-        arc: 0.4 + 2.2 * own["share"] ** 2 if "share" in own else lines.width(arc, 2.6)
-        for arc, own in sorted(evidence.items(), key=lambda item: item[0])
-    }
+    return evidence
 
 
-def wrapped(name: str, max_length: int = 32) -> str:
-    """Break a long name into lines, after a space or punctuation mark where possible."""
-    lines = []
-    while len(name) > max_length:
-        at = max((k + 1 for k in range(max_length // 2, max_length) if not name[k].isalnum()), default=max_length)
-        lines.append(name[:at])
-        name = name[at:]
-    return "\n".join([*lines, name])
+def _lines(graph: nx.Graph[Any], index: Mapping[str, int]) -> Lines[_Arc]:
+    evidence = _arcs(graph, index)
+    return Lines({m: {arc: own.get(m, math.nan) for arc, own in evidence.items()} for m in MEASURES})
 
 
-def text_size(text: str, font: FontProperties) -> Point:
-    """Return the width and height of a text in inches."""
-    from matplotlib.textpath import TextToPath
-
-    width = max(TextToPath().get_text_width_height_descent(line, font, False)[0] for line in text.split("\n"))
-    return width * POINT, (text.count("\n") + 1) * font.get_size_in_points() * 1.2 * POINT
-
-
-def box_size(label: str, font: FontProperties) -> Point:
-    """Return the width and height of the box around a label in inches."""
-    width, height = text_size(label, font)
-    return max(width + 0.16, 0.34), height + 0.1
+def _entries(edges: Sequence[_Edge], lines: Lines[_Arc], directed: bool, compared: bool) -> list[Any]:
+    """Return the entries of the legend: how edges differ from the truth, and what their widths mean."""
+    entries = []
+    if compared:
+        kinds = [kind for kind in _MEANING if any(edge.kind == kind for edge in edges)]
+        cross = {"extra": {"marker": "x", "markersize": 6.5, "markeredgewidth": 1.8}}
+        entries += [
+            line_entry(_MEANING[kind], _COLOURS[kind], 1.6, _DASHES[kind], **cross.get(kind, {})) for kind in kinds
+        ]
+    elif directed and not all(edge.directed for edge in edges):
+        entries.append(line_entry("direction not decided", LIGHT.ink, UNKNOWN_WIDTH))
+    widths = [(lines.width_of(value, _MAX_WIDTH), lines.text(value)) for value in lines.extremes]
+    return [*entries, *(line_entry(text, LIGHT.ink, width) for width, text in widths)]
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------
@@ -312,7 +323,7 @@ def draw_box(
         h,
         boxstyle=f"round,pad=0,rounding_size={min(w, h, 0.26) / 2 * style.roundness}",
         facecolor=style.face,
-        edgecolor=style.edge,
+        edgecolor=style.line,
         linestyle=style.dashes,
         linewidth=style.width * scale,
         zorder=3,
@@ -332,40 +343,10 @@ def draw_box(
             ha="center",
             va="baseline" if drop else "center",
             linespacing=1.15,
-            color="black",
+            color=style.ink,
             parse_math=False,
             zorder=4,
         )
-
-
-def _draw_legend(ax: Axes, kinds: Sequence[Kind], columns: int, points: float, scale: float) -> None:
-    from matplotlib.lines import Line2D
-
-    lines = [
-        Line2D(
-            [],
-            [],
-            color=_COLOURS[kind],
-            linestyle=_DASHES[kind],
-            linewidth=1.6 * scale,
-            marker="x" if kind == "extra" else "",
-            markersize=6.5 * scale,
-            markeredgewidth=1.8 * scale,
-            label=_MEANING[kind],
-        )
-        for kind in kinds
-    ]
-    ax.legend(
-        handles=lines,
-        loc="lower center",
-        ncols=columns,
-        fontsize=points * scale,
-        frameon=False,
-        borderaxespad=0.3,
-        borderpad=0,
-        handlelength=3,
-        columnspacing=1.2,
-    )
 
 
 def sheet(left: float, top: float, width: float, height: float, ax: Axes | None) -> tuple[Axes, float]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
-from serape.errors import OptionError
+from serape.errors import OptionError, first_few
 from serape.records import Records
 from serape.results.charts import draw_stability
 from serape.results.displayed import Displayed
@@ -165,11 +165,9 @@ class Resampled(Displayed, Generic[Item]):
 
     def __str__(self) -> str:
         found = [f"{self._text(item)} ({share:.0%})" for item, share in self.frequencies.items() if share >= 0.5]
-        if len(found) > _LISTED:
-            found[_LISTED:] = [f"and {len(found) - _LISTED:,} more"]
         lines: list[str] = [
             self.title,
-            f"  found in at least half of them: {', '.join(found) or f'no {self._noun}'}",
+            f"  found in at least half of them: {first_few(found, max_items=_LISTED) or f'no {self._noun}'}",
             f"  by {self._method}: {self.mean_size:.3g} {self._noun}s in a draw on average, "
             f"{sum(s > 0 for s in self.frequencies.values()):,} at least once, {self.seconds:.3g} s",
         ]

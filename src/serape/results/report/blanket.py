@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from serape.errors import n_shown
 from serape.independence.effects import size_text
 from serape.markup import MAX_TEXT, shown
 from serape.results.explanation import p_text
-from serape.results.lines import Lines
+from serape.results.lines import Lines, Measure
 from serape.results.report.calls import blanket_calls
 from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
 from serape.results.report.data import data_grid
@@ -48,18 +49,20 @@ _NUMBERS = frozenset({"Statistic", "Degrees of freedom", "p", "Effect (bits)", "
 def blanket_page(found: Result) -> Page:
     """Return the report of a result: the members, and why each variable is a member or not."""
     kinds = _kinds(found)
-    inside = found.members if len(found.members) <= MAX_MEMBERS else _smallest_p(found, found.members, MAX_MEMBERS)
+    inside = _smallest_p(found, found.members, MAX_MEMBERS)
     members = set(found.members)
     outside = [name for name in found.trace.names if name != found.target and name not in members]
     dropped = [name for name in outside if name in found.dropped]
     others = [name for name in outside if name not in found.dropped]
-    excluded = (dropped + found.trace.strongest(others, MAX_EXCLUDED))[:MAX_EXCLUDED]
-    drawn = inside if len(inside) <= MAX_DRAWN else _with_children(found, _smallest_p(found, inside, MAX_DRAWN))
+    n = n_shown(len(outside), MAX_EXCLUDED)
+    excluded = (dropped + found.trace.strongest(others, n))[:n]
+    drawn = _with_children(found, _smallest_p(found, inside, MAX_DRAWN))
 
     names = Embedded()
     names.indices([found.target, *inside, *excluded])  # before the names that their explanations mention
     rows = {row["variable"]: row for row in found.trace.records(found, [*inside, *excluded])}
-    lines = Lines(*({name: float(rows[name][column]) for name in drawn} for column in ("effect", "log_p")))
+    measures: tuple[Measure, ...] = ("effect", "log_p")
+    lines = Lines({measure: {name: float(rows[name][measure]) for name in drawn} for measure in measures})
     variables = [
         _target(found),
         *(_variable(found, name, kinds.get(name, "excluded"), rows[name], names) for name in (*inside, *excluded)),
@@ -77,6 +80,7 @@ def blanket_page(found: Result) -> Page:
             else ""
         ),
         legend={k: _MEANING[k] for k in _MEANING if k in {"target", *kinds.values()} or (k == "excluded" and outside)},
+        widths=lines.legend(),
         graph={
             "mode": "around",
             "centre": 0,
@@ -120,7 +124,10 @@ def _kinds(found: Result) -> dict[str, str]:
 
 def _smallest_p(found: Result, names: Sequence[str], max_count: int) -> tuple[str, ...]:
     """Return up to `max_count` names, those with the smallest p, in the table's order."""
-    kept = set(found.trace.strongest(list(names), max_count))
+    n = n_shown(len(names), max_count)
+    if n == len(names):
+        return tuple(names)
+    kept = set(found.trace.strongest(list(names), n))
     return tuple(name for name in names if name in kept)
 
 
@@ -133,21 +140,20 @@ def _with_children(found: Result, names: Sequence[str]) -> tuple[str, ...]:
 def _edges(found: Result, drawn: Sequence[str], lines: Lines[str], names: Embedded) -> list[dict[str, Any]]:
     """Return the lines of the graph: from the target to members, and from spouses to common children."""
     inside = set(drawn)
-    strong = lines.shares()
     spouses = {name: [c for c in via if c in inside] for name, via in (found.spouses or {}).items() if name in inside}
     children = {child for via in spouses.values() for child in via}
     edges = []
     for name in drawn:
         if name in spouses and name not in (found.parents_children or ()):
             edges += [
-                {"a": names.index(name), "b": names.index(child), "arrow": 1, "strength": strong[name]}
+                {"a": names.index(name), "b": names.index(child), "arrow": 1, "strength": lines.part(name)}
                 for child in spouses[name]
             ]
             if spouses[name]:
                 continue
         loose = found.parents_children is not None and name not in found.parents_children
         edges.append(
-            {"a": 0, "b": names.index(name), "arrow": int(name in children), "strength": strong[name]}
+            {"a": 0, "b": names.index(name), "arrow": int(name in children), "strength": lines.part(name)}
             | ({"loose": 1} if loose else {})
         )
     return edges

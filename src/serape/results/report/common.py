@@ -7,7 +7,9 @@ from importlib.metadata import version
 from typing import Any
 
 from serape.data.provenance import Provenance
+from serape.errors import n_shown
 from serape.markup import shown
+from serape.results.report.page import Words, listed
 
 MAX_SET = 100
 """The largest number of names of a conditioning set that are embedded."""
@@ -34,13 +36,13 @@ class Embedded:
 
     def group(self, label: str, names: Sequence[str]) -> dict[str, Any]:
         """Return names under a label, for the page's script."""
-        return {"label": label, "members": self.indices(names[:MAX_SET]), "more": max(0, len(names) - MAX_SET)}
+        n = n_shown(len(names), MAX_SET)
+        return {"label": label, "members": self.indices(names[:n]), "more": len(names) - n}
 
 
-def few(names: Sequence[str], max_names: int = 4) -> str:
+def few(names: Sequence[str]) -> Words:
     """Return the first names of a conditioning set and the number of the others."""
-    first = ", ".join(shown(name, 40) for name in names[:max_names])
-    return f"{first} and {len(names) - max_names:,} more" if len(names) > max_names else first or "none"
+    return listed(names, 4, 40) or ["none"]
 
 
 def skipped_about(tests: int, skipped: int, bound: int | None) -> str:

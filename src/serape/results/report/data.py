@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from serape.data.provenance import Provenance
+from serape.errors import n_shown
 from serape.markup import MAX_TEXT, shown
 from serape.results.description import column_facts
 from serape.results.report.page import Cell, Grid
@@ -19,7 +20,8 @@ def data_grid(data: Provenance | None, first: Sequence[str]) -> tuple[Grid, ...]
     table = None if data is None else data.table
     if table is None:
         return ()
-    order = list(dict.fromkeys([*map(table.position, first), *range(len(table.names))]))[:MAX_COLUMNS]
+    every = dict.fromkeys([*map(table.position, first), *range(len(table.names))])
+    order = list(every)[: n_shown(len(every), MAX_COLUMNS)]
     rows = []
     for k in order:
         same = [table.names[x] for x in table.duplicates.get(k, ()) if x != k]

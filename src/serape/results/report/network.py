@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from serape.errors import n_shown
 from serape.independence.effects import size_text
 from serape.markup import shown
 from serape.results.effects import edge_effect
 from serape.results.explanation import p_text
 from serape.results.layout import Edge, lay_out
-from serape.results.lines import Lines
+from serape.results.lines import MEASURES, Lines
 from serape.results.report.calls import structure_calls
 from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
 from serape.results.report.data import data_grid
@@ -40,24 +41,20 @@ def network_page(found: Structure) -> Page:
     """Return the report of a structure: its edges, their directions, and the evidence for each."""
     graph = found.graph
     neighbours = {name: set(nx.all_neighbors(graph, name)) for name in graph}
-    order = sorted(graph, key=lambda name: -len(neighbours[name]))[:MAX_VARIABLES]
+    order = sorted(graph, key=lambda name: -len(neighbours[name]))[: n_shown(len(graph), MAX_VARIABLES)]
     kept = set(order)
     inside = [name for name in graph if name in kept]
     edges = [(a, b) for a, b in found.edges if a in kept and b in kept]
-    if len(edges) > MAX_EDGES:
-        edges = sorted(edges, key=lambda edge: _log_p(found, edge))[:MAX_EDGES]
+    if (n := n_shown(len(edges), MAX_EDGES)) < len(edges):
+        edges = sorted(edges, key=lambda edge: _log_p(found, edge))[:n]
 
     names = Embedded()
     names.indices(inside)
-    bits = {edge: float(graph.edges[edge].get("effect", math.nan)) for edge in edges}
-    lines = Lines(bits, {edge: _log_p(found, edge) for edge in edges})
-    strong = lines.shares()
+    lines = Lines({m: {edge: float(graph.edges[edge].get(m, math.nan)) for edge in edges} for m in MEASURES})
     separations = _separations(found, kept)
     full = len(inside) == len(graph) and len(graph) <= MAX_FULL and len(edges) == len(found.edges)
     variables = [_variable(found, name, edges, separations.get(name, []), names) for name in inside]
-    drawing: dict[str, Any] = {"mode": "around", "centre": names.index(order[0])}
-    if full:
-        drawing = {"mode": "full", "centre": None, **_drawing(found, inside, edges)}
+    drawing = {"mode": "full", **_drawing(found, inside, edges)} if full else {"mode": "around"}
     directed = found.finds == "network"
     return Page(
         kicker="Network" if directed else "Skeleton",
@@ -66,20 +63,22 @@ def network_page(found: Structure) -> Page:
         facts=_facts(found),
         warnings=_warnings(found),
         hint=(
-            "Choose a variable to see its neighbours and the evidence for them."
+            f"Choose a variable to see its neighbours and the evidence for them. {lines.meaning}"
             if full
-            else "The graph shows the neighbours of one variable; choose another variable to see its neighbours."
-        )
-        + f" {lines.meaning}",
-        legend={"member": "variable"}
+            else "The graph shows the neighbours of one variable; choose another variable to see its neighbours. "
+            f"{lines.meaning}"
+        ),
+        legend={"variable": "variable"}
         | ({"arc": "arc, from parent to child"} if any(_arrow(found, edge) for edge in edges) else {})
         | (
             {"edge": "edge whose direction is not decided" if directed else "edge"}
             if not all(_arrow(found, edge) for edge in edges)
             else {}
         ),
+        widths=lines.legend(),
         graph={
             **drawing,
+            "centre": names.index(order[0]),
             "variables": [*variables, *({"name": shown(name)} for name in names.names[len(variables) :])],
             "described": len(variables),
             "absent": len(graph) - len(inside),
@@ -89,7 +88,7 @@ def network_page(found: Structure) -> Page:
                     "a": names.index(a),
                     "b": names.index(b),
                     "arrow": int(_arrow(found, (a, b))),
-                    "strength": strong[a, b],
+                    "strength": lines.part((a, b)),
                 }
                 for a, b in edges
             ],
@@ -176,7 +175,7 @@ def _variable(
     count = len(incident)
     return {
         "name": shown(name),
-        "kind": "member",
+        "kind": "variable",
         "role": f"{count:,} neighbour{'' if count == 1 else 's'}",
         "brief": ", ".join(f"{len(group)} {label.lower()}" for label, group in groups if group) or "no neighbours",
         "text": "" if count else "It has no neighbours.",
@@ -197,7 +196,8 @@ def _evidence_text(evidence: Mapping[str, Any]) -> str:
         given = evidence.get("given")
         effect = edge_effect(evidence)
         known = "" if effect is None else f", {effect}"
-        parts.append(f"p = {p_text(evidence['log_p'])}{known}{f' given {few(given)}' if given else ''}")
+        condition = f" given {''.join(few(given))}" if given else ""
+        parts.append(f"p = {p_text(evidence['log_p'])}{known}{condition}")
     if "gain" in evidence:
         parts.append(f"the score would lose {evidence['gain']:.2f} without it")
     return "; ".join(parts)
@@ -208,7 +208,7 @@ def _edge_grid(found: Structure, edges: Sequence[tuple[str, str]], names: Embedd
     scored = any("gain" in found.graph.edges[edge] for edge in edges)
     columns = (
         "From",
-        "",
+        "Direction",
         "To",
         *(("Statistic", "Degrees of freedom", "p", "Effect (bits)", "Given") if tested else ()),
         *(("Gain",) if scored else ()),
@@ -249,7 +249,14 @@ def _edge_grid(found: Structure, edges: Sequence[tuple[str, str]], names: Embedd
             f" This file has {len(edges):,} of {len(found.edges):,} edges, between the variables with the most "
             f"(found.evidence has all)."
         )
-    return Grid("edges", "Edges", about, columns, frozenset({"Statistic", "Degrees of freedom", "p", "Gain"}), rows)
+    return Grid(
+        "edges",
+        "Edges",
+        about,
+        columns,
+        frozenset({"Statistic", "Degrees of freedom", "p", "Effect (bits)", "Gain"}),
+        rows,
+    )
 
 
 def _order(value: float) -> float | None:

@@ -6,7 +6,7 @@ function choose(k) {
   if (k >= content.described) return;
   chosen = k;
   canvas.parentNode.classList.add("describing");
-  if (moving && k !== centre) {
+  if (moving() && k !== centre) {
     const inside = graph.contains(document.activeElement);
     centre = k;
     redraw();
@@ -38,7 +38,7 @@ function mark() {
   }
   for (const row of document.querySelectorAll("tr.chosen")) row.classList.remove("chosen");
   for (const button of document.querySelectorAll(`button.variable[data-variable="${chosen}"]`)) button.closest("tr").classList.add("chosen");
-  if (around && !moving) {
+  if (around && !moving()) {
     const outside = chosen !== null && !nodes.has(chosen);
     measure(outside ? 76 : 0);
     if (outside) ghost(chosen);
@@ -51,7 +51,8 @@ function ghost(k) {
   const group = graph.appendChild(draw("g", { class: "ghost" }));
   group.append(element);
   shorten(text, variables[k].name, MAX_LABEL);
-  const item = { element, x: 0, y: size[1] + size[3] - 22 - BOX / 2, w: Math.max(44, text.getComputedTextLength() + 24), h: BOX };
+  const w = Math.max(44, text.getComputedTextLength() + 24);
+  const item = { element, x: column ? w / 2 : 0, y: size[1] + size[3] - 22 - BOX / 2, w, h: BOX, side: 1 };
   placeNode(item);
   element.classList.add("chosen");
   element.setAttribute("aria-pressed", "true");
@@ -62,7 +63,7 @@ function ghost(k) {
     separator.element.classList.add("part");
     const y2 = separator.y + separator.h / 2;
     const y1 = item.y - item.h / 2;
-    const path = `M${item.x},${y1}C${item.x},${(y1 + y2) / 2} ${separator.x},${y1} ${separator.x},${y2}`;
+    const path = column ? outsideCurve(item, separator, 0) : `M${item.x},${y1}C${item.x},${(y1 + y2) / 2} ${separator.x},${y1} ${separator.x},${y2}`;
     group.prepend(draw("path", { class: "line separating", d: path }));
   }
 }
@@ -78,6 +79,17 @@ function nameButton(k) {
   return button;
 }
 
+// A sentence in which every right-to-left name stands for itself.
+function sentence(text) {
+  const parts = [];
+  let end = 0;
+  for (const found of text.matchAll(new RegExp(content.rtl, "gu"))) {
+    parts.push(text.slice(end, found.index), make("bdi", {}, found[0]));
+    end = found.index + found[0].length;
+  }
+  return [...parts, text.slice(end)];
+}
+
 function listOf(members, more) {
   if (!members.length) return make("p", {}, "none");
   const list = make("ul", { class: "names" }, ...members.map((k) => make("li", {}, nameButton(k))));
@@ -90,19 +102,19 @@ function describe(k) {
   const title = make("h3", { tabindex: "-1" }, make("bdi", {}, name));
   const parts = [title, make("span", { class: "role" }, role)];
   parts[1].classList.add(kind);
-  if (text) parts.push(make("p", {}, text));
+  if (text) parts.push(make("p", {}, ...sentence(text)));
   if (facts.length) {
-    parts.push(make("dl", { class: "pairs" }, ...facts.map(([label, value]) => make("div", {}, make("dt", {}, label), make("dd", {}, value)))));
+    parts.push(make("dl", { class: "pairs" }, ...facts.map(([label, value]) => make("div", {}, make("dt", {}, label), make("dd", {}, ...sentence(value))))));
   }
-  for (const { label, members, more } of sets) parts.push(make("h4", {}, label), listOf(members, more));
+  for (const { label, members, more } of sets) parts.push(make("h4", {}, ...sentence(label)), listOf(members, more));
   if (links?.length) {
     parts.push(make("h4", {}, "Evidence for the edges"));
-    parts.push(make("ul", { class: "links" }, ...links.map(([other, evidence]) => make("li", {}, nameButton(other), ` ${evidence}`))));
+    parts.push(make("ul", { class: "links" }, ...links.map(([other, evidence]) => make("li", {}, nameButton(other), " ", ...sentence(evidence)))));
   }
   if (separations?.length) {
     parts.push(make("h4", {}, "Not adjacent, but with a common neighbour"));
     const separated = (by) => (by.length ? ` separated by ${by.map((z) => variables[z].name).join(", ")}` : " independent");
-    parts.push(make("ul", { class: "links" }, ...separations.map(([other, by]) => make("li", {}, nameButton(other), separated(by)))));
+    parts.push(make("ul", { class: "links" }, ...separations.map(([other, by]) => make("li", {}, nameButton(other), ...sentence(separated(by))))));
   }
   panel.replaceChildren(...parts);
   panel.scrollTop = 0;
@@ -169,7 +181,8 @@ function find() {
     if (at >= 0) found.push([at > 0, variables[k].name.length, k]);
   }
   found.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  for (const [, , k] of found.slice(0, MAX_MATCHES)) {
+  const shown = found.length <= MAX_MATCHES + 1 ? found : found.slice(0, MAX_MATCHES); // one alone is not hidden
+  for (const [, , k] of shown) {
     const item = make("li", { role: "option", id: `match-${k}`, "aria-selected": "false" }, make("bdi", {}, variables[k].name), make("span", {}, variables[k].role));
     item.addEventListener("mousedown", (event) => event.preventDefault());
     item.addEventListener("click", () => pick(k));
@@ -179,7 +192,7 @@ function find() {
   search.setAttribute("aria-expanded", String(found.length > 0));
   const absent = content.absent ? `; ${count(content.absent, "variable")} not embedded in this file` : "";
   if (!found.length) status.textContent = `No variable name contains this text${absent}.`;
-  else status.textContent = found.length > MAX_MATCHES ? `${MAX_MATCHES} of ${count(found.length, "variable")}` : count(found.length, "variable");
+  else status.textContent = shown.length < found.length ? `${shown.length} of ${count(found.length, "variable")}` : count(found.length, "variable");
 }
 
 function close() {
@@ -223,7 +236,7 @@ function sort(head) {
   const column = [...head.parentNode.children].indexOf(head);
   const ascending = head.getAttribute("aria-sort") !== "ascending";
   const number = head.classList.contains("number");
-  const key = (row) => row.children[column].dataset.order;
+  const key = (row) => (row.children[column].dataset.order === "" ? row.children[column].textContent : row.children[column].dataset.order);
   const rows = [...table.tBodies[0].rows];
   const compare = (a, b) => (number || isNumeric ? Number(a) - Number(b) : a.localeCompare(b, undefined, { numeric: true }));
   const isNumeric = rows.every((row) => key(row) === undefined || !Number.isNaN(Number(key(row))));
@@ -232,7 +245,7 @@ function sort(head) {
     if (a === undefined || b === undefined) return (a === undefined) - (b === undefined); // unknown values come last
     return ascending ? compare(a, b) : compare(b, a);
   });
-  for (const other of head.parentNode.children) other.setAttribute("aria-sort", "none");
+  for (const other of head.parentNode.querySelectorAll("[aria-sort]")) other.setAttribute("aria-sort", "none");
   head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
   table.tBodies[0].append(...rows);
 }
@@ -267,8 +280,29 @@ showTheme();
 byId("smaller").addEventListener("click", () => scale(zoom / 1.25));
 byId("larger").addEventListener("click", () => scale(zoom * 1.25));
 byId("fit").addEventListener("click", fit);
-addEventListener("resize", fit);
+for (const line of document.querySelectorAll(".legend [data-strength]")) line.setAttribute("stroke-width", lineWidth(Number(line.dataset.strength)));
 
-redraw();
-fit();
-start();
+// A full graph is shown around one variable on a narrow page, or when the reader wants it so.
+const whole = byId("whole");
+
+function show(isAround) {
+  around = isAround;
+  centre = moving() ? chosen ?? content.centre : content.centre;
+  whole.textContent = around ? "Whole graph" : "One variable";
+  redraw();
+  fit();
+  mark();
+  if (chosen === null) start();
+}
+
+whole.hidden = !full;
+whole.addEventListener("click", () => show(!around));
+
+const wantsAround = () => !full || (isNarrow() && content.size[0] * SMALLEST > room());
+let width = innerWidth;
+addEventListener("resize", () => {
+  if (innerWidth === width) return; // a phone changes the height while it scrolls
+  width = innerWidth;
+  show(wantsAround() || (full && around));
+});
+show(wantsAround());

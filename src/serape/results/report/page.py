@@ -13,8 +13,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from serape.errors import OptionError
-from serape.markup import MAX_TEXT, escaped, shown
+from serape.errors import OptionError, n_shown
+from serape.markup import MAX_TEXT, RIGHT_TO_LEFT, escaped, prose, shown
+from serape.palette import themes_css
 from serape.results.result import finite
 
 _SCRIPTS = ("graph.js", "page.js")
@@ -34,9 +35,9 @@ Words = Sequence[str]
 class Cell:
     """A field of a table."""
 
-    text: str
+    text: str | Words
     order: float | str | None = None
-    """The value to sort by; None comes last."""
+    """The value to sort by; None comes last. A column without any is not sorted."""
     variable: int | None = None
     """The index of the variable that it names, in the embedded list."""
 
@@ -68,6 +69,8 @@ class Page:
     """How to use the graph."""
     legend: Mapping[str, str]
     """Kinds of nodes and lines, and their meaning."""
+    widths: Mapping[str, float]
+    """The meaning of a line's width, from 0 to 1, for some widths."""
     graph: Mapping[str, Any]
     """The data of the page's script: variables, edges and more; see graph.js."""
     grids: Sequence[Grid]
@@ -85,6 +88,7 @@ def page_text(page: Page) -> str:
     template, style, *scripts = (
         (here / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *_SCRIPTS)
     )
+    style = themes_css() + style + _labels(page.grids)
     script = f'"use strict";\n(() => {{\n{"".join(scripts)}}})();\n'  # one scope of its own
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'; "
@@ -98,10 +102,15 @@ def page_text(page: Page) -> str:
         "answer": _sentence(page.answer),
         "facts": _pairs(page.facts),
         "warnings": _warnings(page.warnings),
-        "hint": escaped(page.hint),
+        "hint": prose(page.hint),
         "legend": "".join(
             f'<li><span class="swatch {escaped(kind)}"></span>{escaped(meaning)}</li>'
             for kind, meaning in page.legend.items()
+        ),
+        "widths": "".join(
+            f'<li><svg class="sample" viewBox="0 0 26 14" aria-hidden="true"><path class="line" d="M0,7H26" '
+            f'data-strength="{strength}"/></svg>{escaped(meaning)}</li>'
+            for meaning, strength in page.widths.items()
         ),
         "grids": "".join(map(_grid, page.grids)),
         "first_grid": escaped(page.grids[0].id),
@@ -110,10 +119,10 @@ def page_text(page: Page) -> str:
         "reproduce": _pairs(page.reproduce),
         "calls": "".join(
             f'<h3>{escaped(what)}</h3><pre tabindex="0" role="region" aria-label="{escaped(what)}">'
-            f"<code>{escaped(call)}</code></pre>"
+            f"<code>{prose(call)}</code></pre>"
             for what, call in page.calls.items()
         ),
-        "content": json_for_html(page.graph),
+        "content": json_for_html({**page.graph, "rtl": RIGHT_TO_LEFT.pattern}),
         "style": style,
         "script": script,
     }
@@ -129,11 +138,11 @@ def json_for_html(content: Any) -> str:
     return re.sub("[<>&\u2028\u2029]", lambda mark: f"\\u{ord(mark[0]):04x}", text)
 
 
-def listed(names: Iterable[str], max_names: int = 12) -> list[str]:
+def listed(names: Iterable[str], max_names: int = 12, max_length: int = 60) -> list[str]:
     """Return the words of a list of names: the first ones, and the number of the others."""
-    every = [Name(shown(name, 60)) for name in names]
-    rest = len(every) - max_names if len(every) > max_names + 1 else 0
-    first: list[str] = list(every[:max_names] if rest else every)
+    every = [Name(shown(name, max_length)) for name in names]
+    first: list[str] = list(every[: n_shown(len(every), max_names)])
+    rest = len(every) - len(first)
     last = f"{rest:,} more" if rest else (first.pop() if len(first) > 1 else None)
     words: list[str] = []
     for k, name in enumerate(first):
@@ -143,7 +152,7 @@ def listed(names: Iterable[str], max_names: int = 12) -> list[str]:
 
 def _sentence(words: Words) -> str:
     return "".join(
-        f'<bdi class="name">{escaped(word)}</bdi>' if isinstance(word, Name) else escaped(word) for word in words
+        f'<bdi class="name">{escaped(word)}</bdi>' if isinstance(word, Name) else prose(word) for word in words
     )
 
 
@@ -174,19 +183,21 @@ def _warnings(warnings: Sequence[Words]) -> str:
 
 
 def _notes(notes: Sequence[str]) -> str:
-    items = "".join(f"<li>{escaped(shown(note, MAX_TEXT))}</li>" for note in notes)
+    items = "".join(f"<li>{prose(shown(note, MAX_TEXT))}</li>" for note in notes)
     return _section("notes", "Notes", f'<ul class="notes">{items}</ul>') if items else ""
 
 
 def _grid(grid: Grid) -> str:
-    key, about = escaped(grid.id), f'<p class="about">{escaped(grid.about)}</p>'
+    key, about = escaped(grid.id), f'<p class="about">{prose(grid.about)}</p>'
     if not grid.rows:
         return _section(key, grid.title, about)
     kinds = [' class="number"' if column in grid.numbers else "" for column in grid.columns]
     head = "".join(
         f'<th scope="col"{kind} aria-sort="none"><button type="button">{escaped(column)}'
         f'<span class="arrow" aria-hidden="true"></span></button></th>'
-        for column, kind in zip(grid.columns, kinds, strict=True)
+        if any(row[k].order is not None for row in grid.rows)
+        else f'<th scope="col"{kind}>{escaped(column)}</th>'
+        for k, (column, kind) in enumerate(zip(grid.columns, kinds, strict=True))
     )
     body = "".join(
         f"<tr>{''.join(_cell(cell, kind, k == 0) for k, (cell, kind) in enumerate(zip(row, kinds, strict=True)))}</tr>"
@@ -197,14 +208,24 @@ def _grid(grid: Grid) -> str:
         grid.title,
         f'{about}<div class="scroll" tabindex="0" role="region" aria-labelledby="{key}-caption">'
         f'<table class="sortable"><caption id="{key}-caption"><span class="unseen">{escaped(grid.title)}. </span>'
-        f"Click a column's name to sort by it.</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"Choose a column's name to sort by it.</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"</div>",
+    )
+
+
+def _labels(grids: Sequence[Grid]) -> str:
+    """Return CSS that puts the names of columns into cells; a narrow page shows them there."""
+    return "".join(
+        f'#{grid.id} td:nth-child({k}){{--label:"{column}"}}\n'
+        for grid in grids
+        for k, column in enumerate(grid.columns, start=1)
     )
 
 
 def _cell(cell: Cell, kind: str, first: bool) -> str:
     order = "" if cell.order is None else f' data-order="{escaped(str(cell.order))}"'
-    inside = f"<bdi>{escaped(cell.text)}</bdi>"
+    order = " data-order" if cell.order == cell.text else order  # the text itself
+    inside = f"<bdi>{escaped(cell.text)}</bdi>" if isinstance(cell.text, str) else _sentence(cell.text)
     if cell.variable is not None:
         inside = f'<button type="button" class="variable" data-variable="{cell.variable}">{inside}</button>'
     return f'<th scope="row"{order}>{inside}</th>' if first else f"<td{kind}{order}>{inside}</td>"
