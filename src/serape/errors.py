@@ -42,9 +42,14 @@ class Interrupted(KeyboardInterrupt):
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return ' Did you mean …?' if a known word is close to this one, otherwise an empty text."""
-    close = difflib.get_close_matches(word, list(known), n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
+    """Return ' Did you mean …?' if known words are close to this one in any case, otherwise an empty text."""
+    by_plain: dict[str, list[str]] = {}
+    for one in known:
+        by_plain.setdefault(one.casefold(), []).append(one)
+    wanted = word.casefold()
+    found = [wanted] if wanted in by_plain else difflib.get_close_matches(wanted, list(by_plain), n=3, cutoff=0.6)
+    close = [one for plain in found for one in by_plain[plain]][:3]
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def abbreviate(names: Iterable[str], max_names: int = 5) -> str:

@@ -13,11 +13,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from serape.errors import DataError
+from serape.errors import DataError, suggestion
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 COMPRESSED = tuple(_OPENERS)
 """The endings of the names of compressed files."""
+
+
+def no_file(path: Path) -> DataError:
+    """Return the error for a file that is not there, with a file of the folder that is called nearly so."""
+    try:
+        close = suggestion(path.name, [entry.name for entry in path.parent.iterdir()])
+    except OSError:
+        close = ""
+    return DataError(f"there is no file {path}{'.' if close else ''}{close}")
 
 
 @contextmanager

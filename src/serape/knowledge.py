@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 
 from serape.errors import InputTypeError, OptionError, suggestion
+from serape.wording import either, setting
 
 Pair = tuple[str, str]
 
@@ -60,7 +61,10 @@ class Knowledge:
             return knowledge
         if isinstance(knowledge, Mapping):
             return cls.from_dict(knowledge)
-        raise InputTypeError(f"knowledge must be a serape.Knowledge or a dict, not {knowledge!r:.60}")
+        raise InputTypeError(
+            f"{setting('knowledge')} must be {either('a serape.Knowledge or a dict', 'a JSON object')}, not "
+            f"{knowledge!r:.60}"
+        )
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -193,7 +197,7 @@ def _join(neighbours: dict[int, set[int]], x: int, y: int) -> None:
 def _pairs(field: str, given: Any) -> tuple[Pair, ...]:
     pairs = _groups(given, Sequence, np.ndarray)
     if pairs is None or any(len(pair) != 2 for pair in pairs):
-        raise OptionError(f"{field} must be a list of pairs of names such as [('A', 'B')], not {given!r:.60}")
+        raise OptionError(f'{field} must be a list of pairs of names such as [["A", "B"]], not {given!r:.60}')
     for x, y in pairs:
         if x == y:
             raise OptionError(f"{field} joins {x!r} to itself; remove the pair, or name two variables")
@@ -203,7 +207,7 @@ def _pairs(field: str, given: Any) -> tuple[Pair, ...]:
 def _tiers(given: Any) -> tuple[tuple[str, ...], ...]:
     tiers = _groups(given, Iterable)
     if tiers is None:
-        raise OptionError(f"tiers must be a list of lists of names such as [['A'], ['B', 'C']], not {given!r:.60}")
+        raise OptionError(f'tiers must be a list of lists of names such as [["A"], ["B", "C"]], not {given!r:.60}')
     tier: dict[str, int] = {}
     for k, names in enumerate(tiers, 1):
         for name in names:

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import DataError, OptionError, suggestion
+from serape.wording import setting
 
 Kind = Literal["categorical", "boolean", "ordinal", "continuous", "count", "proportion", "date", "identifier"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -101,7 +102,7 @@ def check_numbers(name: str, values: NDArray[Any], missing: NDArray[np.bool_] | 
         row = int(np.argmax(wrong))
         raise DataError(
             f"column {name!r} cannot be {word}: it holds {values[row]} in row {row}, which is not {needed}; correct "
-            f"the value or pass kinds={{{name!r}: 'continuous'}}"
+            f"the value or pass {setting('kinds', {name: 'continuous'})}"
         )
 
 
@@ -109,7 +110,8 @@ def check_boolean(name: str, levels: int, kind: Kind | None) -> None:
     """Refuse more than two levels of a column that the caller sets to boolean."""
     if kind == "boolean" and levels > 2:
         raise DataError(
-            f"column {name!r} cannot be boolean: it has {levels:,} levels; pass kinds={{{name!r}: 'categorical'}}"
+            f"column {name!r} cannot be boolean: it has {levels:,} levels; pass "
+            f"{setting('kinds', {name: 'categorical'})}"
         )
 
 

@@ -33,6 +33,7 @@ from serape.independence.memo import BoundedMemo
 from serape.independence.mixed import check_complete
 from serape.independence.outcomes import Floats, Outcome
 from serape.independence.spline_ridge import Predict, SplineRidge
+from serape.wording import setting
 
 MAX_VALUES = 1 << 24
 """The most numbers that are kept, in residuals and in columns each (128 MiB)."""
@@ -66,7 +67,7 @@ class CovarianceMeasure(IndependenceTest):
             raise OptionError(f"tails must be a positive number of standard deviations, or None, not {tails!r}")
         self.table = Table.of(data)
         if self.table.weights is not None:
-            raise DataError(f"test {self.name!r} takes no weights; make the table without sample_weight")
+            raise DataError(f"test {self.name!r} takes no weights; leave out {setting('sample_weight')}")
         self.variables = self.table.names
         self.rows: int = self.table.rows
         self.regressor = None if regressor is None else _seeded(regressor, int(random_state))

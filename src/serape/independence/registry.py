@@ -30,6 +30,7 @@ from serape.independence.x2_moments import X2Moments
 from serape.names import match, unknown
 from serape.settings import FIELDS, DataSettings, Settings
 from serape.types import DofRule, ReliabilityRule
+from serape.wording import setting
 
 Kinds = Literal["categorical", "any"]
 
@@ -180,7 +181,7 @@ def refuse_beside_test(test: IndependenceTest, settings: Settings) -> None:
     given |= {name: getattr(settings.data, name) for name in settings.data.given()}
     for name, value in given.items():
         raise OptionError(
-            f"the data are an independence test already ({test.name!r}), so {name}={value!r:.60} has no effect; "
+            f"the data are an independence test already ({test.name!r}), so {setting(name, value)} has no effect; "
             f"leave it out, or pass the table"
         )
 

@@ -12,6 +12,7 @@ import numpy as np
 from serape.errors import OptionError, suggestion
 from serape.networks.network import Network
 from serape.records import Records
+from serape.wording import either
 
 FORMAT = "serape-network-1"
 _FOLDER = files("serape.networks") / "bundled"
@@ -31,7 +32,7 @@ def load_network(name: str) -> Network:
     if key not in index:
         raise OptionError(
             f"no network {name!r} comes with serape.{suggestion(key, index)} There are {', '.join(index)}; "
-            f"for a file use read_bif."
+            f"{either('for a file use serape.read_bif', 'the name of a file ends in .bif or .bif.gz')}."
         )
     return unpack(lzma.decompress((_FOLDER / f"{key}.json.xz").read_bytes()))
 

@@ -22,6 +22,7 @@ from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.results.stability import SAMPLINGS, Sampling
 from serape.settings import RunSettings, Settings
+from serape.wording import setting
 
 
 class Found(NamedTuple):
@@ -49,9 +50,11 @@ class Draws:
                 f"table"
             )
         if sampling not in SAMPLINGS:
-            raise OptionError(f"sampling={sampling!r} is not known; use one of {', '.join(map(repr, SAMPLINGS))}")
+            raise OptionError(
+                f"{setting('sampling', sampling)} is not known; use one of {', '.join(map(repr, SAMPLINGS))}"
+            )
         if not is_integer(draws) or draws < 1:
-            raise OptionError(f"draws must be a whole number, 1 or more, not {draws!r}")
+            raise OptionError(f"{setting('draws')} must be a whole number, 1 or more, not {draws!r}")
         seed = asked.search.random_state
         if isinstance(seed, np.random.Generator):
             raise OptionError("random_state must be a whole number, the seed of the draws, not a generator")
@@ -66,7 +69,7 @@ class Draws:
         if sampling == "half" and units < 4:
             raise OptionError(
                 f"half of {units} {'rows' if self.table.groups is None else 'groups'} are too few for a search; use "
-                f"sampling='bootstrap' (--sampling on the command line)"
+                f"{setting('sampling', 'bootstrap')}"
             )
 
     def search(
@@ -102,7 +105,10 @@ class Draws:
         """Return the fields that all results have; `fixed` variables or edges are known beforehand."""
         searched = len(self.found)
         stopped = sum(not found.complete for found in self.found.values())
-        spent = f"the budget (max_seconds, max_tests) ended the search in {stopped:,} of {searched:,} draws"
+        spent = (
+            f"the budget ({setting('max_seconds')}, {setting('max_tests')}) ended the search in {stopped:,} of "
+            f"{searched:,} draws"
+        )
         paired = self.sampling == "half"
         return {
             "sampling": self.sampling,

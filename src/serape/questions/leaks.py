@@ -23,6 +23,7 @@ from serape.data.table import Table
 from serape.errors import abbreviate
 from serape.independence import table_of
 from serape.search import Search
+from serape.wording import setting
 
 MAX_LEFT = 0.02  # the share of the target that a likely leak leaves open: a rank correlation of .99
 _MIN_ROWS = 20
@@ -214,4 +215,4 @@ def _it(named: Sequence[str], *, subject: bool = False) -> str:
 
 
 def _remedy(named: Sequence[str]) -> str:
-    return f"leave {_it(named)} out with ignore=[{', '.join(map(repr, named[:5]))}{', …' if len(named) > 5 else ''}]"
+    return f"leave {_it(named)} out with {setting('ignore', list(named[:5]))}{' …' if len(named) > 5 else ''}"

@@ -21,6 +21,7 @@ from serape.settings import Settings, question
 from serape.skeletons.edges import weigh_edges
 from serape.skeletons.skeleton import Skeleton
 from serape.types import LocalAlgorithm
+from serape.wording import setting
 
 
 @question()
@@ -50,7 +51,7 @@ def region(
         On Ctrl-C; its `found` is the region found so far.
     """
     if not is_integer(depth) or depth < 1:
-        raise OptionError(f"depth must be a whole number, 1 or more, not {depth!r}")
+        raise OptionError(f"{setting('depth')} must be a whole number, 1 or more, not {depth!r}")
     asked = Settings.of(algorithm=algorithm, **settings)
     query = resolve_learner(data, asked)
     if query.algorithm.by_pairs:

@@ -18,6 +18,7 @@ from serape.results.edge_stability import EdgeStability
 from serape.results.stability import Sampling, Stability
 from serape.settings import DataSettings, Settings, question
 from serape.types import Finds, FindsEdges, LocalAlgorithm, Rule
+from serape.wording import setting
 
 FINDS = (*get_args(Finds), *get_args(FindsEdges))
 
@@ -99,7 +100,7 @@ def stability(
     resolved = replace(asked, search=replace(asked.search, random_state=None), data=DataSettings())
     if finds == "skeleton" or finds == "network":
         if target is not None:
-            raise OptionError(f"a {finds} has no target, but target={target!r:.60} is given; leave it out")
+            raise OptionError(f"a {finds} has no target, but {setting('target', target)} is given; leave it out")
         if not isinstance(score, str):
             raise OptionError("a score in an object belongs to its data; name the score ('bdeu', 'bic', 'aic' or 'k2')")
         if finds == "network":
@@ -141,4 +142,4 @@ def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: S
 def _refuse(finds: str, **given: tuple[Any, Any]) -> None:
     for name, (value, default) in given.items():
         if value != default:
-            raise OptionError(f"{name}={value!r:.60} has no effect with finds={finds!r}; leave it out")
+            raise OptionError(f"{setting(name, value)} has no effect with {setting('finds', finds)}; leave it out")

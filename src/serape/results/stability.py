@@ -23,6 +23,7 @@ from serape.results.false_selections import (
 )
 from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.types import Finds
+from serape.wording import setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +90,7 @@ class Resampled(Displayed, Generic[Item]):
         if not self.pairs:
             raise OptionError(
                 "there is no bound on false selections for bootstraps, which repeat rows, nor for a single draw; use "
-                "sampling='half' and at least 2 draws"
+                f"{setting('sampling', 'half')} and at least 2 draws"
             )
         count = math.ceil(threshold * self.draws - 1e-9) - (self.draws - 2 * self.pairs)
         bound = max_false_selections(self.mean_found, self.candidates, count, self.pairs, assume)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from serape.data.reading.sources import Content, Source
 from serape.errors import DataError
+from serape.wording import setting
 
 _CHUNK = 1 << 22
 _MARKS = (
@@ -36,7 +37,10 @@ def as_utf8(source: Source, encoding: str | None) -> tuple[Content | memoryview,
         return _decoded(source, encoding), encoding
     bad = _first_bad_byte(content)
     if bad is not None:
-        raise DataError(f"{source.name} is not UTF-8 text (at byte {bad}); name its encoding, such as 'cp1252'")
+        raise DataError(
+            f"{source.name} is not UTF-8 text (at byte {bad}); name its encoding, such as "
+            f"{setting('encoding', 'cp1252')}"
+        )
     return content, "utf-8"
 
 
@@ -84,7 +88,8 @@ def _decoded(source: Source, encoding: str) -> bytes:
         at = f" (at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
         if encoding == FALLBACK:
             raise DataError(
-                f"{source.name} is neither UTF-8 nor Windows-1252 text{at}; name its encoding, as in encoding='cp1251'"
+                f"{source.name} is neither UTF-8 nor Windows-1252 text{at}; name its encoding, such as "
+                f"{setting('encoding', 'cp1251')}"
             ) from None
         raise DataError(f"{source.name} is not text in the encoding {encoding!r}{at}; name another") from None
     return b"".join(parts).removeprefix(codecs.BOM_UTF8)

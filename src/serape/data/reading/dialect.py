@@ -19,6 +19,7 @@ from serape.data.reading.header import NUMBER, find_names, is_index
 from serape.data.reading.options import ReadOptions
 from serape.data.reading.sources import MAX_LINE, Content, Source
 from serape.errors import DataError
+from serape.wording import setting
 
 INDEX = "\0index"
 """The name of an index, which no other column has."""
@@ -107,7 +108,7 @@ def find_layout(source: Source, options: ReadOptions) -> Layout:
         found["decimal"] = decimal
     notes = []
     if found:
-        settings = ", ".join(f"{name}={value!r}" for name, value in found.items())
+        settings = ", ".join(setting(name, value) for name, value in found.items())
         notes.append(f"detected in the text: {settings}; pass other values if this is wrong")
     if escaped:
         notes.append("quotation marks after a backslash are taken for part of the text, as R and MySQL write them")
@@ -328,8 +329,8 @@ def _with_header(
         if index:
             called = repr(names[0]) if names[0] else "without a name"
             notes.append(
-                f"the first column, {called}, only names the rows, so it is an index and no variable; pass index=False "
-                f"if it is a variable"
+                f"the first column, {called}, only names the rows, so it is an index and no variable; pass "
+                f"{setting('index', False)} if it is a variable"
             )
     if index:
         names = [INDEX, *names[1:]]

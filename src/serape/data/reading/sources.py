@@ -26,6 +26,8 @@ from serape.errors import (
     one_line,
     suggestion,
 )
+from serape.files import no_file
+from serape.wording import setting
 
 MAX_BYTES = 8 << 30
 """Compressed files, and streams, of more bytes than this are refused; a file on disk may be larger."""
@@ -109,7 +111,9 @@ def choose(what: str, names: list[str], source: str, table: str | int | None) ->
         raise DataError(f"{source} holds no {what}")
     if table is None:
         if len(names) > 1:
-            raise OptionError(f"{source} holds the {what}s {abbreviate(names, 10)}; choose one with table={names[0]!r}")
+            raise OptionError(
+                f"{source} holds the {what}s {abbreviate(names, 10)}; choose one with {setting('table', names[0])}"
+            )
         return names[0]
     if isinstance(table, int) and -len(names) <= table < len(names):
         return names[table]
@@ -125,7 +129,7 @@ def choose(what: str, names: list[str], source: str, table: str | int | None) ->
 
 def _opened_path(path: Path) -> Source:
     if not path.exists():
-        raise DataError(f"there is no file {path}")
+        raise no_file(path)
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file")
     name, ending = str(path), path.suffix.lower()
