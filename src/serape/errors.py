@@ -59,6 +59,14 @@ def abbreviate(names: Iterable[str], max_names: int = 5) -> str:
     return shown if len(names) <= max_names else f"{shown} and {len(names) - max_names:,} more"
 
 
+def shown(value: object, max_length: int = 60) -> str:
+    """Return a value that cannot be used, on one line that is not too long; of one that fills lines, the type."""
+    text = repr(value)
+    if "\n" in text:
+        return f"a {type(value).__name__}"
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
+
+
 def one_line(error: BaseException) -> str:
     """Return what another package says in an error, on one line that is not too long."""
     said = " ".join(str(error).split())

@@ -21,9 +21,10 @@ from serape.checks import (
     check_missing,
     check_random_state,
     is_auto,
+    is_one_of,
     thread_count,
 )
-from serape.errors import OptionError, is_integer, suggestion
+from serape.errors import OptionError, is_integer, shown, suggestion
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback, check_progress
 from serape.types import DofRule, FdrMethod, LocalAlgorithm, MissingRules, Reliability, Variables, WeightKind
@@ -116,7 +117,7 @@ class SearchSettings:
             check_alpha(self.alpha, setting("alpha"))
         if self.fdr is not None and not is_auto(self.fdr):
             check_alpha(self.fdr, setting("fdr"))
-        if self.fdr_method not in ("auto", "bh", "by", "adaptive"):
+        if not is_one_of(self.fdr_method, ("auto", "bh", "by", "adaptive")):
             raise OptionError(f"{setting('fdr_method', self.fdr_method)} is not known; use 'bh', 'by' or 'adaptive'")
         if self.fdr is None and self.fdr_method != "auto":
             raise OptionError(
@@ -125,9 +126,9 @@ class SearchSettings:
         check_min_effect(self.min_effect)
         check_max_conditioning(self.max_conditioning, "auto")
         check_random_state(self.random_state)
-        if self.dof not in ("auto", "full", "adjusted"):
+        if not is_one_of(self.dof, ("auto", "full", "adjusted")):
             raise OptionError(f"{setting('dof', self.dof)} is not known; use 'auto', 'full' or 'adjusted'")
-        if self.reliability not in ("auto", "dof", "cells", None):
+        if not is_one_of(self.reliability, ("auto", "dof", "cells", None)):
             raise OptionError(
                 f"{setting('reliability', self.reliability)} is not known; use 'auto', 'dof', 'cells' or None"
             )
@@ -204,7 +205,9 @@ class DataSettings:
 
     def __post_init__(self) -> None:
         check_missing(self.missing)
-        if self.weight_kind not in ("frequency", "survey"):
+        if isinstance(self.ignore, str | bytes) or not isinstance(self.ignore, Collection):
+            raise OptionError(f"{setting('ignore')} must be a list of names, not {shown(self.ignore)}")
+        if not is_one_of(self.weight_kind, ("frequency", "survey")):
             raise OptionError(f"{setting('weight_kind', self.weight_kind)} is not known; use 'frequency' or 'survey'")
         if self.weight_kind != "frequency" and self.sample_weight is None:
             raise OptionError(
@@ -247,9 +250,9 @@ class RunSettings:
         if not (seconds is None or is_auto(seconds)) and (
             isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number) or not seconds > 0
         ):
-            raise OptionError(f"{setting('max_seconds')} must be a number above 0, not {seconds!r:.60}")
+            raise OptionError(f"{setting('max_seconds')} must be a number above 0, not {shown(seconds)}")
         if self.max_tests is not None and (not is_integer(self.max_tests) or self.max_tests < 1):
-            raise OptionError(f"{setting('max_tests')} must be a whole number, 1 or more, not {self.max_tests!r:.60}")
+            raise OptionError(f"{setting('max_tests')} must be a whole number, 1 or more, not {shown(self.max_tests)}")
 
     @property
     def bounded(self) -> bool:

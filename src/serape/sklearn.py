@@ -17,7 +17,7 @@ from serape.data.kinds import FEW_LEVELS, KINDS, Kind, Kinds
 from serape.data.labels import encode_array
 from serape.data.reading import read, read_series
 from serape.data.table import Table
-from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError
+from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError, shown
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
 from serape.questions.blanket import ask
@@ -226,7 +226,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, str]:
         """Return X and y in one table, and the name of y in it."""
         if isinstance(sample_weight, str):
-            raise InputTypeError(f"sample_weight must hold one number per row, not {sample_weight!r:.60}")
+            raise InputTypeError(f"sample_weight must hold one number per row, not {shown(sample_weight)}")
         if _is_frame(X):
             validate_data(self, X, skip_check_array=True)
         else:

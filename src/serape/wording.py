@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from serape.errors import shown
+
 OTHERS = "*"
 """In a dict of rules, stands for the columns that are not named."""
 MAX_LENGTH = 200
@@ -47,19 +49,21 @@ def setting(name: str, value: Any = _NO_VALUE) -> str:
     if value is _NO_VALUE:
         return either(name, option_of(name))
     groups = option_words(name, value) if _on_command_line else None
-    return f"{name}={_cut(repr(value))}" if groups is None else _cut(shlex.join(word for g in groups for word in g))
+    if groups is None:
+        return f"{name}={shown(value, MAX_LENGTH)}"
+    return _cut(shlex.join(word for group in groups for word in group))
 
 
 def algorithm_option(name: str, value: Any = _NO_VALUE) -> str:
     """Return how an option of an algorithm is named, or given a value: k=2, or --option k=2."""
     if value is _NO_VALUE:
         return either(name, f"--option {name}")
-    return either(f"{name}={_cut(repr(value))}", f"--option {name}={_word(value)}")
+    return either(f"{name}={shown(value, MAX_LENGTH)}", f"--option {name}={_word(value)}")
 
 
 def literal(value: Any) -> str:
     """Return a value as the caller writes it: None, or none."""
-    return _cut(_word(value) if _on_command_line and (value is None or isinstance(value, bool)) else repr(value))
+    return _word(value) if _on_command_line and (value is None or isinstance(value, bool)) else repr(value)
 
 
 def question(name: str) -> str:

@@ -303,7 +303,7 @@ def test_python_keeps_its_own_words(files: Path) -> None:
     with pytest.raises(serape.OptionError, match="use serape.network, or another"):
         serape.markov_blanket(files / "plain.csv", "y", algorithm="mmhc")
     with pytest.raises(serape.OptionError, match="^k must be a whole number, 0 or more, or None to repeat"):
-        serape.markov_blanket(files / "plain.csv", "y", algorithm="fbed", k="x")
+        serape.markov_blanket(files / "plain.csv", "y", algorithm="fbed", k="x")  # type: ignore[arg-type]
     with pytest.raises(serape.OptionError, match="^n_jobs must be 1 or more"):
         serape.markov_blanket(files / "plain.csv", "y", n_jobs=0)
     assert "pass index=False if it is a variable" in serape.Table(files / "index.csv").notes[0]

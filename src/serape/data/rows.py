@@ -11,7 +11,7 @@ from serape.data.columns import Columns
 from serape.data.encoding import Encoded
 from serape.data.labels import is_missing
 from serape.data.weights import checked_weights, one_per_row
-from serape.errors import DataError, OptionError, abbreviate, suggestion
+from serape.errors import DataError, OptionError, abbreviate, shown, suggestion
 from serape.settings import DataSettings
 from serape.wording import setting
 
@@ -112,7 +112,7 @@ def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
         try:
             number.setdefault(label, len(number))
         except TypeError:
-            raise DataError(f"the group of row {row} is {label!r:.60}; a label is a number or text") from None
+            raise DataError(f"the group of row {row} is {shown(label)}; a label is a number or text") from None
     if len(number) < 2:
         raise DataError("all rows are in one group; groups need at least two labels")
     return np.array([number[label] for label in labels.tolist()], np.int64)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.errors import DataError, InputTypeError, OptionError
+from serape.errors import DataError, InputTypeError, OptionError, shown
 from serape.types import WeightKind
 from serape.wording import setting
 
@@ -66,7 +66,7 @@ def checked_weights(given: Any, rows: int, kind: WeightKind) -> Weights:
         for row, value in enumerate(values.tolist()):
             if isinstance(value, bool) or not isinstance(value, int | float | np.number):
                 raise DataError(
-                    f"the weight of row {row} is {value!r:.60}, which is not a number; weights are finite numbers, "
+                    f"the weight of row {row} is {shown(value)}, which is not a number; weights are finite numbers, "
                     f"0 or more"
                 )
     numbers = values.astype(np.float64)
@@ -97,7 +97,7 @@ def one_per_row(given: Any, rows: int, name: str, what: str) -> NDArray[Any]:
     """Return what a caller gives for every row as an array of one dimension."""
     values: NDArray[Any] = np.asarray(given)
     if values.ndim == 0:
-        raise InputTypeError(f"{name} must be the name of a column or one {what} per row, not {given!r:.60}")
+        raise InputTypeError(f"{name} must be the name of a column or one {what} per row, not {shown(given)}")
     if values.ndim > 1:
         raise DataError(f"{name} is an array of {values.ndim} dimensions; give one {what} per row, in one dimension")
     if len(values) != rows:

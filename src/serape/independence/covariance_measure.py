@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, MissingLibraryError, OptionError, is_integer
+from serape.errors import DataError, InputTypeError, MissingLibraryError, OptionError, is_integer, shown
 from serape.independence.base import IndependenceTest
 from serape.independence.memo import BoundedMemo
 from serape.independence.mixed import check_complete
@@ -220,9 +220,9 @@ def _seeded(regressor: Any, seed: int) -> Any:
             "a regressor of your own needs scikit-learn, 1.6 or newer; install it with: pip install 'serape[sklearn]'"
         ) from None
     if isinstance(regressor, type) or not all(hasattr(regressor, name) for name in ("fit", "predict", "get_params")):
-        raise InputTypeError(f"regressor must be a scikit-learn regressor, for example Ridge(), not {regressor!r:.60}")
+        raise InputTypeError(f"regressor must be a scikit-learn regressor, for example Ridge(), not {shown(regressor)}")
     if is_classifier(regressor):
-        raise InputTypeError(f"regressor must be a regressor, but {regressor!r:.60} is a classifier")
+        raise InputTypeError(f"regressor must be a regressor, but {shown(regressor)} is a classifier")
     unset = [name for name, value in regressor.get_params().items() if name.endswith("random_state") and value is None]
     return clone(regressor).set_params(**dict.fromkeys(unset, seed))
 

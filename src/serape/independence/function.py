@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError
+from serape.errors import DataError, InputTypeError, shown
 from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import Outcome
 from serape.wording import setting
@@ -49,7 +49,7 @@ class FunctionTest(IndependenceTest):
 
     def __init__(self, data: Any, function: TestFunction, name: str | None = None) -> None:
         if not callable(function):
-            raise InputTypeError(f"FunctionTest needs a function (x, y, z) -> p, not {function!r:.60}")
+            raise InputTypeError(f"FunctionTest needs a function (x, y, z) -> p, not {shown(function)}")
         self.table = Table(data)
         if self.table.weights is not None:
             raise DataError(f"a function takes no weights; leave out {setting('sample_weight')}")

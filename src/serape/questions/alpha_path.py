@@ -11,7 +11,7 @@ import numpy as np
 
 from serape._keywords import Keywords
 from serape.checks import check_alpha
-from serape.errors import InputTypeError, OptionError
+from serape.errors import InputTypeError, OptionError, shown
 from serape.independence import table_of
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
@@ -90,7 +90,7 @@ def alpha_path(
 
 def _checked(alphas: Iterable[float]) -> tuple[float, ...]:
     if isinstance(alphas, str) or not isinstance(alphas, Iterable):
-        raise InputTypeError(f"alphas must be a list of numbers between 0 and 1, not {alphas!r:.60}")
+        raise InputTypeError(f"alphas must be a list of numbers between 0 and 1, not {shown(alphas)}")
     levels = list(alphas)
     if not levels:
         raise OptionError("alphas is empty; pass at least one significance level")

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 
 from serape.data.table import Table
-from serape.errors import OptionError, suggestion
+from serape.errors import OptionError, shown, suggestion
 from serape.independence import ContingencyTest, IndependenceTest
 from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm, names_of, unknown_algorithm
 from serape.names import match
@@ -78,7 +78,7 @@ def _check_choice(option: str, value: Any, annotation: Any) -> None:
     else:
         return
     if not allowed:
-        raise OptionError(f"{algorithm_option(option)} must be {' or '.join(map(literal, known))}, not {value!r:.60}")
+        raise OptionError(f"{algorithm_option(option)} must be {' or '.join(map(literal, known))}, not {shown(value)}")
 
 
 def choose_network(data: Source, *, by_score: bool) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
 
 from serape._keywords import Keywords
-from serape.errors import OptionError
+from serape.errors import InputTypeError, OptionError, shown
 from serape.independence import IndependenceTest, Outcome, make_test, position, table_of
 from serape.independence.registry import refuse_beside_test
 from serape.questions.constraints import refuse_identifiers
@@ -47,6 +47,8 @@ def ci_test(
         given = ()
     elif isinstance(given, str | int | np.integer):
         given = (given if isinstance(given, str) else int(given),)
+    elif not isinstance(given, Iterable):
+        raise InputTypeError(f"given must be a list of variables, not {shown(given)}")
     source = make_source(data, asked)
     positions = [position(source, v) for v in (x, y, *given)]
     twice = [source.variables[k] for k in positions if positions.count(k) > 1]

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from serape.checks import MAX_SIZE, is_one_of
 from serape.data.resampling import Resampler, Rows
 from serape.data.table import Table
-from serape.errors import InputTypeError, OptionError, is_integer
+from serape.errors import InputTypeError, OptionError, is_integer, shown
 from serape.independence import IndependenceTest
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
@@ -49,12 +50,12 @@ class Draws:
                 f"stability draws rows from a table, not from an independence test ({type(data).__name__}); pass the "
                 f"table"
             )
-        if sampling not in SAMPLINGS:
+        if not is_one_of(sampling, SAMPLINGS):
             raise OptionError(
                 f"{setting('sampling', sampling)} is not known; use one of {', '.join(map(repr, SAMPLINGS))}"
             )
-        if not is_integer(draws) or draws < 1:
-            raise OptionError(f"{setting('draws')} must be a whole number, 1 or more, not {draws!r}")
+        if not is_integer(draws) or not 1 <= draws < MAX_SIZE:
+            raise OptionError(f"{setting('draws')} must be a whole number, 1 or more, not {shown(draws)}")
         seed = asked.search.random_state
         if isinstance(seed, np.random.Generator):
             raise OptionError("random_state must be a whole number, the seed of the draws, not a generator")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape._keywords import Keywords
-from serape.errors import OptionError, is_integer
+from serape.errors import OptionError, is_integer, shown
 from serape.independence import G2, IndependenceTest
 from serape.independence.outcomes import Floats
 from serape.independence.registry import searched
@@ -59,10 +59,10 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
     asked = Settings.of(**settings)
     check_options("all_pairs", asked.options, ["strongest"])
     if not is_integer(strongest) or strongest < 0:
-        raise OptionError(f"strongest must be a whole number, 0 or more, not {strongest!r:.60}")
+        raise OptionError(f"strongest must be a whole number, 0 or more, not {shown(strongest)}")
     source = make_source(data, asked)
     if strongest > max(_MAX_PARTNERS, len(source.variables)):
-        raise OptionError(f"strongest={strongest!r:.60} is more than the number of variables; pass a smaller number")
+        raise OptionError(f"strongest={shown(strongest)} is more than the number of variables; pass a smaller number")
     source.check(searched(source))
     alpha, threads = ALPHA if asked.search.alpha == "auto" else float(asked.search.alpha), asked.run.threads
     if _takes_fast_path(source):

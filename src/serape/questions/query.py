@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer
+from serape.checks import is_one_of
+from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer, shown
 from serape.independence import IndependenceTest, make_test, position, table_of
 from serape.independence.registry import TESTS, refuse_beside_test, searched
 from serape.independence.screens import ScreenResult
@@ -76,8 +77,8 @@ class Query:
         choose: Choice = choose_local,
     ) -> Query:
         """Resolve the settings and check that the data can answer."""
-        if finds not in ("blanket", "parents-children"):
-            raise OptionError(f"finds={finds!r} is not known; use 'blanket' or 'parents-children'")
+        if not is_one_of(finds, ("blanket", "parents-children")):
+            raise OptionError(f"finds={shown(finds)} is not known; use 'blanket' or 'parents-children'")
         asked = settings.search
         if isinstance(data, IndependenceTest):
             refuse_beside_test(data, settings)
@@ -146,7 +147,7 @@ class Query:
 
         If `symmetric`, members are neighbours: if x is a known member of y, y is a known member of x.
         """
-        if asked.knowledge is None and not asked.known_members and not asked.forbidden_members:
+        if asked.knowledge is None and not len(asked.known_members) and not len(asked.forbidden_members):
             return self
         knowledge, known, named = resolve_constraints(self.source, asked, targets, symmetric=symmetric)
         return replace(self, knowledge=knowledge, known=known, constraints=named)

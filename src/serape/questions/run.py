@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
+from serape.checks import is_one_of
 from serape.data.table import Table
-from serape.errors import InputTypeError, Interrupted, OptionError
+from serape.errors import InputTypeError, Interrupted, OptionError, shown
+from serape.files import as_path
 from serape.independence import IndependenceTest
 from serape.independence.outcomes import Tally
 from serape.knowledge import BoundKnowledge, Knowledge
@@ -56,8 +57,8 @@ def resolve_learner(data: Any, settings: Settings) -> Query:
 
 def checked_rule(rule: Any) -> Rule:
     """Return the rule; refuse an unknown one."""
-    if rule not in ("and", "or"):
-        raise OptionError(f"{setting('rule')} must be 'and' or 'or', not {rule!r}")
+    if not is_one_of(rule, ("and", "or")):
+        raise OptionError(f"{setting('rule')} must be 'and' or 'or', not {shown(rule)}")
     chosen: Rule = rule
     return chosen
 
@@ -216,7 +217,7 @@ def find_neighbours(
 ) -> dict[int, set[int]]:
     """Find the neighbourhoods of all variables and combine them."""
     run.options["rule"] = rule
-    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), query, run.knowledge)
+    kept = None if checkpoint is None else Checkpoint(as_path(checkpoint, "checkpoint"), query, run.knowledge)
     targets = list(range(len(run.names))) if run.table is None else run.table.varying
     found = find_neighbourhoods(query, targets, run.settings, kept, run.budget)
     run.tally.merge(found.tally)

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any, Unpack, get_args, overload
 
 from serape._keywords import Keywords
+from serape.checks import is_one_of
 from serape.data.table import Table
-from serape.errors import OptionError
+from serape.errors import OptionError, shown
 from serape.progress import ProgressCallback
 from serape.questions.draws import Draws, Found
 from serape.questions.edge_stability import stability_of_edges
@@ -93,8 +94,8 @@ def stability(
         selections. On Ctrl-C, the share of the draws searched so far, or a KeyboardInterrupt if there are none. The
         answer depends on `random_state` (by default 0), the seed of the draws, and not on `n_jobs`.
     """
-    if finds not in FINDS:
-        raise OptionError(f"finds={finds!r:.60} is not known; use one of {', '.join(map(repr, FINDS))}")
+    if not is_one_of(finds, FINDS):
+        raise OptionError(f"finds={shown(finds)} is not known; use one of {', '.join(map(repr, FINDS))}")
     asked = Settings.of(algorithm=algorithm, **settings)
     drawn = Draws(data, draws, sampling, asked)
     resolved = replace(asked, search=replace(asked.search, random_state=None), data=DataSettings())
@@ -141,5 +142,5 @@ def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: S
 
 def _refuse(finds: str, **given: tuple[Any, Any]) -> None:
     for name, (value, default) in given.items():
-        if value != default:
+        if type(value) is not type(default) or value != default:
             raise OptionError(f"{setting(name, value)} has no effect with {setting('finds', finds)}; leave it out")

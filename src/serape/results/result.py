@@ -15,7 +15,7 @@ import networkx as nx
 
 from serape.data.provenance import Provenance
 from serape.errors import DataError, OptionError, abbreviate, suggestion
-from serape.files import atomic_write, no_file
+from serape.files import as_path, atomic_write, no_file
 from serape.formats import dot_text
 from serape.independence.outcomes import Tally
 from serape.records import Records
@@ -267,7 +267,7 @@ def json_text(result: _HasDict) -> str:
 
 def load_result(path: str | os.PathLike[str]) -> Result:
     """Read a result written by `Result.save`."""
-    content = read_saved(Path(path), FORMAT, "result")
+    content = read_saved(as_path(path), FORMAT, "result")
     try:
         return _from_dict(_infinite(content))
     except (KeyError, TypeError, ValueError, AttributeError) as error:

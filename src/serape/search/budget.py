@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from serape.settings import RunSettings
 from serape.wording import setting
 
+_NO_LIMIT = (1 << 63) - 1  # for the core
+
 
 class BudgetSpent(Exception):  # noqa: N818 (a signal, not an error)
     """A search has spent its budget; the message says which."""
@@ -51,4 +53,4 @@ class Budget:
 
     def tests_left(self, tests: int) -> int | None:
         """Return how many more tests the present search may perform after so many."""
-        return None if self.max_tests is None else max(self.max_tests - self.spent - tests, 1)
+        return None if self.max_tests is None else min(max(self.max_tests - self.spent - tests, 1), _NO_LIMIT)

@@ -18,7 +18,7 @@ from serape.data.reading.decoding import as_utf8
 from serape.data.reading.header import NUMBER, find_names, is_index
 from serape.data.reading.options import ReadOptions
 from serape.data.reading.sources import MAX_LINE, Content, Source
-from serape.errors import DataError
+from serape.errors import DataError, shown
 from serape.wording import setting
 
 INDEX = "\0index"
@@ -350,7 +350,7 @@ def _is_header(row: list[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _about_titles(count: int, first: str) -> str:
-    return f"{count} line{'s' * (count > 1)} before the table left out: {first!r:.60}"
+    return f"{count} line{'s' * (count > 1)} before the table left out: {shown(first)}"
 
 
 def _with_points(row: list[str]) -> list[str]:

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from serape.errors import OptionError, is_integer
+from serape.checks import is_one_of
+from serape.errors import OptionError, is_integer, shown
 from serape.settings import DataSettings
 from serape.wording import setting
 
@@ -44,18 +45,18 @@ class ReadOptions:
         """Check the settings that a caller gives, and return them."""
         header, words = settings.header, settings.na_values
         if isinstance(words, str | bytes) or not isinstance(words, Collection):
-            raise OptionError(f"na_values must be a list of words, not {words!r:.60}")
+            raise OptionError(f"na_values must be a list of words, not {shown(words)}")
         if header is not None and not isinstance(header, bool):
             if isinstance(header, str | bytes) or not isinstance(header, Sequence):
-                raise OptionError(f"header must be True, False or a list of names, not {header!r:.60}")
+                raise OptionError(f"header must be True, False or a list of names, not {shown(header)}")
             header = tuple(str(name) for name in header)
-        if settings.decimal not in (None, ".", ","):
-            raise OptionError(f"decimal must be '.' or ',', not {settings.decimal!r:.60}")
-        if settings.index not in (None, True, False):
-            raise OptionError(f"index must be True or False, not {settings.index!r:.60}")
+        if not is_one_of(settings.decimal, (None, ".", ",")):
+            raise OptionError(f"decimal must be '.' or ',', not {shown(settings.decimal)}")
+        if settings.index is not None and not isinstance(settings.index, bool):
+            raise OptionError(f"index must be True or False, not {shown(settings.index)}")
         table = settings.table
         if table is not None and not isinstance(table, str) and not is_integer(table):
-            raise OptionError(f"table must be the name or position of a table, not {table!r:.60}")
+            raise OptionError(f"table must be the name or position of a table, not {shown(table)}")
         of_rows = {name for name in (settings.sample_weight, settings.groups) if isinstance(name, str)}
         options = cls(
             header,
@@ -106,7 +107,7 @@ def _delimiter(given: object) -> str | None:
     if not isinstance(mark, str) or len(mark) != 1 or mark in '"\r\n\0' or ord(mark) > 127:
         raise OptionError(
             f"{setting('delimiter')} must be one character such as ',', ';', '|', 'tab' or 'whitespace', not "
-            f"{given!r:.60}"
+            f"{shown(given)}"
         )
     return mark
 
@@ -127,5 +128,5 @@ def _mark(name: str, given: object, longest: int) -> str | None:
         not isinstance(given, str) or len(given) > longest or not given.isascii() or given != given.strip()
     ):
         what = "one character" if longest == 1 else "a mark"
-        raise OptionError(f"{setting(name)} must be {what} or '', not {given!r:.60}")
+        raise OptionError(f"{setting(name)} must be {what} or '', not {shown(given)}")
     return given
