@@ -94,7 +94,8 @@ class SearchSettings:
     random_state: int | np.random.Generator | None = _setting(
         None,
         "A seed. With a seed, exact ties between candidates are broken at random; without, by the order of columns. "
-        "For `stability` it is the seed of the draws.",
+        "It is also the seed of tests that draw random numbers, such as permutation tests (0 if not given). For "
+        "`stability` it is the seed of the draws, and tests keep the seed 0.",
     )
     knowledge: Knowledge | Mapping[str, Any] | None = _setting(
         None,

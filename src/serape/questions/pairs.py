@@ -37,7 +37,6 @@ _NOT_IN_PART = "the strongest of some pairs would be wrong"
         "algorithm": _NO_SEARCH,
         "min_effect": _NO_SEARCH,
         "max_conditioning": _NO_SEARCH,
-        "random_state": _NO_SEARCH,
         "knowledge": _NO_SEARCH,
         "known_members": _NO_SEARCH,
         "forbidden_members": _NO_SEARCH,

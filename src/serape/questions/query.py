@@ -17,7 +17,7 @@ import numpy as np
 from serape.checks import is_one_of
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer, shown
 from serape.independence import IndependenceTest, make_test, position, table_of
-from serape.independence.registry import TESTS, refuse_beside_test, searched
+from serape.independence.registry import TESTS, refuse_beside_test, searched, seed_of
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.local.answer import Answer
@@ -90,6 +90,7 @@ class Query:
             test=asked.test,
             dof=algorithm.dof if asked.dof == "auto" else asked.dof,
             reliability=algorithm.reliability if asked.reliability == "auto" else asked.reliability,
+            seed=0 if isinstance(data, IndependenceTest) else seed_of(asked.test, asked.random_state),
             few_rows=asked.dof == asked.reliability == "auto" and algorithm.dof == "adjusted",
         )
         source = make_source(read())
