@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 from serape.data.reading.decoding import as_utf8
 from serape.data.reading.header import NUMBER, find_names, is_index
 from serape.data.reading.options import ReadOptions
-from serape.data.reading.sources import MAX_LINE, Content, Source
+from serape.data.reading.sources import MAX_LINE, Source
 from serape.errors import DataError, shown
 from serape.wording import setting
 
@@ -165,7 +165,7 @@ def csv_reader(lines: Iterable[str], delimiter: str, quote: str, strict: bool = 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
-def _first_lines(name: str, content: Content | memoryview) -> tuple[list[str], bool]:
+def _first_lines(name: str, content: bytes | memoryview) -> tuple[list[str], bool]:
     """Return the first lines, each with its end, and whether they are all."""
     size = _SAMPLE
     while True:
@@ -214,12 +214,12 @@ def _last_comment(lines: Sequence[str], comment: str) -> str:
     return last
 
 
-def _without_comments(content: Content | memoryview, comment: str) -> bytes:
+def _without_comments(content: bytes | memoryview, comment: str) -> bytes:
     mark = re.escape(comment.encode())
     return re.sub(rb"(?m)^(?!" + _ERROR_VALUE.pattern.encode() + rb")" + mark + rb"[^\r\n]*", b"", bytes(content))
 
 
-def _with_single_spaces(content: Content | memoryview) -> bytes:
+def _with_single_spaces(content: bytes | memoryview) -> bytes:
     single = _SPACES.sub(lambda found: found[1] or b" ", bytes(content))
     return re.sub(rb"(?m)^ | (?=\r?$)", b"", single)
 
