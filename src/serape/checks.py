@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from serape.errors import InputTypeError, OptionError, is_integer
+from serape.errors import InputTypeError, OptionError, is_integer, shown
 from serape.types import Missing
+from serape.wording import setting
 
 MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
 MAX_SIZE = 2**31
 """Sizes of conditioning sets and numbers of threads are smaller than this."""
 
 
-def check_alpha(alpha: Any, name: str = "alpha") -> None:
-    """Refuse a value that is not a significance level."""
+def check_alpha(alpha: Any, name: str) -> None:
+    """Refuse a value that is not a significance level; `name` is what the caller calls it."""
     if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
-        raise OptionError(f"{name} must be between 0 and 1, not {alpha!r:.60}")
+        raise OptionError(f"{name} must be between 0 and 1, not {shown(alpha)}")
 
 
 def is_auto(value: Any) -> bool:
@@ -27,12 +28,17 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
+def is_one_of(value: Any, words: Collection[str | None]) -> bool:
+    """Return whether a value is one of some words."""
+    return (value is None or isinstance(value, str)) and value in words
+
+
 def check_max_conditioning(size: Any, *words: str) -> None:
     """Refuse a value that is neither None, one of the words, nor a size of conditioning sets."""
     if size is None or (isinstance(size, str) and size in words):
         return
     if not is_integer(size) or not 0 <= size < MAX_SIZE:
-        raise OptionError(f"max_conditioning must be a whole number, 0 or more, not {size!r:.60}")
+        raise OptionError(f"{setting('max_conditioning')} must be a whole number, 0 or more, not {shown(size)}")
 
 
 def check_min_effect(bits: Any) -> None:
@@ -40,7 +46,7 @@ def check_min_effect(bits: Any) -> None:
     if bits is None:
         return
     if isinstance(bits, bool) or not isinstance(bits, int | float | np.number) or not 0 <= bits < float("inf"):
-        raise OptionError(f"min_effect must be a number of bits, 0 or more, or None, not {bits!r:.60}")
+        raise OptionError(f"{setting('min_effect')} must be a number of bits, 0 or more, not {shown(bits)}")
 
 
 def check_random_state(random_state: Any) -> None:
@@ -48,16 +54,16 @@ def check_random_state(random_state: Any) -> None:
     if random_state is None or isinstance(random_state, np.random.Generator):
         return
     if not is_integer(random_state) or random_state < 0:
-        raise OptionError(
-            f"random_state must be a whole number, 0 or more, not {random_state!r:.60} (--seed on the command line)"
-        )
+        raise OptionError(f"{setting('random_state')} must be a whole number, 0 or more, not {shown(random_state)}")
 
 
 def check_missing(missing: Any) -> None:
     """Refuse a value that is neither a rule for missing values nor a dict of such rules by column."""
     for rule in missing.values() if isinstance(missing, Mapping) else (missing,):
-        if not isinstance(rule, str) or rule not in MISSING_RULES:
-            raise OptionError(f"missing={rule!r:.60} is not known; use one of {', '.join(map(repr, MISSING_RULES))}")
+        if not is_one_of(rule, MISSING_RULES):
+            raise OptionError(
+                f"{setting('missing', rule)} is not known; use one of {', '.join(map(repr, MISSING_RULES))}"
+            )
 
 
 def thread_count(n_jobs: Any) -> int:
@@ -65,9 +71,7 @@ def thread_count(n_jobs: Any) -> int:
     if n_jobs is None:
         return 1
     if not is_integer(n_jobs) or (n_jobs < 1 and n_jobs != -1) or n_jobs >= MAX_SIZE:
-        raise OptionError(
-            f"n_jobs must be 1 or more, or -1 for all cores, not {n_jobs!r:.60} (--jobs on the command line)"
-        )
+        raise OptionError(f"{setting('n_jobs')} must be 1 or more, or -1 for all cores, not {shown(n_jobs)}")
     if n_jobs > 0:
         return int(n_jobs)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -80,4 +84,6 @@ def check_members(name: str, members: Any) -> None:
     groups = members.values() if isinstance(members, Mapping) else (members,)
     for group in groups:
         if isinstance(group, str) or not isinstance(group, Collection):
-            raise InputTypeError(f"{name} must be a list of variables, or a dict of lists by target, not {group!r:.60}")
+            raise InputTypeError(
+                f"{name} must be a list of variables, or a dict of lists by target, not {shown(group)}"
+            )

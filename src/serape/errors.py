@@ -103,9 +103,14 @@ class Interrupted(KeyboardInterrupt):
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return ' Did you mean …?' if a known word is close to this one, otherwise an empty text."""
-    close = difflib.get_close_matches(word, list(known), n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
+    """Return ' Did you mean …?' if known words are close to this one in any case, otherwise an empty text."""
+    by_plain: dict[str, list[str]] = {}
+    for one in known:
+        by_plain.setdefault(one.casefold(), []).append(one)
+    wanted = word.casefold()
+    found = [wanted] if wanted in by_plain else difflib.get_close_matches(wanted, list(by_plain), n=3, cutoff=0.6)
+    close = [one for plain in found for one in by_plain[plain]][:3]
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def n_shown(total: int, max_shown: int) -> int:
@@ -125,6 +130,14 @@ def first_few(
 def abbreviate(names: Iterable[str], max_names: int = 5) -> str:
     """Return the first few names, quoted, and the number of the others."""
     return first_few(list(names), repr, max_names)
+
+
+def shown(value: object, max_length: int = 60) -> str:
+    """Return a value that cannot be used, on one line that is not too long; of one that fills lines, the type."""
+    text = repr(value)
+    if "\n" in text:
+        return f"a {type(value).__name__}"
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
 def one_line(error: BaseException) -> str:

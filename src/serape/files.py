@@ -13,11 +13,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from serape.errors import DataError
+from serape.errors import DataError, InputTypeError, shown, suggestion
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 COMPRESSED = tuple(_OPENERS)
 """The endings of the names of compressed files."""
+
+
+def as_path(path: Any, name: str = "the path") -> Path:
+    """Return a path; refuse anything else."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise InputTypeError(f"{name} must be a path, as text or a Path, not {shown(path)}")
+    return Path(path)
+
+
+def no_file(path: Path) -> DataError:
+    """Return the error for a file that is not there, with a file of the folder that is called nearly so."""
+    try:
+        close = suggestion(path.name, [entry.name for entry in path.parent.iterdir()])
+    except OSError:
+        close = ""
+    return DataError(f"there is no file {path}{'.' if close else ''}{close}")
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from typing import Any, Self
 import networkx as nx
 import numpy as np
 
-from serape.errors import InputTypeError, OptionError, suggestion
+from serape.errors import InputTypeError, OptionError, shown, suggestion
+from serape.wording import either, setting
 
 Pair = tuple[str, str]
 
@@ -74,18 +75,21 @@ class Knowledge:
             return knowledge
         if isinstance(knowledge, Mapping):
             return cls.from_dict(knowledge)
-        raise InputTypeError(f"knowledge must be a serape.Knowledge or a dict, not {knowledge!r:.60}")
+        raise InputTypeError(
+            f"{setting('knowledge')} must be {either('a serape.Knowledge or a dict', 'a JSON object')}, not "
+            f"{shown(knowledge)}"
+        )
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Return the knowledge that `to_dict` wrote."""
         known = [field.name for field in fields(cls)]
         if not isinstance(stored, Mapping):
-            raise OptionError(f"knowledge must be a dict with any of {', '.join(known)}, not {stored!r:.60}")
+            raise OptionError(f"knowledge must be a dict with any of {', '.join(known)}, not {shown(stored)}")
         for key in stored:
             if key not in known:
                 raise OptionError(
-                    f"knowledge has no {key!r:.60}.{suggestion(str(key), known)} It has {', '.join(known)}."
+                    f"knowledge has no {shown(key)}.{suggestion(str(key), known)} It has {', '.join(known)}."
                 )
         return cls(**stored)
 
@@ -207,7 +211,7 @@ def _join(neighbours: dict[int, set[int]], x: int, y: int) -> None:
 def _pairs(field: str, given: Any) -> tuple[Pair, ...]:
     pairs = _groups(given, Sequence, np.ndarray)
     if pairs is None or any(len(pair) != 2 for pair in pairs):
-        raise OptionError(f"{field} must be a list of pairs of names such as [('A', 'B')], not {given!r:.60}")
+        raise OptionError(f'{field} must be a list of pairs of names such as [["A", "B"]], not {shown(given)}')
     for x, y in pairs:
         if x == y:
             raise OptionError(f"{field} joins {x!r} to itself; remove the pair, or name two variables")
@@ -217,7 +221,7 @@ def _pairs(field: str, given: Any) -> tuple[Pair, ...]:
 def _tiers(given: Any) -> tuple[tuple[str, ...], ...]:
     tiers = _groups(given, Iterable)
     if tiers is None:
-        raise OptionError(f"tiers must be a list of lists of names such as [['A'], ['B', 'C']], not {given!r:.60}")
+        raise OptionError(f'tiers must be a list of lists of names such as [["A"], ["B", "C"]], not {shown(given)}')
     tier: dict[str, int] = {}
     for k, names in enumerate(tiers, 1):
         for name in names:

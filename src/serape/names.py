@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from serape.errors import InputTypeError, suggestion
+from serape.errors import InputTypeError, shown, suggestion
 
 ALIASES: Mapping[str, str] = {
     "chi2": "x2",
@@ -49,6 +49,6 @@ def match(name: object, known: Iterable[str]) -> str | None:
 def unknown(what: str, name: object, known: Iterable[str]) -> str:
     """Return the message for an unknown name, with a suggestion and the known names."""
     if not isinstance(name, str):
-        raise InputTypeError(f"{what} must be a name, not {name!r:.60}")
+        raise InputTypeError(f"{what} must be a name, not {shown(name)}")
     known = list(known)
     return f"{what} {name!r} is not known.{suggestion(name, known)} Use one of {', '.join(map(repr, known))}."

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from serape.errors import OptionError
+from serape.errors import OptionError, shown
 from serape.markup import escaped
 
 PATIENCE = 2.0
@@ -117,8 +117,8 @@ class StatusLine:
 
 def check_progress(progress: object) -> None:
     """Refuse a value that is neither True, False, None nor a callable."""
-    if not callable(progress) and progress not in (None, True, False):
-        raise OptionError(f"progress must be True, False, None or a callable, not {progress!r:.60}")
+    if not callable(progress) and not (progress is None or isinstance(progress, bool)):
+        raise OptionError(f"progress must be True, False, None or a callable, not {shown(progress)}")
 
 
 def progress_callback(progress: bool | ProgressCallback | None) -> ProgressCallback | None:

@@ -21,12 +21,14 @@ from serape.checks import (
     check_missing,
     check_random_state,
     is_auto,
+    is_one_of,
     thread_count,
 )
-from serape.errors import OptionError, is_integer, suggestion
+from serape.errors import OptionError, is_integer, shown, suggestion
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback, check_progress
 from serape.types import DofRule, FdrMethod, LocalAlgorithm, MissingRules, Reliability, Variables, WeightKind
+from serape.wording import setting
 
 Question = TypeVar("Question", bound=Callable[..., Any])
 
@@ -92,7 +94,8 @@ class SearchSettings:
     random_state: int | np.random.Generator | None = _setting(
         None,
         "A seed. With a seed, exact ties between candidates are broken at random; without, by the order of columns. "
-        "For `stability` it is the seed of the draws.",
+        "It is also the seed of tests that draw random numbers, such as permutation tests (0 if not given). For "
+        "`stability` it is the seed of the draws, and tests keep the seed 0.",
     )
     knowledge: Knowledge | Mapping[str, Any] | None = _setting(
         None,
@@ -112,20 +115,24 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         if not is_auto(self.alpha):
-            check_alpha(self.alpha)
+            check_alpha(self.alpha, setting("alpha"))
         if self.fdr is not None and not is_auto(self.fdr):
-            check_alpha(self.fdr, "fdr")
-        if self.fdr_method not in ("auto", "bh", "by", "adaptive"):
-            raise OptionError(f"fdr_method={self.fdr_method!r:.60} is not known; use 'bh' or 'by'")
+            check_alpha(self.fdr, setting("fdr"))
+        if not is_one_of(self.fdr_method, ("auto", "bh", "by", "adaptive")):
+            raise OptionError(f"{setting('fdr_method', self.fdr_method)} is not known; use 'bh', 'by' or 'adaptive'")
         if self.fdr is None and self.fdr_method != "auto":
-            raise OptionError(f"fdr_method={self.fdr_method!r} needs a rate; pass fdr, such as fdr=0.05")
+            raise OptionError(
+                f"{setting('fdr_method', self.fdr_method)} needs a rate; pass one, such as {setting('fdr', 0.05)}"
+            )
         check_min_effect(self.min_effect)
         check_max_conditioning(self.max_conditioning, "auto")
         check_random_state(self.random_state)
-        if self.dof not in ("auto", "full", "adjusted"):
-            raise OptionError(f"dof={self.dof!r} is not known; use 'auto', 'full' or 'adjusted'")
-        if self.reliability not in ("auto", "dof", "cells", None):
-            raise OptionError(f"reliability={self.reliability!r} is not known; use 'auto', 'dof', 'cells' or None")
+        if not is_one_of(self.dof, ("auto", "full", "adjusted")):
+            raise OptionError(f"{setting('dof', self.dof)} is not known; use 'auto', 'full' or 'adjusted'")
+        if not is_one_of(self.reliability, ("auto", "dof", "cells", None)):
+            raise OptionError(
+                f"{setting('reliability', self.reliability)} is not known; use 'auto', 'dof', 'cells' or None"
+            )
         for name in ("known_members", "forbidden_members"):
             check_members(name, getattr(self, name))
 
@@ -199,10 +206,15 @@ class DataSettings:
 
     def __post_init__(self) -> None:
         check_missing(self.missing)
-        if self.weight_kind not in ("frequency", "survey"):
-            raise OptionError(f"weight_kind={self.weight_kind!r:.60} is not known; use 'frequency' or 'survey'")
+        if isinstance(self.ignore, str | bytes) or not isinstance(self.ignore, Collection):
+            raise OptionError(f"{setting('ignore')} must be a list of names, not {shown(self.ignore)}")
+        if not is_one_of(self.weight_kind, ("frequency", "survey")):
+            raise OptionError(f"{setting('weight_kind', self.weight_kind)} is not known; use 'frequency' or 'survey'")
         if self.weight_kind != "frequency" and self.sample_weight is None:
-            raise OptionError(f"weight_kind={self.weight_kind!r} needs weights; pass sample_weight")
+            raise OptionError(
+                f"{setting('weight_kind', self.weight_kind)} needs weights; name their column with "
+                f"{setting('sample_weight')}"
+            )
 
     def given(self) -> list[str]:
         """Return the names of the settings that differ from their default."""
@@ -239,9 +251,9 @@ class RunSettings:
         if not (seconds is None or is_auto(seconds)) and (
             isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number) or not seconds > 0
         ):
-            raise OptionError(f"max_seconds must be a number above 0, not {seconds!r:.60}")
+            raise OptionError(f"{setting('max_seconds')} must be a number above 0, not {shown(seconds)}")
         if self.max_tests is not None and (not is_integer(self.max_tests) or self.max_tests < 1):
-            raise OptionError(f"max_tests must be a whole number, 1 or more, not {self.max_tests!r:.60}")
+            raise OptionError(f"{setting('max_tests')} must be a whole number, 1 or more, not {shown(self.max_tests)}")
 
     @property
     def bounded(self) -> bool:
@@ -315,14 +327,15 @@ def refuse(asked_by: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
     """Refuse settings that a question does not use."""
     for name, reason in asked_by.refused_settings.items():  # type: ignore[attr-defined]
         if name in keywords and not _same(keywords[name], FIELDS[name].default):
-            raise OptionError(f"{name}={keywords[name]!r:.60} has no effect here: {reason}; leave it out")
+            raise OptionError(f"{setting(name, keywords[name])} has no effect here: {reason}; leave it out")
 
 
 def refuse_encoding_again(settings: DataSettings) -> None:
     """Refuse settings about the encoding of data that are a Table already."""
     for name in settings.given():
         raise OptionError(
-            f"the data are a Table already, so {name}={getattr(settings, name)!r:.60} has no effect; pass it to Table "
+            f"the data are a Table already, so {setting(name, getattr(settings, name))} has no effect; pass it to "
+            f"Table "
             f"when the data are read, or pass the data themselves"
         )
 

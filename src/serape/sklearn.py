@@ -17,7 +17,7 @@ from serape.data.kinds import FEW_LEVELS, KINDS, Kind, Kinds
 from serape.data.labels import encode_array
 from serape.data.reading import read, read_series
 from serape.data.table import Table
-from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError
+from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError, shown
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
 from serape.questions.blanket import ask
@@ -152,17 +152,24 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.discretise = discretise
         self.bins = bins
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> MarkovBlanketSelector:
-        """Find the blanket of y among the columns of X; `sample_weight` holds one weight per row."""
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+    ) -> MarkovBlanketSelector:
+        """Find the blanket of y among the columns of X.
+
+        `sample_weight` holds one weight per row, `groups` one label per row: rows of one group depend on each other,
+        which permutation tests take account of.
+        """
         if fit_params:
             raise InputTypeError(
-                f"MarkovBlanketSelector.fit does not take {next(iter(fit_params))!r}; it takes X, y and sample_weight"
+                f"MarkovBlanketSelector.fit does not take {next(iter(fit_params))!r}; it takes X, y, sample_weight and "
+                f"groups"
             )
         if y is None:
             raise DataError("MarkovBlanketSelector requires y to be passed, but the target y is None")
         if self.finds not in ("blanket", "parents-children"):
             raise OptionError(f"finds={self.finds!r} is not known; use 'blanket' or 'parents-children'")
-        table, target = self._table(X, y, sample_weight)
+        table, target = self._table(X, y, {"sample_weight": sample_weight, "groups": groups})
         found = ask(table, target, self.finds, self._settings())
         data = None if found.data is None else replace(found.data, table=None)
         self.result_: Result = replace(found, trace=found.trace.detached(), data=data)  # without the table
@@ -228,10 +235,11 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return np.array(X, object)
         return checked
 
-    def _table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, str]:
-        """Return X and y in one table, and the name of y in it."""
-        if isinstance(sample_weight, str):
-            raise InputTypeError(f"sample_weight must hold one number per row, not {sample_weight!r:.60}")
+    def _table(self, X: Any, y: Any, of_rows: Mapping[str, Any]) -> tuple[Table, str]:
+        """Return X and y in one table with the weights and groups of its rows, and the name of y in it."""
+        for setting, given in of_rows.items():
+            if isinstance(given, str):
+                raise InputTypeError(f"{setting} must hold one value per row, not {shown(given)}")
         if _is_frame(X):
             validate_data(self, X, skip_check_array=True)
         else:
@@ -240,9 +248,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         columns = read(X, Kinds(self.kinds))
         name = _name_of(y, columns.names)
         target = _target(name, y, self.target_kind)
-        kind = self.weight_kind if sample_weight is not None else "frequency"
+        kind = self.weight_kind if of_rows["sample_weight"] is not None else "frequency"
         together = columns.with_added_column(name, target)
-        table = Table(together, self.kinds, self.missing, sample_weight=sample_weight, weight_kind=kind)
+        table = Table(together, self.kinds, self.missing, weight_kind=kind, **of_rows)
         if self.discretise is None:
             return table, name
         divided = discretise(table, self.discretise, self.bins, target=name if self.discretise == "mdl" else None)

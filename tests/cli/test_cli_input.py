@@ -77,10 +77,10 @@ class TestStandardInput:
         ("arguments", "sentence"),
         [
             (["--missing", "never"], "--missing 'never' is not known; use error, drop, level, pairwise, or NAME=RULE"),
-            (["--missing", "z=drop"], "missing names a column 'z' that the data do not have"),
+            (["--missing", "z=drop"], "--missing names a column 'z' that the data do not have"),
             (["--names", "a,b", "--header"], "--names says that the first line is data"),
-            (["--delimiter", "ab"], "delimiter must be one character"),
-            (["--table", "t"], "table='t' names a sheet"),
+            (["--delimiter", "ab"], "--delimiter must be one character"),
+            (["--table", "t"], "--table t names a sheet"),
         ],
     )
     def test_bad_use(

@@ -160,4 +160,4 @@ class TestRepeated:
             code, out, err = run(capsys, *command, *asked)
             assert (code, err) == (0, "")
             assert "not complete: this is the result so far" in out
-            assert "the budget (max_seconds, max_tests) ended the search" in out
+            assert "the budget (--max-seconds, --max-tests) ended the search" in out

@@ -126,3 +126,32 @@ class TestTerminal:
         shown = self.on_a_terminal(sys.executable, str(script), str(path))
         assert "8/8" in shown
         assert re.search(r"\d:\d\d:\d\d", shown)
+
+
+class TestClosedOutput:
+    """Somebody reads the first lines only, or the disk is full."""
+
+    @staticmethod
+    def ended(command: str) -> tuple[int, str]:
+        """Return the exit code of the command before the pipe, and what was printed on standard error."""
+        script = f"{command.replace('serape', f'{sys.executable} -m serape', 1)}; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stderr
+
+    @pytest.mark.parametrize(
+        "command",
+        ["serape sample asia --rows 50000 | head -1", "serape algorithms | true"],
+    )
+    def test_a_closed_pipe_ends_a_command_silently(self, command: str) -> None:
+        assert self.ended(command) == (141, "")  # as that of `yes | head -1`
+
+    def test_a_closed_pipe_after_all_was_written(self, patients: str) -> None:
+        code, err = self.ended(f"serape blanket {patients} -t HeartDisease --json | head -c 10")
+        assert code in (0, 141)
+        assert err == ""
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+    def test_a_full_disk(self) -> None:
+        code, err = self.ended("serape algorithms > /dev/full")
+        assert code == 1
+        assert err == "serape: the output cannot be written: No space left on device\n"

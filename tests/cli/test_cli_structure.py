@@ -89,7 +89,7 @@ class TestBudgets:
             code, out, err = run(capsys, command[0], asia, *command[1:], "--max-tests", "9")
             assert (code, err) == (0, "")
             assert "not complete: this is the result so far" in out
-            assert "the search stopped at max_tests=9" in out
+            assert "the search stopped at --max-tests 9" in out
         code, _, err = run(capsys, "network", asia, "--algorithm", "tabu", "--max-seconds", "1e-9", "--bif", str(bif))
         assert (code, bif.exists()) == (0, False)
         assert err == f"serape: the network is not complete, so {bif} is not written\n"
@@ -100,7 +100,7 @@ class TestBudgets:
         assert (code, err) == (0, "")
         assert "false discovery rate 0.1" in out
         assert "not complete: this is the result so far" in out
-        assert "the search stopped at max_tests=9" in out
+        assert "the search stopped at --max-tests 9" in out
 
 
 def test_a_false_discovery_rate(capsys: pytest.CaptureFixture[str], asia: str) -> None:
@@ -112,7 +112,7 @@ def test_a_false_discovery_rate(capsys: pytest.CaptureFixture[str], asia: str) -
     assert [edge["adjusted_p"] for edge in content["edges"]] == list(expected.evidence["adjusted_p"])
     code, _, err = run(capsys, "network", asia, "--algorithm", "ges", "--fdr", "0.1")
     assert code == 2
-    assert "uses a score, not tests, so fdr=0.1 has no effect" in err
+    assert "uses a score, not tests, so --fdr 0.1 has no effect" in err
 
 
 class TestFormats:

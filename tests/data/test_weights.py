@@ -167,13 +167,13 @@ def test_what_is_no_weight_or_group_gets_one_sentence(settings: dict[str, Any], 
 
 
 def test_a_missing_weight_gets_one_sentence() -> None:
-    with pytest.raises(serape.DataError, match="column 'w', which holds the sample_weight, has no value in row 1"):
+    with pytest.raises(serape.DataError, match="column 'w', named by sample_weight, has no value in row 1"):
         Table(FRAME.assign(w=[1, math.nan, 1, 1]), sample_weight="w")
 
 
 def test_a_column_of_weights_is_no_variable() -> None:
     table = Table(FRAME, sample_weight="w", ignore=["w", "g"])  # ignored and used is no contradiction
-    with pytest.raises(serape.OptionError, match="'w' holds the sample_weight, so it is no variable"):
+    with pytest.raises(serape.OptionError, match="'w' holds the weights, so it is no variable"):
         table.position("w")
 
 

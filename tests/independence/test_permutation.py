@@ -14,6 +14,7 @@ from plain import PlainContingency, random_table
 from serape.independence import G2
 from serape.independence import permutation as module
 from serape.independence.permutation import Permutation
+from serape.independence.semiparametric import SemiParametric
 
 Floats = NDArray[np.float64]
 
@@ -293,6 +294,32 @@ class TestTheSameAnswer:
     def test_seeds_differ(self) -> None:
         p = {Permutation(self.table, permutations=300, seed=s, stop_early=False).test(0, 3, (2,)).p for s in range(5)}
         assert len(p) > 1
+
+    @pytest.mark.parametrize("test", ["g2-permutation", "g2-semiparametric"])
+    def test_the_seed_of_a_call_is_that_of_the_test(self, test: str) -> None:
+        made: Any = {"g2-permutation": Permutation, "g2-semiparametric": SemiParametric}[test]
+        names = self.table.names
+        for seed in (None, 0, 7):
+            expected = made(self.table, seed=seed or 0).test(0, 3, (2,))
+            asked = serape.ci_test(self.table, names[0], names[3], [names[2]], test=test, random_state=seed)
+            assert (asked.log_p, asked.statistic) == (expected.log_p, expected.statistic)
+            found = serape.markov_blanket(self.table, 0, "gs", test=test, random_state=seed, alpha=0.5)
+            for name in names[1:]:
+                why = found.explain(name)
+                if why.given is not None and why.reliable:
+                    given = [names.index(one) for one in why.given]
+                    assert why.log_p == made(self.table, seed=seed or 0).test(names.index(name), 0, given).log_p
+
+    def test_a_generator_draws_the_seed(self) -> None:
+        p = [
+            serape.ci_test(self.table, 0, 3, [2], test="g2-permutation", random_state=np.random.default_rng(seed)).p
+            for seed in (1, 1, 2, 3, 4)
+        ]
+        assert p[0] == p[1]
+        assert len(set(p)) > 1
+        generator = np.random.default_rng(1)
+        serape.ci_test(self.table, 0, 3, test="g2", random_state=generator)
+        assert generator.integers(1 << 32) == np.random.default_rng(1).integers(1 << 32)  # nothing was drawn
 
 
 @pytest.mark.usefixtures("way")

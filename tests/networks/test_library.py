@@ -71,7 +71,7 @@ def test_known_numbers_of_asia_and_alarm() -> None:
 def test_an_unknown_name_is_answered_by_a_suggestion() -> None:
     with pytest.raises(serape.OptionError, match="no network 'alarms' comes with serape. Did you mean 'alarm'?"):
         load_network("alarms")
-    with pytest.raises(serape.OptionError, match="for a file use read_bif"):
+    with pytest.raises(serape.OptionError, match="for a file use serape.read_bif"):
         load_network("../bundled/alarm")
     with pytest.raises(serape.OptionError, match="no network 3 "):
         load_network(3)  # type: ignore[arg-type]

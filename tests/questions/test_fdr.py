@@ -157,7 +157,7 @@ def test_bad_values(wide: pd.DataFrame) -> None:
         asked(wide, "y", "iamb", fdr=2)
     with pytest.raises(serape.OptionError, match="fdr_method='bonferroni' is not known"):
         asked(wide, "y", "iamb", fdr=0.1, fdr_method="bonferroni")
-    with pytest.raises(serape.OptionError, match="fdr_method='by' needs a rate; pass fdr"):
+    with pytest.raises(serape.OptionError, match="fdr_method='by' needs a rate; pass one, such as fdr=0.05"):
         asked(wide, "y", "iamb", fdr=None, fdr_method="by")
 
 

@@ -38,7 +38,7 @@ def test_weak_members_are_left_out(frame: pd.DataFrame, algorithm: str, test: st
     assert not why.included
     assert why.effect is not None
     assert why.effect.bits < 0.05
-    assert str(why).endswith("It is left out because its effect is less than min_effect = 0.05 bits.")
+    assert str(why).endswith("It is left out because its effect is less than 0.05 bits.")
     assert found.options["min_effect"] == 0.05
     assert found.tests == all_of_them.tests
 

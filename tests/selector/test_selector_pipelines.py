@@ -16,8 +16,8 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import UnsetMetadataPassedError
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -110,6 +110,28 @@ def test_weights_are_routed_to_the_selector(kind: Literal["frequency", "survey"]
         at = np.repeat(np.arange(len(y)), weights)
         repeated = MarkovBlanketSelector().fit(X.iloc[at], y.iloc[at])
         assert repeated.evidence_.to_pandas().equals(alone.evidence_.to_pandas())
+
+
+def test_groups_are_routed_to_the_selector_and_to_the_folds() -> None:
+    """What patients have in common is no dependence, and no patient is in two folds."""
+    random = np.random.default_rng(0)
+    groups = np.repeat(np.arange(12), 12)
+    level = random.normal(size=(2, 12))[:, groups]
+    X = pd.DataFrame({"level": level[0] + random.normal(size=144) * 0.3, "cause": random.normal(size=144)})
+    y = level[0] + X["cause"] + random.normal(size=144)
+    selector = MarkovBlanketSelector(test="correlation-permutation", alpha=0.01)
+    assert selector.fit(X, y).blanket_ == ("level", "cause")
+    alone = clone(selector).fit(X, y, groups=groups)
+    assert alone.blanket_ == ("cause",)
+    asked = serape.markov_blanket(X.assign(y=y), "y", test="correlation-permutation", alpha=0.01, groups=groups)
+    assert asked.blanket == alone.blanket_
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = clone(selector).set_fit_request(groups=True, sample_weight=False)
+        found = cross_validate(
+            make_pipeline(routed, LinearRegression()), X, y, cv=GroupKFold(3), params={"groups": groups},
+            return_estimator=True,
+        )  # fmt: skip
+    assert [one[0].blanket_ for one in found["estimator"]] == [("cause",)] * 3
 
 
 # --- clones, pickles, memory -----------------------------------------------------------------------------------------

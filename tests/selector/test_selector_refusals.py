@@ -64,10 +64,13 @@ def test_data_are_refused(random: np.random.Generator) -> None:
 
 def test_weights_that_are_none(random: np.random.Generator) -> None:
     X = random.integers(0, 2, (50, 3))
-    with pytest.raises(serape.InputTypeError, match="does not take 'groups'"):
-        MarkovBlanketSelector().fit(X, X[:, 0], groups=np.ones(50))
-    with pytest.raises(serape.InputTypeError, match="sample_weight must hold one number per row, not 'x0'"):
-        MarkovBlanketSelector().fit(X, X[:, 0], sample_weight="x0")
+    with pytest.raises(serape.InputTypeError, match="does not take 'weights'"):
+        MarkovBlanketSelector().fit(X, X[:, 0], weights=np.ones(50))
+    for name in ("sample_weight", "groups"):
+        with pytest.raises(serape.InputTypeError, match=f"{name} must hold one value per row, not 'x0'"):
+            MarkovBlanketSelector().fit(X, X[:, 0], **{name: "x0"})
+    with pytest.raises(serape.OptionError, match="groups has 3 values, but the data have 50 rows"):
+        MarkovBlanketSelector().fit(X, X[:, 0], groups=[1, 2, 3])
     with pytest.raises(serape.DataError, match="the weight of row 0 is 0.5; a frequency is a whole number"):
         MarkovBlanketSelector().fit(X, X[:, 0], sample_weight=np.full(50, 0.5))
 

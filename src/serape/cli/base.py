@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
@@ -14,13 +16,15 @@ import typer.core
 
 import serape
 from serape.errors import Interrupted, OptionError, SerapeError
+from serape.wording import command_line
 
-BAD_DATA, BAD_USE, INTERRUPTED = 1, 2, 130
+BAD_DATA, BAD_USE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 EXIT_CODES = {
     0: "done",
     BAD_DATA: "bad data",
     BAD_USE: "bad use",
     INTERRUPTED: "interrupted (the result so far is printed)",
+    BROKEN_PIPE: "the program that reads the output has ended",
 }
 Found = TypeVar("Found")
 
@@ -33,30 +37,50 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
+    context_settings={
+        "help_option_names": ["--help", "-h"],
+        "token_normalize_func": lambda word: word.lower().replace("_", "-"),  # of commands, options and their words
+    },
 )
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
-    try:
-        app(args=arguments, prog_name="serape")
-    except OptionError as error:
-        _fail(str(error), BAD_USE)
-    except SerapeError as error:
-        _fail(str(error), BAD_DATA)
+    with command_line():
+        try:
+            app(args=arguments, prog_name="serape")
+        except OptionError as error:
+            _fail(str(error), BAD_USE)
+        except SerapeError as error:
+            _fail(str(error), BAD_DATA)
+        except OSError as error:
+            _close_output()
+            what = f"{error.filename} cannot be used" if error.filename else "the output cannot be written"
+            _fail(f"{what}: {error.strerror or error}", BAD_DATA)
     sys.exit(0)
 
 
 class Command(typer.core.TyperCommand):
-    """A command that exits with one line when it is interrupted."""
+    """A command that exits with one line when it is interrupted, and silently if nobody reads its output."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
-            return super().invoke(ctx)
+            found = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return found
         except KeyboardInterrupt:
             _fail("interrupted", INTERRUPTED)
+        except BrokenPipeError:  # as in `serape sample alarm | head`
+            _close_output()
+            sys.exit(BROKEN_PIPE)
+
+
+def _close_output() -> None:
+    """Send what is left in the buffer of standard output nowhere, so that Python does not try to write it at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(sentence: str, code: int) -> NoReturn:

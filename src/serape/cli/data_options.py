@@ -13,9 +13,9 @@ import serape
 from serape.checks import MISSING_RULES
 from serape.cli.values import kind_entry
 from serape.data.kinds import KINDS
-from serape.data.missing import OTHERS
 from serape.data.reading.text import column_names, has_text_name
 from serape.errors import OptionError, SerapeError
+from serape.wording import OTHERS
 
 _DATA = "Data"
 _FILE = "Text files"
@@ -187,6 +187,7 @@ def _missing(entries: list[str] | tuple[()]) -> Any:
     rules: dict[str, str] = {}
     for entry in entries:
         name, _, rule = entry.rpartition("=")
+        rule = rule.lower()
         if rule not in MISSING_RULES:
             known = ", ".join(MISSING_RULES)
             raise OptionError(f"--missing {entry!r} is not known; use {known}, or NAME=RULE for one column")

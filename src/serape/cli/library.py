@@ -162,7 +162,7 @@ def study(
 @command("demo", "serape demo", "serape demo --rows 500 --out demo")
 def demo(
     rows: Annotated[int, typer.Option(help="Number of patients to draw.", min=2)] = 5000,
-    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="Folder for the data, the picture and the report.")] = Path("serape-demo"),
     report: Annotated[Path | None, typer.Option(help="Write the report to this .html file instead.")] = None,
 ) -> None:

@@ -183,7 +183,10 @@ class QuestionOptions:
     ] = "auto"
     seed: Annotated[
         int | None,
-        typer.Option(help="Seed for drawing rows, or for breaking exact ties at random.", rich_help_panel=_TESTS),
+        typer.Option(
+            help="Seed for drawing rows, for permutation tests, and for breaking exact ties at random.",
+            rich_help_panel=_TESTS,
+        ),
     ] = None
     knowledge: Annotated[
         Path | None,

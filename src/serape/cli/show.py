@@ -33,9 +33,15 @@ PIPED = 160
 """The width of tables where there is no terminal."""
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command, which exits as other programs do."""
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return the console: in colour on a terminal only, and not if NO_COLOR is set."""
-    out = Console(stderr=stderr, highlight=False)
+    out = _Console(stderr=stderr, highlight=False)
     if not out.is_terminal and "COLUMNS" not in os.environ:
         out.width = PIPED
     return out

@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from serape._keywords import Keywords
 from serape.data.kinds import KINDS
-from serape.errors import OptionError
+from serape.errors import OptionError, suggestion
 from serape.settings import FIELDS
+from serape.wording import option_of
 
 ALGORITHM_OPTIONS = tuple(name for name in Keywords.__annotations__ if name not in FIELDS)
 """The options of all algorithms."""
@@ -30,14 +31,13 @@ def option_entry(entry: str) -> tuple[str, Any]:
     """Return the name and the value of an option of an algorithm: true, false, none, a number, or a word."""
     name, equals, text = entry.partition("=")
     if not equals:
-        raise OptionError(f"--option {entry!r} must be NAME=VALUE, such as k=2")
+        raise OptionError(f"--option {entry} must be NAME=VALUE, such as --option k=2")
     if name in FIELDS:
-        raise OptionError(
-            f"--option {entry!r}: {name!r} is not an option of an algorithm but a setting; it has an option of its own"
-        )
+        raise OptionError(f"--option {entry}: {name!r} is no option of an algorithm; use {option_of(name)}")
     if name not in ALGORITHM_OPTIONS:
         raise OptionError(
-            f"--option {entry!r}: no algorithm has an option {name!r}; they are {', '.join(ALGORITHM_OPTIONS)}"
+            f"--option {entry}: no algorithm has an option {name!r}.{suggestion(name, ALGORITHM_OPTIONS)} They are "
+            f"{', '.join(ALGORITHM_OPTIONS)}."
         )
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
@@ -62,9 +62,9 @@ def read_knowledge(path: Path | None) -> Mapping[str, Any] | None:
 
 def read_limit(text: str) -> int | Literal["auto"] | None:
     """Return the value of --max-conditioning."""
-    if text == "auto":
+    if text.lower() == "auto":
         return "auto"
-    if text == "none":
+    if text.lower() == "none":
         return None
     if not text.isdecimal():
         raise OptionError(f"--max-conditioning must be a whole number, 'none' or 'auto', not {text!r}")
@@ -73,8 +73,8 @@ def read_limit(text: str) -> int | Literal["auto"] | None:
 
 def read_number(option: str, text: str, *words: str) -> float | Literal["auto"] | None:
     """Return the value of an option that is a number or one of some words."""
-    if text in words:
-        return "auto" if text == "auto" else None
+    if text.lower() in words:
+        return "auto" if text.lower() == "auto" else None
     try:
         return float(text)
     except ValueError:

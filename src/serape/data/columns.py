@@ -101,7 +101,7 @@ class Columns:
         """Return all columns but these."""
         for name in names:
             if name not in self.names:
-                raise OptionError(f"there is no column {name!r} to ignore.{suggestion(name, self.names)}")
+                raise OptionError(f"there is no column {name!r} to ignore.{suggestion(str(name), self.names)}")
         kept = [k for k, name in enumerate(self.names) if name not in names]
         if not kept:
             raise OptionError("all columns are ignored; keep at least one")

@@ -21,11 +21,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.checks import is_one_of
 from serape.data.encoding import Encoded, as_codes
 from serape.data.kinds import Kinds
 from serape.data.reading import read
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, OptionError, abbreviate, first_few, is_integer, n_shown, suggestion
+from serape.errors import (
+    DataError,
+    InputTypeError,
+    OptionError,
+    abbreviate,
+    first_few,
+    is_integer,
+    n_shown,
+    shown,
+    suggestion,
+)
 from serape.types import Missing
 
 Method = Literal["quantile", "width", "mdl"]
@@ -100,9 +111,9 @@ class Discretised:
                 f"these are not cuts that Discretised.to_dict wrote ({type(error).__name__}: {error})"
             ) from None
         if method not in METHODS:
-            raise DataError(f"the method {method!r:.60} is not known; methods are {', '.join(map(repr, METHODS))}")
+            raise DataError(f"the method {shown(method)} is not known; methods are {', '.join(map(repr, METHODS))}")
         if target is not None and not isinstance(target, str):
-            raise DataError(f"the target must be a name, not {target!r:.60}")
+            raise DataError(f"the target must be a name, not {shown(target)}")
         for name, column_cuts in cuts.items():
             if column_cuts.ndim != 1 or not np.isfinite(column_cuts).all() or not (np.diff(column_cuts) > 0).all():
                 raise DataError(f"the cuts of {name!r} must be finite numbers in ascending order")
@@ -153,13 +164,13 @@ def discretise(
     >>> cut.cuts, cut.table.variables["size"].levels
     ({'size': array([4.])}, ('(-inf, 4]', '(4, inf)'))
     """
-    if method not in METHODS:
+    if not is_one_of(method, METHODS):
         raise OptionError(
-            f"method={method!r} is not known; methods are {', '.join(map(repr, METHODS))}."
-            f"{suggestion(str(method), METHODS)}"
+            f"method={shown(method)} is not known; methods are {', '.join(map(repr, METHODS))}."
+            f"{suggestion(shown(method), METHODS)}"
         )
     if not is_integer(bins) or not 2 <= bins <= _core.MAX_LEVELS:
-        raise OptionError(f"bins must be a whole number from 2 to {_core.MAX_LEVELS:,}, not {bins!r}")
+        raise OptionError(f"bins must be a whole number from 2 to {_core.MAX_LEVELS:,}, not {shown(bins)}")
     if (method == "mdl") != (target is not None):
         raise OptionError(
             "method='mdl' needs a target: the categorical column that the classes inform about"
@@ -317,7 +328,7 @@ def _chosen(table: Table, columns: Sequence[str | int] | str | int | None) -> li
     if isinstance(columns, str) or is_integer(columns):
         columns = (columns,)  # type: ignore[assignment]
     if not isinstance(columns, Iterable):
-        raise InputTypeError(f"columns must be names or positions, not {columns!r:.60}")
+        raise InputTypeError(f"columns must be names or positions, not {shown(columns)}")
     chosen = [table.position(c) for c in columns]
     continuous = set(table.continuous)
     categorical = [table.names[k] for k in chosen if k not in continuous]
@@ -366,7 +377,7 @@ def _numbers_of(table: Table, k: int) -> Floats:
     except (TypeError, ValueError):
         odd = next(v for v in levels if isinstance(v, str | bool) or not isinstance(v, int | float))
         raise DataError(
-            f"column {table.names[k]!r} cannot be divided into classes: it holds {odd!r:.60}, which is not a number"
+            f"column {table.names[k]!r} cannot be divided into classes: it holds {shown(odd)}, which is not a number"
         ) from None
     return numbers[table.codes(k)]
 

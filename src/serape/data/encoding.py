@@ -29,6 +29,7 @@ from serape.data.kinds import (
     kind_of_integers,
 )
 from serape.errors import DataError
+from serape.wording import setting
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 _BLOCK = 1 << 16  # rows treated at a time, to stay in the cache
@@ -118,7 +119,7 @@ def check_levels(name: str, levels: int) -> None:
     if levels > _core.MAX_LEVELS:
         raise DataError(
             f"column {name!r} has {levels:,} levels, more than the {_core.MAX_LEVELS:,} a categorical column can have; "
-            f"if it is an identifier ignore it, if it is a quantity pass kinds={{{name!r}: 'continuous'}}"
+            f"if it is an identifier ignore it, if it is a quantity pass {setting('kinds', {name: 'continuous'})}"
         )
 
 

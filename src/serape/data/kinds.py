@@ -30,7 +30,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.errors import DataError, OptionError, suggestion
+from serape.errors import DataError, OptionError, shown, suggestion
+from serape.wording import setting
 
 Kind = Literal["categorical", "boolean", "ordinal", "continuous", "count", "proportion", "date", "identifier"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -68,7 +69,7 @@ class Kinds:
         elif isinstance(given, Mapping):
             self.by_name = {str(name): checked_kind(kind, f"column {name!r}") for name, kind in given.items()}
         elif given is not None:
-            raise OptionError(f"kinds must be one word for all columns or a dict by column name, not {given!r:.60}")
+            raise OptionError(f"kinds must be one word for all columns or a dict by column name, not {shown(given)}")
 
     def __bool__(self) -> bool:
         return self.for_all is not None or bool(self.by_name)
@@ -85,7 +86,7 @@ def checked_kind(kind: object, columns: str) -> Kind:
             return known
     known_kinds = ", ".join(map(repr, KINDS))
     raise OptionError(
-        f"kind {kind!r:.60} of {columns} is not known; use one of {known_kinds}.{suggestion(str(kind), KINDS)}"
+        f"kind {shown(kind)} of {columns} is not known; use one of {known_kinds}.{suggestion(str(kind), KINDS)}"
     )
 
 
@@ -101,7 +102,7 @@ def check_numbers(name: str, values: NDArray[Any], missing: NDArray[np.bool_] | 
         row = int(np.argmax(wrong))
         raise DataError(
             f"column {name!r} cannot be {word}: it holds {values[row]} in row {row}, which is not {needed}; correct "
-            f"the value or pass kinds={{{name!r}: 'continuous'}}"
+            f"the value or pass {setting('kinds', {name: 'continuous'})}"
         )
 
 
@@ -109,7 +110,8 @@ def check_boolean(name: str, levels: int, kind: Kind | None) -> None:
     """Refuse more than two levels of a column that the caller sets to boolean."""
     if kind == "boolean" and levels > 2:
         raise DataError(
-            f"column {name!r} cannot be boolean: it has {levels:,} levels; pass kinds={{{name!r}: 'categorical'}}"
+            f"column {name!r} cannot be boolean: it has {levels:,} levels; pass "
+            f"{setting('kinds', {name: 'categorical'})}"
         )
 
 

@@ -34,7 +34,8 @@ from serape.data.encoding import (
     missing_or_none,
 )
 from serape.data.kinds import AS_ASKED, AS_CODES, FEW_LEVELS, Kind, check_boolean, kind_of_labels, names_rows
-from serape.errors import DataError
+from serape.errors import DataError, shown
+from serape.wording import either
 
 
 def is_missing(value: object) -> bool:
@@ -61,7 +62,7 @@ def encode_labels(
     except TypeError:
         odd = next(v for v in values if not _hashable(v))
         raise DataError(
-            f"column {name!r} holds a {type(odd).__name__} ({odd!r:.60}); every cell must be a single value"
+            f"column {name!r} holds a {type(odd).__name__} ({shown(odd)}); every cell must be a single value"
         ) from None
     return encode_distinct(
         name, list(code_of), codes, declared=None if declared is None else len(declared), ordered=ordered, kind=kind
@@ -161,8 +162,9 @@ def _parse_numbers(
         except (TypeError, ValueError):
             if kind == "ordinal":
                 raise DataError(
-                    f"column {name!r} cannot be ordinal: it holds {label!r:.60} in row {_first_row(codes, k)}, which "
-                    f"is not a number, and its order is not declared; pass ordered categories, such as those of pandas"
+                    f"column {name!r} cannot be ordinal: it holds {shown(label)} in row {_first_row(codes, k)}, which "
+                    f"is not a number, and its order is not declared; "
+                    f"{either('pass ordered categories, such as those of pandas', 'write its levels as numbers')}"
                 ) from None
             word = kind if kind == "continuous" else f"a {kind}"
             raise _cannot_be(name, word, labels, k, codes, "a number") from None
@@ -177,7 +179,7 @@ def _cannot_be(
     name: str, kind: str, labels: list[Any], k: int, codes: NDArray[np.integer[Any]], needed: str
 ) -> DataError:
     return DataError(
-        f"column {name!r} cannot be {kind}: it holds {labels[k]!r:.60} in row {_first_row(codes, k)}, which is not "
+        f"column {name!r} cannot be {kind}: it holds {shown(labels[k])} in row {_first_row(codes, k)}, which is not "
         f"{needed}; correct the value or leave the column categorical"
     )
 
@@ -196,9 +198,7 @@ def encode_objects(name: str, values: Sequence[Any], kind: Kind | None = None) -
             try:
                 integers = np.array([0 if m else int(v) for v, m in zip(values, missing, strict=True)], np.int64)
             except OverflowError:
-                raise DataError(
-                    f"column {name!r} holds a whole number beyond 64 bits; pass it as text instead"
-                ) from None
+                raise DataError(f"column {name!r} holds a whole number beyond 64 bits; write it as text") from None
             return encode_integers(name, integers, missing, kind)
         if all(isinstance(v, int | float | np.integer | np.floating) and not isinstance(v, bool) for v in present):
             floats = np.array([math.nan if m else float(v) for v, m in zip(values, missing, strict=True)])

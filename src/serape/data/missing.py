@@ -12,9 +12,7 @@ from serape.data.reading.fields import holds_numbers
 from serape.data.reading.header import with_first_line_note
 from serape.errors import DataError, OptionError, abbreviate, first_few, suggestion
 from serape.types import Missing, MissingRules
-
-OTHERS = "*"
-"""In a dict of rules, stands for the columns that are not named."""
+from serape.wording import OTHERS, setting
 
 
 def treat_missing(columns: Columns, rules: MissingRules, notes: list[str], *, leave_out_empty: bool = False) -> Columns:
@@ -57,7 +55,9 @@ def _by_column(rules: MissingRules, names: list[str]) -> dict[str, Missing]:
         return dict.fromkeys(names, rules)
     for name in rules:
         if name != OTHERS and name not in names:
-            raise OptionError(f"missing names a column {name!r} that the data do not have.{suggestion(name, names)}")
+            raise OptionError(
+                f"{setting('missing')} names a column {name!r} that the data do not have.{suggestion(name, names)}"
+            )
     return {name: rules.get(name, rules.get(OTHERS, "error")) for name in names}
 
 
@@ -69,9 +69,10 @@ def _complete(gaps: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
 def _refusal(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]]) -> str:
     dropped = columns.rows - int(_complete(gaps).sum())
     return (
-        f"values are missing in {describe_gaps(gaps)}; pass missing='drop' to drop such rows ({dropped:,} of "
-        f"{columns.rows:,}), missing='pairwise' to keep them and let every test use the rows that are complete for "
-        f"its variables, or missing='level' to make 'missing' a level of its own (--missing on the command line)"
+        f"values are missing in {describe_gaps(gaps)}; pass {setting('missing', 'drop')} to drop such rows "
+        f"({dropped:,} of {columns.rows:,}), {setting('missing', 'pairwise')} to keep them and let every test use the "
+        f"rows that are complete for its variables, or {setting('missing', 'level')} to make 'missing' a level of its "
+        f"own"
     )
 
 
@@ -81,9 +82,9 @@ def _with_levels(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]], notes:
     ]
     if continuous:
         raise DataError(
-            f"missing='level' needs categorical columns, but values are missing in the continuous "
+            f"{setting('missing', 'level')} needs categorical columns, but values are missing in the continuous "
             f"{abbreviate(continuous)}; give such a column a rule of its own, as in "
-            f"missing={{{OTHERS!r}: 'level', {continuous[0]!r}: 'drop'}}"
+            f"{setting('missing', {OTHERS: 'level', continuous[0]: 'drop'})}"
         )
     notes.append(f"missing values are a level of their own in {describe_gaps(gaps)}")
     return columns.with_columns(
@@ -98,7 +99,7 @@ def _with_rows_dropped(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]], 
     if n_complete < 2:
         raise DataError(
             f"dropping rows with missing values leaves {n_complete} of {columns.rows:,}; values are missing in "
-            f"{where}; pass missing='pairwise' to keep them"
+            f"{where}; pass {setting('missing', 'pairwise')} to keep them"
         )
     notes.append(
         f"{columns.rows - n_complete:,} of {columns.rows:,} rows dropped because values are missing in {where}"

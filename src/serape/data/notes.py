@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from serape.data.dates import UNIT
 from serape.data.kinds import AS_ASKED
 from serape.errors import abbreviate
+from serape.wording import setting
 
 if TYPE_CHECKING:
     from serape.data.table import Table
@@ -57,7 +58,7 @@ def _kind_notes(table: Table) -> list[str]:
     if few and not table.identifiers.issuperset(table.continuous):
         notes.append(
             f"whole numbers of few distinct values, used as categories: {abbreviate(few)}; if their order matters, "
-            f"pass kinds={{{few[0]!r}: 'ordinal'}}"
+            f"pass {setting('kinds', {few[0]: 'ordinal'})}"
         )
     if table.identifiers:
         identifiers = [table.names[k] for k in sorted(table.identifiers)]
@@ -75,17 +76,17 @@ def not_categorical(table: Table, needed_by: str, continuous: list[str]) -> str:
     if first.kind == "identifier":
         return (
             f"{needed_by} cannot use {first.name!r}, an identifier ({first.reason}); to use it, pass "
-            f"{kind_in_use(first)} (--kind on the command line)"
+            f"{kind_in_use(first)}"
         )
     are, them = ("is", "it") if len(continuous) == 1 else ("are", "them")
     reason = first.reason if first.kind == "continuous" else f"{first.kind}, {first.reason}"
     return (
         f"{needed_by} needs categorical columns, but {abbreviate(continuous)} {are} continuous ({reason}); discretise "
-        f"{them}, ignore {them}, or, if the values are categories, pass kinds={{{first.name!r}: 'categorical'}} to "
-        f"Table (--ignore and --kind on the command line)"
+        f"{them}, leave {them} out with {setting('ignore', continuous[:5])}, or, if the values are categories, pass "
+        f"{setting('kinds', {first.name: 'categorical'})}"
     )
 
 
 def kind_in_use(identifier: Variable) -> str:
     """Return the setting with which an identifier takes part in searches."""
-    return f"kinds={{{identifier.name!r}: {'categorical' if identifier.levels else 'continuous'!r}}}"
+    return setting("kinds", {identifier.name: "categorical" if identifier.levels else "continuous"})

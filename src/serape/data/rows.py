@@ -11,8 +11,9 @@ from serape.data.columns import Columns
 from serape.data.encoding import Encoded
 from serape.data.labels import is_missing
 from serape.data.weights import checked_weights, one_per_row
-from serape.errors import DataError, OptionError, abbreviate, suggestion
+from serape.errors import DataError, OptionError, abbreviate, shown, suggestion
 from serape.settings import DataSettings
+from serape.wording import setting
 
 MAX_BYTES = 1 << 28
 """Up to this size, rows are repeated by their frequencies; larger tables keep the frequencies."""
@@ -82,16 +83,16 @@ def _from(given: Any) -> str:
     return f" in {given!r}" if isinstance(given, str) else ""
 
 
-def _given(columns: Columns, given: Any, setting: str) -> Any:
+def _given(columns: Columns, given: Any, name: str) -> Any:
     """Return the values of a setting about rows: those of the column that it names, or as given."""
     if not isinstance(given, str):
         return given
     if given not in columns.names:
-        raise OptionError(f"there is no column {given!r} for {setting}.{suggestion(given, columns.names)}")
+        raise OptionError(f"there is no column {given!r} for {setting(name)}.{suggestion(given, columns.names)}")
     column = columns.unpacked().encoded[columns.names.index(given)]
     if column.missing is not None:
         row = int(np.argmax(column.missing))
-        raise DataError(f"column {given!r}, which holds the {setting}, has no value in row {row}; give it one")
+        raise DataError(f"column {given!r}, named by {setting(name)}, has no value in row {row}; give it one")
     if column.values is not None and not column.levels:
         return column.values
     indices = column.codes if column.values is None else column.values.astype(np.int64)
@@ -111,7 +112,7 @@ def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
         try:
             number.setdefault(label, len(number))
         except TypeError:
-            raise DataError(f"the group of row {row} is {label!r:.60}; a label is a number or text") from None
+            raise DataError(f"the group of row {row} is {shown(label)}; a label is a number or text") from None
     if len(number) < 2:
         raise DataError("all rows are in one group; groups need at least two labels")
     return np.array([number[label] for label in labels.tolist()], np.int64)

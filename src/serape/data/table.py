@@ -28,6 +28,7 @@ from serape.data.weights import Weights
 from serape.errors import DataError, OptionError, n_shown, suggestion
 from serape.settings import DataSettings, refuse_encoding_again
 from serape.types import MissingRules, WeightKind
+from serape.wording import setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +124,8 @@ class Table:
             for name in map(str, kinds):
                 if name not in known:
                     raise OptionError(
-                        f"kinds names a column {name!r} that the data do not have.{suggestion(name, known)}"
+                        f"{setting('kinds')} names a column {name!r} that the data do not "
+                        f"have.{suggestion(name, known)}"
                     )
         notes: list[str] = list(columns.notes)
         columns = with_row_settings(columns.without_false_identifiers(), settings, notes)
@@ -160,7 +162,7 @@ class Table:
     def packed(self) -> _core.PackedTable:
         """The packed columns; an error if values are missing, or if rows have weights, which they do not hold."""
         if self.weights is not None:
-            raise DataError(f"{self.weights.kind} weights cannot be used here; make a table without sample_weight")
+            raise DataError(f"{self.weights.kind} weights cannot be used here; leave out {setting('sample_weight')}")
         return self.codes_alone
 
     @property
@@ -174,9 +176,9 @@ class Table:
         if self.missing:
             gaps = {self.names[k]: mask for k, mask in self.missing.items()}
             raise DataError(
-                f"values are missing in {describe_gaps(gaps)}; with missing='pairwise' only tests can be done, each on "
-                f"the rows that are complete for its variables; for anything else pass missing='drop' or "
-                f"missing='level' to Table"
+                f"values are missing in {describe_gaps(gaps)}; with {setting('missing', 'pairwise')} only tests can be "
+                f"done, each on the rows that are complete for its variables; for anything else pass "
+                f"{setting('missing', 'drop')} or {setting('missing', 'level')}"
             )
 
     @property
@@ -336,11 +338,9 @@ class Table:
     def position(self, variable: object) -> int:
         """Return the position of a variable, given by name or position."""
         if isinstance(variable, str) and variable not in self._position:
-            for setting in ("sample_weight", "groups"):
-                if variable == self._made.get(setting):
-                    raise OptionError(
-                        f"the column {variable!r} holds the {setting}, so it is no variable; name another"
-                    )
+            for name, what in (("sample_weight", "weights"), ("groups", "groups")):
+                if variable == self._made.get(name):
+                    raise OptionError(f"the column {variable!r} holds the {what}, so it is no variable; name another")
             if variable in self._made.get("ignore", ()):
                 raise OptionError(f"the column {variable!r} is ignored, as asked; remove it from the ignored columns")
         try:

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.errors import DataError, InputTypeError, OptionError
+from serape.errors import DataError, InputTypeError, OptionError, shown
 from serape.types import WeightKind
+from serape.wording import setting
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,12 @@ def checked_weights(given: Any, rows: int, kind: WeightKind) -> Weights:
     """Return the weights that a caller gives, one for every row, zeros included; refuse what is not a weight."""
     values = one_per_row(given, rows, "sample_weight", "weight")
     if values.dtype.kind == "b":
-        raise DataError("sample_weight holds truth values; weights are numbers, 0 for a row to leave out")
+        raise DataError(f"{setting('sample_weight')} holds truth values; weights are numbers, 0 for a row to leave out")
     if values.dtype.kind not in "iuf":
         for row, value in enumerate(values.tolist()):
             if isinstance(value, bool) or not isinstance(value, int | float | np.number):
                 raise DataError(
-                    f"the weight of row {row} is {value!r:.60}, which is not a number; weights are finite numbers, "
+                    f"the weight of row {row} is {shown(value)}, which is not a number; weights are finite numbers, "
                     f"0 or more"
                 )
     numbers = values.astype(np.float64)
@@ -76,13 +77,12 @@ def checked_weights(given: Any, rows: int, kind: WeightKind) -> Weights:
         _refuse(
             numbers != np.floor(numbers),
             numbers,
-            "a frequency is a whole number; for other weights pass weight_kind='survey' (--weight-kind survey on the "
-            "command line)",
+            f"a frequency is a whole number; for other weights pass {setting('weight_kind', 'survey')}",
         )
         if numbers.sum() > _core.MAX_ROWS:
             raise DataError(
                 f"the frequencies add up to {numbers.sum():,.0f} rows, more than the {_core.MAX_ROWS:,} that can be "
-                f"used; divide them by a number, or pass weight_kind='survey'"
+                f"used; divide them by a number, or pass {setting('weight_kind', 'survey')}"
             )
     return Weights(numbers, kind)
 
@@ -93,13 +93,13 @@ def _refuse(wrong: NDArray[np.bool_], numbers: NDArray[np.float64], why: str) ->
         raise DataError(f"the weight of row {row} is {numbers[row]:g}; {why}")
 
 
-def one_per_row(given: Any, rows: int, setting: str, what: str) -> NDArray[Any]:
+def one_per_row(given: Any, rows: int, name: str, what: str) -> NDArray[Any]:
     """Return what a caller gives for every row as an array of one dimension."""
     values: NDArray[Any] = np.asarray(given)
     if values.ndim == 0:
-        raise InputTypeError(f"{setting} must be the name of a column or one {what} per row, not {given!r:.60}")
+        raise InputTypeError(f"{name} must be the name of a column or one {what} per row, not {shown(given)}")
     if values.ndim > 1:
-        raise DataError(f"{setting} is an array of {values.ndim} dimensions; give one {what} per row, in one dimension")
+        raise DataError(f"{name} is an array of {values.ndim} dimensions; give one {what} per row, in one dimension")
     if len(values) != rows:
-        raise OptionError(f"{setting} has {len(values):,} values, but the data have {rows:,} rows; give one for each")
+        raise OptionError(f"{name} has {len(values):,} values, but the data have {rows:,} rows; give one for each")
     return values

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import networkx as nx
 
-from serape.errors import DataError
+from serape.errors import DataError, shown
 
 
 def bnlearn_text(dag: nx.DiGraph[str]) -> str:
     """Return a DAG as bnlearn's model string, such as `[A][B|A][C|A:B]`."""
     for name in dag:
         if found := [sign for sign in "[]|:" if sign in name]:
-            raise DataError(f"{name!r:.60} has {found[0]!r}, which has a meaning in bnlearn's model string; rename it")
+            raise DataError(f"{shown(name)} has {found[0]!r}, which has a meaning in bnlearn's model string; rename it")
     parts = []
     for name in nx.lexicographical_topological_sort(dag, key=list(dag).index):
         parents = ":".join(x for x in dag if dag.has_edge(x, name))

@@ -8,7 +8,7 @@ from typing import Any
 
 import networkx as nx
 
-from serape.errors import DataError
+from serape.errors import DataError, shown
 
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -22,7 +22,7 @@ def graphml_text(graph: nx.Graph[str]) -> str:
     made: nx.Graph[str] = nx.DiGraph() if graph.is_directed() else nx.Graph()
     for name, attributes in graph.nodes(data=True):
         if found := _NOT_IN_XML.search(name):
-            raise DataError(f"{name!r:.60} has the character {found[0]!r}, which XML cannot hold; rename it")
+            raise DataError(f"{shown(name)} has the character {found[0]!r}, which XML cannot hold; rename it")
         made.add_node(name, **_plain(attributes))
     for a, b, attributes in graph.edges(data=True):
         extra = {"directed": not graph.has_edge(b, a)} if graph.is_directed() else {}

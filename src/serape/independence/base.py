@@ -38,6 +38,7 @@ from serape.independence.outcomes import (
 from serape.independence.screens import NO_VARIABLES, CandidateGroups, ScreenResult, as_screen_result
 from serape.independence.subset_query import SubsetQuery, n_subsets
 from serape.independence.subsets import Association, SubsetResult, as_subset_result, weaker
+from serape.wording import algorithm_option
 
 
 class IndependenceTest(ABC):
@@ -119,8 +120,9 @@ class IndependenceTest(ABC):
         del dof
         if not self.likelihood_ratio or rows is None:
             raise OptionError(
-                f"test {self.name!r} does not estimate mutual information; use rank='significance', or a test that "
-                f"does, such as 'g2' or 'partial-correlation'"
+                f"test {self.name!r} does not estimate mutual information; use "
+                f"{algorithm_option('rank', 'significance')}, or a test that does, such as 'g2' or "
+                f"'partial-correlation'"
             )
         return np.asarray(statistic / (2.0 * np.asarray(rows)))
 

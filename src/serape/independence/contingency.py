@@ -28,6 +28,7 @@ from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery, for_core
 from serape.independence.subsets import SubsetResult, native_result
 from serape.types import DofRule, ReliabilityRule
+from serape.wording import setting
 
 _OTHER: dict[str, Literal["g2", "x2"]] = {"g2": "x2", "x2": "g2"}
 
@@ -35,9 +36,9 @@ _OTHER: dict[str, Literal["g2", "x2"]] = {"g2": "x2", "x2": "g2"}
 def check_rules(dof: str, reliability: str | None) -> None:
     """Refuse unknown rules."""
     if dof not in ("auto", "full", "adjusted"):
-        raise OptionError(f"dof={dof!r} is not known; use 'auto', 'full' or 'adjusted'")
+        raise OptionError(f"{setting('dof', dof)} is not known; use 'auto', 'full' or 'adjusted'")
     if reliability not in ("dof", "cells", None):
-        raise OptionError(f"reliability={reliability!r} is not known; use 'dof', 'cells' or None")
+        raise OptionError(f"{setting('reliability', reliability)} is not known; use 'dof', 'cells' or None")
 
 
 class ContingencyTest(IndependenceTest):

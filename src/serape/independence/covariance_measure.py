@@ -27,12 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, MissingLibraryError, OptionError, is_integer
+from serape.errors import DataError, InputTypeError, MissingLibraryError, OptionError, is_integer, shown
 from serape.independence.base import IndependenceTest
 from serape.independence.memo import BoundedMemo
 from serape.independence.mixed import check_complete
 from serape.independence.outcomes import Floats, Outcome
 from serape.independence.spline_ridge import Predict, SplineRidge
+from serape.wording import setting
 
 MAX_VALUES = 1 << 24
 """The most numbers that are kept, in residuals and in columns each (128 MiB)."""
@@ -66,7 +67,7 @@ class CovarianceMeasure(IndependenceTest):
             raise OptionError(f"tails must be a positive number of standard deviations, or None, not {tails!r}")
         self.table = Table.of(data)
         if self.table.weights is not None:
-            raise DataError(f"test {self.name!r} takes no weights; make the table without sample_weight")
+            raise DataError(f"test {self.name!r} takes no weights; leave out {setting('sample_weight')}")
         self.variables = self.table.names
         self.rows: int = self.table.rows
         self.regressor = None if regressor is None else _seeded(regressor, int(random_state))
@@ -219,9 +220,9 @@ def _seeded(regressor: Any, seed: int) -> Any:
             "a regressor of your own needs scikit-learn, 1.6 or newer; install it with: pip install 'serape[sklearn]'"
         ) from None
     if isinstance(regressor, type) or not all(hasattr(regressor, name) for name in ("fit", "predict", "get_params")):
-        raise InputTypeError(f"regressor must be a scikit-learn regressor, for example Ridge(), not {regressor!r:.60}")
+        raise InputTypeError(f"regressor must be a scikit-learn regressor, for example Ridge(), not {shown(regressor)}")
     if is_classifier(regressor):
-        raise InputTypeError(f"regressor must be a regressor, but {regressor!r:.60} is a classifier")
+        raise InputTypeError(f"regressor must be a regressor, but {shown(regressor)} is a classifier")
     unset = [name for name, value in regressor.get_params().items() if name.endswith("random_state") and value is None]
     return clone(regressor).set_params(**dict.fromkeys(unset, seed))
 

@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError
+from serape.errors import DataError, InputTypeError, shown
 from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import Outcome
+from serape.wording import setting
 
 TestFunction = Callable[[NDArray[Any], NDArray[Any], tuple[NDArray[Any], ...]], Any]
 """`function(x, y, z)`: returns p, or (statistic, dof, log p)."""
@@ -64,10 +65,10 @@ class FunctionTest(IndependenceTest):
 
     def __init__(self, data: Any, function: TestFunction, name: str | None = None) -> None:
         if not callable(function):
-            raise InputTypeError(f"FunctionTest needs a function (x, y, z) -> p, not {function!r:.60}")
+            raise InputTypeError(f"FunctionTest needs a function (x, y, z) -> p, not {shown(function)}")
         self.table = Table(data)
         if self.table.weights is not None:
-            raise DataError("a function takes no weights; make the table without sample_weight")
+            raise DataError(f"a function takes no weights; leave out {setting('sample_weight')}")
         self.variables = self.table.names
         self.rows = self.table.rows
         self.function = function

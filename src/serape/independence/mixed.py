@@ -50,6 +50,7 @@ from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects, likelihood_bits
 from serape.independence.outcomes import NO_OUTCOME, Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
+from serape.wording import setting
 
 MAX_BYTES = 1 << 26
 """The most memory for what is kept between questions."""
@@ -167,6 +168,6 @@ def check_complete(table: Table, needed_by: str, variables: Container[int]) -> N
     refused = [table.names[k] for k in table.continuous if k in variables and not np.isfinite(table.numbers(k)).all()]
     if refused:
         raise DataError(
-            f"{needed_by} needs complete columns, but values are missing in {abbreviate(refused)}; pass missing='drop' "
-            f"or missing='pairwise' (--missing on the command line)"
+            f"{needed_by} needs complete columns, but values are missing in {abbreviate(refused)}; pass "
+            f"{setting('missing', 'drop')} or {setting('missing', 'pairwise')}"
         )

@@ -52,6 +52,7 @@ from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult, native_result
+from serape.wording import setting
 
 
 class CorrelationTest(IndependenceTest):
@@ -109,15 +110,16 @@ class CorrelationTest(IndependenceTest):
             why = self.table.variables[refused[0]].reason
             raise DataError(
                 f"test {self.name!r} needs continuous columns, but {abbreviate(refused)} {are} categorical ({why}); "
-                f"use test='mixed', pass ignore=[{refused[0]!r}], or, if its values are numbers, pass "
-                f"kinds={{{refused[0]!r}: 'continuous'}} (--test, --ignore and --kind on the command line)"
+                f"use {setting('test', 'mixed')}, pass {setting('ignore', [refused[0]])}, or, if its values are "
+                f"numbers, "
+                f"pass {setting('kinds', {refused[0]: 'continuous'})}"
             )
         refused = [names[k] for k in sorted(self._gaps) if k in variables]
         if refused:
             raise DataError(
                 f"test {self.name!r} needs a number in every row, but values are missing in {abbreviate(refused)}; "
-                f"pass missing='drop' or missing='pairwise', or leave out the column with ignore=[{refused[0]!r}] "
-                f"(--missing and --ignore on the command line)"
+                f"pass {setting('missing', 'drop')} or {setting('missing', 'pairwise')}, or leave out the column with "
+                f"{setting('ignore', [refused[0]])}"
             )
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:

@@ -45,6 +45,7 @@ from serape.independence.effects import CORRELATION, Effects, in_bits
 from serape.independence.g2 import G2
 from serape.independence.outcomes import Candidates, Floats, Outcome, Rows
 from serape.independence.trend import strata
+from serape.wording import setting
 
 PermutationStatistic = Literal["g2", "correlation"]
 
@@ -110,8 +111,8 @@ class Permutation(IndependenceTest):
             are, why = "is" if len(refused) == 1 else "are", self.table.variables[refused[0]].reason
             raise DataError(
                 f"test {self.name!r} needs continuous columns, but {abbreviate(refused)} {are} categorical ({why}); "
-                f"pass ignore=[{refused[0]!r}], or, if its values are quantities, "
-                f"kinds={{{refused[0]!r}: 'continuous'}} (--ignore and --kind on the command line)"
+                f"pass {setting('ignore', [refused[0]])}, or, if its values are quantities, "
+                f"{setting('kinds', {refused[0]: 'continuous'})}"
             )
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+import numpy as np
+
 from serape.data.table import Table
 from serape.data.variables import position_of
 from serape.errors import OptionError, abbreviate
@@ -30,17 +32,19 @@ from serape.independence.x2_moments import X2Moments
 from serape.names import match, unknown
 from serape.settings import FIELDS, DataSettings, Settings
 from serape.types import DofRule, ReliabilityRule
+from serape.wording import setting
 
 Kinds = Literal["categorical", "any"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Settings of tests in contingency tables."""
+    """Settings of tests: of those in contingency tables, and the seed of those that draw random numbers."""
 
     dof: DofRule = "auto"
     reliability: ReliabilityRule = "dof"
     minimum: float = 5.0
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class TestEntry:
     """Makes it on a table whose rows have weights, if it can take them."""
     uses_groups: bool = False
     """Whether it takes account of groups of rows."""
+    uses_seed: bool = False
+    """Whether it draws random numbers."""
 
 
 def _correlation(made: type[CorrelationTest], default_for: Kinds | None = None) -> TestEntry:
@@ -86,13 +92,18 @@ _ALL = (
     TestEntry("mixed", lambda t, _: ConditionalGaussian(t)),
     TestEntry("regression", lambda t, _: RegressionTest(t)),
     TestEntry("trend", lambda t, _: Trend(t)),
-    TestEntry("g2-permutation", lambda t, _: Permutation(t, "g2"), uses_groups=True),
-    TestEntry("g2-semiparametric", lambda t, _: SemiParametric(t), uses_groups=True),
+    TestEntry("g2-permutation", lambda t, r: Permutation(t, "g2", seed=r.seed), uses_groups=True, uses_seed=True),
+    TestEntry("g2-semiparametric", lambda t, r: SemiParametric(t, seed=r.seed), uses_groups=True, uses_seed=True),
     TestEntry("x2-moments", lambda t, _: X2Moments(t)),
     TestEntry("g2-shrinkage", lambda t, r: ShrunkenG2(t, r.dof, r.reliability, r.minimum), has_rules=True),
-    TestEntry("correlation-permutation", lambda t, _: Permutation(t, "correlation"), uses_groups=True),
-    TestEntry("gcm", lambda t, _: GCM(t)),
-    TestEntry("pcm", lambda t, _: PCM(t)),
+    TestEntry(
+        "correlation-permutation",
+        lambda t, r: Permutation(t, "correlation", seed=r.seed),
+        uses_groups=True,
+        uses_seed=True,
+    ),
+    TestEntry("gcm", lambda t, r: GCM(t, random_state=r.seed), uses_seed=True),
+    TestEntry("pcm", lambda t, r: PCM(t, random_state=r.seed), uses_seed=True),
 )
 TESTS = {entry.name: entry for entry in _ALL}
 _FEW_ROWS = "x2-moments"
@@ -108,6 +119,17 @@ def find_test(name: object) -> str:
     return found
 
 
+def seed_of(test: object, random_state: int | np.random.Generator | None) -> int:
+    """Return the seed of a test of this name: the caller's, or one drawn by the caller's generator; 0 if there is none.
+
+    Nothing is drawn for a test without random numbers.
+    """
+    entry = TESTS.get(find_test(test))
+    if random_state is None or entry is None or not entry.uses_seed:
+        return 0
+    return int(random_state.integers(1 << 32) if isinstance(random_state, np.random.Generator) else random_state)
+
+
 def make_test(
     data: Any,
     test: str = "auto",
@@ -116,10 +138,11 @@ def make_test(
     minimum: float = 5.0,
     settings: DataSettings | None = None,
     few_rows: bool = False,
+    seed: int = 0,
 ) -> IndependenceTest:
     """Return the independence test of a name on data; a test passed as data is returned unchanged.
 
-    If `few_rows`, "auto" may be a test for few rows.
+    If `few_rows`, "auto" may be a test for few rows. `seed` is that of tests that draw random numbers.
     """
     check_rules(dof, reliability)
     name = find_test(test)
@@ -131,7 +154,7 @@ def make_test(
         name, reason = chosen_test(table)
         if few_rows and name == _DEFAULTS["categorical"] and small_table(table):
             name, reason = _FEW_ROWS, f"{len(table.names)} columns have {table.rows} rows"
-    rules = Rules(dof, reliability, minimum)
+    rules = Rules(dof, reliability, minimum, seed)
     make = partial(_named, name=name, rules=rules)
     found = Pairwise(table, make) if table.missing else make(table)
     if reason:
@@ -180,7 +203,7 @@ def refuse_beside_test(test: IndependenceTest, settings: Settings) -> None:
     given |= {name: getattr(settings.data, name) for name in settings.data.given()}
     for name, value in given.items():
         raise OptionError(
-            f"the data are an independence test already ({test.name!r}), so {name}={value!r:.60} has no effect; "
+            f"the data are an independence test already ({test.name!r}), so {setting(name, value)} has no effect; "
             f"leave it out, or pass the table"
         )
 
@@ -215,6 +238,7 @@ __all__ = [
     "position",
     "refuse_beside_test",
     "searched",
+    "seed_of",
     "small_table",
     "table_of",
 ]

@@ -31,6 +31,7 @@ from serape.independence.base import IndependenceTest
 from serape.independence.effects import CORRELATION, Effects, correlation_bits
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
+from serape.wording import setting
 
 _BLOCK = 1 << 20  # scores in one block of a screen
 
@@ -57,7 +58,7 @@ class Trend(IndependenceTest):
         if refused:
             raise DataError(
                 f"test {self.name!r} needs ordered levels, but missing values are a level of {abbreviate(refused)} and "
-                f"have no rank; pass missing='drop' or test='g2' (--missing and --test on the command line)"
+                f"have no rank; pass {setting('missing', 'drop')} or {setting('test', 'g2')}"
             )
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:

@@ -19,9 +19,10 @@ from __future__ import annotations
 from itertools import count
 from typing import Literal
 
-from serape.errors import OptionError, is_integer
+from serape.errors import OptionError, is_integer, shown
 from serape.local.shrink import shrink
 from serape.search import Members, Search, as_positions
+from serape.wording import algorithm_option, literal
 
 
 def fbed(search: Search, target: int, k: int | Literal["inf"] | None = 1) -> Members:
@@ -50,5 +51,8 @@ def _runs(k: int | Literal["inf"] | None) -> range | count[int]:
     if k is None or k == "inf":
         return count()
     if not is_integer(k) or k < 0:
-        raise OptionError(f"k must be a whole number, 0 or more, or None to repeat until nothing enters, not {k!r:.60}")
+        raise OptionError(
+            f"{algorithm_option('k')} must be a whole number, 0 or more, or {literal(None)} to repeat until nothing "
+            f"enters, not {shown(k)}"
+        )
     return range(k + 1)

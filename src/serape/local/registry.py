@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from serape.errors import InputTypeError, OptionError
+from serape.errors import InputTypeError, OptionError, shown
 from serape.local.dos import dos, dos_pc
 from serape.local.fast_iamb import fast_iamb
 from serape.local.fbed import fbed
@@ -153,7 +153,7 @@ def find_algorithm(algorithm: object, finds: Finds) -> Algorithm | None:
     if callable(algorithm):
         return own_algorithm(algorithm, finds)
     if not isinstance(algorithm, str):
-        raise InputTypeError(f"algorithm must be a name or a callable, not {algorithm!r:.60}")
+        raise InputTypeError(f"algorithm must be a name or a callable, not {shown(algorithm)}")
     name = match(algorithm, ALGORITHMS)
     if name is None:
         return None

@@ -26,8 +26,9 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from serape.errors import DataError, OptionError
-from serape.files import atomic_write
+from serape.checks import is_one_of
+from serape.errors import DataError, OptionError, shown
+from serape.files import as_path, atomic_write
 from serape.networks.bif_names import BifNames, restored
 from serape.networks.bif_names import portable as portable_names
 from serape.networks.bif_reader import Missing, Reader
@@ -63,9 +64,9 @@ def read_bif(path: str | os.PathLike[str], *, missing: Missing = "error") -> Net
     >>> serape.read_bif("asia.bif").variables[:3]
     ('asia', 'tub', 'smoke')
     """
-    if missing not in ("error", "uniform"):
-        raise OptionError(f"missing={missing!r} is not known; use 'error' or 'uniform'")
-    path = Path(path)
+    if not is_one_of(missing, ("error", "uniform")):
+        raise OptionError(f"missing={shown(missing)} is not known; use 'error' or 'uniform'")
+    path = as_path(path)
     text = text_of(path)
     network = Reader(path, text).network(missing)
     try:

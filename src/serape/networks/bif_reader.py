@@ -29,6 +29,7 @@ from serape.networks.network import (
     first_wrong_row,
     parents_first,
 )
+from serape.wording import either
 
 Missing = Literal["error", "uniform"]
 
@@ -46,6 +47,7 @@ _MAX = re.compile(r'\s*+"?function\s*+=?\s*+max"?\s*+', re.IGNORECASE)
 _LABEL = re.compile(r'([^{}();|"]*+)\)')
 _NUMBERS = re.compile(r"[0-9eE.+\-,\s]*+")
 _NUMBER = re.compile(r"[^\s,;{}()|\"]++")
+_OR_UNIFORM = ", or pass missing='uniform' to make its levels equally likely"
 
 
 class Reader(Tokens):
@@ -69,8 +71,7 @@ class Reader(Tokens):
             if name not in self.cpts:
                 if missing == "error":
                     self.fail(
-                        f"variable {name!r:.60} has no probability block; add one, or pass missing='uniform' to make "
-                        f"its levels equally likely",
+                        f"variable {name!r:.60} has no probability block; add one{either(_OR_UNIFORM, '')}",
                         self.declared[name],
                     )
                 self.cpts[name] = np.full((1, len(levels)), 1 / len(levels))

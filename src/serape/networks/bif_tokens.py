@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from serape import _core
 from serape.errors import DataError
+from serape.files import no_file
 from serape.networks.network import is_name
 
 MAX_BYTES = 256 << 20
@@ -39,7 +40,7 @@ def text_of(path: Path) -> str:
                     )
         text = b"".join(pieces).decode("utf-8-sig")
     except FileNotFoundError:
-        raise DataError(f"there is no file {path}") from None
+        raise no_file(path) from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:

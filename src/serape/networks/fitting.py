@@ -12,6 +12,7 @@ import numpy as np
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, OptionError, abbreviate
 from serape.networks.network import Network, Probabilities, describe_cycle, find_cycle, is_name, parents_first
+from serape.wording import setting
 
 MAX_CELLS = 50_000_000
 """The largest number of probabilities of one variable."""
@@ -38,7 +39,7 @@ def fit(table: Table, parents: Mapping[str, Sequence[str]], equivalent_sample_si
         names = [table.names[k] for k in table.continuous]
         raise DataError(
             f"a network needs categorical columns, but {abbreviate(names)} {'is' if len(names) == 1 else 'are'} "
-            f"continuous; ignore such columns with Table(…, ignore=…), or discretise them"
+            f"continuous; leave them out with {setting('ignore', names[:5])}, or discretise them"
         )
     table.check_complete()
     above = _positions(table, parents)
@@ -49,9 +50,9 @@ def fit(table: Table, parents: Mapping[str, Sequence[str]], equivalent_sample_si
 
 def _checked_size(size: Any) -> float:
     if isinstance(size, bool) or not isinstance(size, int | float | np.integer | np.floating):
-        raise OptionError(f"equivalent_sample_size={size!r} is not a number; give a number, 0 or more")
+        raise OptionError(f"{setting('equivalent_sample_size', size)} is not a number; give a number, 0 or more")
     if not 0 <= size < math.inf:
-        raise OptionError(f"equivalent_sample_size={size!r} must be finite, and 0 or more")
+        raise OptionError(f"{setting('equivalent_sample_size', size)} must be finite, and 0 or more")
     return float(size)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from serape.errors import OptionError, suggestion
+from serape.errors import OptionError, shown, suggestion
 from serape.networks.network import Network
 from serape.records import Records
+from serape.wording import either
 
 FORMAT = "serape-network-1"
 _FOLDER = files("serape.networks") / "bundled"
@@ -52,8 +53,8 @@ def load_network(name: str) -> Network:
     key = name.lower() if isinstance(name, str) else ""
     if key not in index:
         raise OptionError(
-            f"no network {name!r} comes with serape.{suggestion(key, index)} There are {', '.join(index)}; "
-            f"for a file use read_bif."
+            f"no network {shown(name)} comes with serape.{suggestion(key, index)} There are {', '.join(index)}; "
+            f"{either('for a file use serape.read_bif', 'the name of a file ends in .bif or .bif.gz')}."
         )
     return unpack(lzma.decompress((_FOLDER / f"{key}.json.xz").read_bytes()))
 

@@ -15,6 +15,7 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate, is_integer, suggestion
 from serape.networks.sampling import sample
+from serape.wording import setting
 
 TOLERANCE = 1e-4
 """How far the sum of a row's probabilities may be from 1."""
@@ -332,5 +333,5 @@ def describe_cycle(names: Sequence[str], max_names: int = 5) -> str:
 
 def _checked_seed(seed: Any) -> int | None:
     if seed is not None and (not is_integer(seed) or seed < 0):
-        raise OptionError(f"seed={seed!r} is not a whole number, 0 or more")
+        raise OptionError(f"{setting('seed', seed)} is not a whole number, 0 or more")
     return None if seed is None else int(seed)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from serape.errors import OptionError
 from serape.networks.marginals import ancestry, marginal
 from serape.networks.network import Network, normalised
+from serape.wording import either
 
 _MAX_SOURCES = 64  # candidates for V
 _VARIES = 0.99
@@ -74,7 +75,8 @@ def _targets(network: Network) -> dict[str, NDArray[np.float64]]:
     targets = targets or {name: p for name, p in roots.items() if (p > _RARE).sum() > 1}
     if not targets:
         raise OptionError(
-            "the copies cannot be joined, because no variable without parents has two levels that occur; pass links=0"
+            "the copies cannot be joined, because no variable without parents has two levels that occur; "
+            f"{either('pass links=0', 'leave out --copies')}"
         )
     return targets
 

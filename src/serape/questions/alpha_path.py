@@ -11,7 +11,7 @@ import numpy as np
 
 from serape._keywords import Keywords
 from serape.checks import check_alpha
-from serape.errors import InputTypeError, OptionError
+from serape.errors import InputTypeError, OptionError, shown
 from serape.independence import table_of
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
@@ -21,6 +21,7 @@ from serape.results.alpha_path import AlphaPath
 from serape.results.result import Result
 from serape.settings import Settings, question, refuse
 from serape.types import Finds, LocalAlgorithm
+from serape.wording import either, setting
 
 ALPHAS: tuple[float, ...] = tuple(float(f"{alpha:.3g}") for alpha in np.geomspace(1e-10, 0.2, 25))
 """The default significance levels."""
@@ -93,7 +94,10 @@ def alpha_path(
     done = sorted(found)
     table = table_of(query.source)
     stopped = sum(not result.complete for result in found.values())
-    spent = f"the budget (max_seconds, max_tests) ended the search at {stopped:,} of {len(done):,} levels"
+    spent = (
+        f"the budget ({setting('max_seconds')}, {setting('max_tests')}) ended the search at {stopped:,} of "
+        f"{len(done):,} levels"
+    )
     return AlphaPath(
         target=query.source.variables[at],
         finds=finds,
@@ -111,10 +115,10 @@ def alpha_path(
 
 def _checked(alphas: Iterable[float]) -> tuple[float, ...]:
     if isinstance(alphas, str) or not isinstance(alphas, Iterable):
-        raise InputTypeError(f"alphas must be a list of numbers between 0 and 1, not {alphas!r:.60}")
+        raise InputTypeError(f"alphas must be a list of numbers between 0 and 1, not {shown(alphas)}")
     levels = list(alphas)
     if not levels:
         raise OptionError("alphas is empty; pass at least one significance level")
     for alpha in levels:
-        check_alpha(alpha, "every alpha")
+        check_alpha(alpha, either("every alpha", "--alpha"))
     return tuple(sorted({float(alpha) for alpha in levels}))

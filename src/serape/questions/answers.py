@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from serape.errors import InputTypeError, OptionError, is_integer
+from serape.errors import InputTypeError, OptionError, is_integer, shown
 from serape.independence import position
 from serape.local.answer import Answer
 
@@ -47,7 +47,7 @@ def checked_answer(query: Query, answer: Any, target: int) -> Answer:
     if not isinstance(answer, Collection) or isinstance(answer, str):
         raise InputTypeError(
             f"algorithm {query.algorithm.name!r} must return the variables it found or a serape.Answer, "
-            f"not {answer!r:.60}"
+            f"not {shown(answer)}"
         )
     found = with_known(positions(answer))
     return Answer(blanket=found) if query.finds == "blanket" else Answer(parents_children=found)

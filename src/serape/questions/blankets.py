@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from serape._keywords import Keywords
-from serape.errors import InputTypeError
+from serape.errors import InputTypeError, shown
 from serape.independence import table_of
 from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
@@ -67,7 +67,7 @@ def blankets(
     else:
         if isinstance(targets, str) or not isinstance(targets, Iterable):
             raise InputTypeError(
-                f"targets must be a list of variables, not {targets!r:.60}; for one target use markov_blanket"
+                f"targets must be a list of variables, not {shown(targets)}; for one target use markov_blanket"
             )
         positions = list(dict.fromkeys(query.position(t) for t in targets))
     return ask_of_many(query.constrained(asked.search, positions), positions, asked.run)

@@ -23,6 +23,7 @@ from serape.structure.graphs import PartlyDirected
 from serape.structure.registry import NetworkAlgorithm
 from serape.structure.scores import PermutedScore, Score, make_score
 from serape.structure.tabu import Stopped
+from serape.wording import algorithm_option, setting
 
 
 def scored_result(
@@ -152,7 +153,7 @@ def check_network_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any
             continue
         smallest = 0 if name == "patience" else 1
         if not (is_integer(value) and value >= smallest):
-            raise OptionError(f"{name} must be a whole number, {smallest} or more, not {value!r}")
+            raise OptionError(f"{algorithm_option(name)} must be a whole number, {smallest} or more, not {value!r}")
 
 
 def score_of(data: Any, score: str | Score, equivalent_sample_size: float) -> Score:
@@ -162,7 +163,8 @@ def score_of(data: Any, score: str | Score, equivalent_sample_size: float) -> Sc
             data.check_categorical(f"score {score!r}", data.searched)
         except DataError as error:
             raise DataError(
-                f"{error}; or use algorithm='hiton-pc' or 'pc-stable', which use tests and take columns of any kind"
+                f"{error}; or use {setting('algorithm', 'hiton-pc')} or 'pc-stable', which use tests and take columns "
+                f"of any kind"
             ) from None
     made = make_score(data, score, equivalent_sample_size)
     if isinstance(score, Score) and data is not score:
@@ -180,7 +182,9 @@ def check_score(
 ) -> None:
     """Refuse scores and knowledge that an algorithm cannot use."""
     if score.name == "loglik":
-        raise OptionError("the likelihood alone rises with every arc; use score='bdeu', 'bic', 'aic' or 'k2'")
+        raise OptionError(
+            f"the likelihood alone rises with every arc; use {setting('score', 'bdeu')}, 'bic', 'aic' or 'k2'"
+        )
     if knowledge is None and not algorithm.finds_class:
         return
     bound = (knowledge or Knowledge()).bind(score.variables)
@@ -188,16 +192,21 @@ def check_score(
         for y, name in enumerate(score.variables):
             needed = sum(bound.requires(x, y) for x in bound.required_neighbours(y))
             if needed > max_parents:
-                raise OptionError(f"max_parents={max_parents}, but knowledge requires {needed} parents of {name!r}")
+                raise OptionError(
+                    f"{algorithm_option('max_parents', max_parents)}, but knowledge requires {needed} parents of "
+                    f"{name!r}"
+                )
     if not algorithm.finds_class:
         return
     if not score.equivalent:
         raise OptionError(
             f"{algorithm.name} needs a score that is equal for equivalent graphs, and {score.name.upper()} is not; "
-            f"use score='bdeu' or 'bic'"
+            f"use {setting('score', 'bdeu')} or 'bic'"
         )
     if bound.has_orientations:
         raise OptionError(
             f"{algorithm.name} searches classes of graphs, so of the knowledge it can use forbidden pairs only; for "
-            "required arcs, forbidden directions or tiers use algorithm='tabu', 'mmhc', 'h2pc', 'sca' or 'pc-stable'"
+            f"required arcs, forbidden directions or tiers use {setting('algorithm', 'tabu')}, 'mmhc', 'h2pc', 'sca' "
+            f"or "
+            f"'pc-stable'"
         )

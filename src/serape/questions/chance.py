@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from serape.errors import abbreviate
 from serape.search import FalseDiscoveryRate, Search
+from serape.wording import setting
 
 SUGGESTED_FDR = 0.05
 
@@ -31,5 +32,5 @@ def chance_note(search: Search, target: int, members: Collection[int], kept: Col
     return [
         f"{len(weak):,} of {len(members):,} members {have} p above {math.exp(level):.2g}, so perhaps by chance: "
         f"{abbreviate(weak)}; of {candidates:,} candidates, about {by_chance:,.0f} without any dependence would have p "
-        f"below alpha={search.alpha:g}: pass fdr={SUGGESTED_FDR:g}, or a smaller alpha"
+        f"below alpha, {search.alpha:g}: pass {setting('fdr', SUGGESTED_FDR)}, or a smaller alpha"
     ]

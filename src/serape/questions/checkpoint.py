@@ -19,6 +19,7 @@ from serape.files import atomic_write
 from serape.independence.outcomes import Tally
 from serape.knowledge import Knowledge
 from serape.questions.query import Query
+from serape.wording import setting
 
 FORMAT = "serape-neighbourhoods-1"
 
@@ -102,7 +103,9 @@ class Checkpoint:
 def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
     source = query.source
     if not isinstance(getattr(source, "table", None), Table):
-        raise OptionError(f"a checkpoint needs a test on a table, and {source.name!r} is not; leave out checkpoint")
+        raise OptionError(
+            f"a checkpoint needs a test on a table, and {source.name!r} is not; leave out {setting('checkpoint')}"
+        )
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps(list(source.variables)).encode())
     table = getattr(source, "table", None)
@@ -138,7 +141,7 @@ def _algorithm_key(query: Query) -> str:
     if code is None:
         raise OptionError(
             f"a checkpoint needs an algorithm that is a name or a function, and {query.algorithm.name!r} is neither; "
-            f"leave out checkpoint"
+            f"leave out {setting('checkpoint')}"
         )
     content = repr((code.co_code, code.co_names, [c for c in code.co_consts if isinstance(c, str | int | float)]))
     digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()

@@ -9,13 +9,14 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 
 from serape.data.table import Table
-from serape.errors import OptionError, suggestion
+from serape.errors import OptionError, shown, suggestion
 from serape.independence import ContingencyTest, IndependenceTest
 from serape.local.registry import Algorithm, DataKind, automatic, find_algorithm, names_of, unknown_algorithm
 from serape.names import match
 from serape.settings import FIELDS, DataSettings
 from serape.structure.registry import NETWORK_ALGORITHMS, SKELETON_ALGORITHMS
 from serape.types import Finds
+from serape.wording import algorithm_option, literal, question
 
 Source = Table | IndependenceTest
 Choice = Callable[[object, Finds, Callable[[], Source]], Algorithm]
@@ -77,7 +78,7 @@ def _check_choice(option: str, value: Any, annotation: Any) -> None:
     else:
         return
     if not allowed:
-        raise OptionError(f"{option} must be {' or '.join(map(repr, known))}, not {value!r:.60}")
+        raise OptionError(f"{algorithm_option(option)} must be {' or '.join(map(literal, known))}, not {shown(value)}")
 
 
 def choose_network(data: Source, *, by_score: bool) -> str:
@@ -106,8 +107,7 @@ def _known(asked: object, finds: Finds, others: Iterable[str] = ()) -> Algorithm
     network = match(asked, NETWORK_ALGORITHMS)
     if network is not None:
         raise OptionError(
-            f"algorithm {network!r} finds a whole network; use serape.network (`serape network` on the command line), "
-            f"or another algorithm"
+            f"algorithm {network!r} finds a whole network; use {question('network')}, or another algorithm"
         )
     raise unknown_algorithm(asked, [*names_of(finds), *others])
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
 
 from serape._keywords import Keywords
-from serape.errors import OptionError
+from serape.errors import InputTypeError, OptionError, shown
 from serape.independence import IndependenceTest, Outcome, make_test, position, table_of
-from serape.independence.registry import refuse_beside_test
+from serape.independence.registry import refuse_beside_test, seed_of
 from serape.questions.constraints import refuse_identifiers
 from serape.settings import Settings, check_options, question, refuse
 
@@ -21,8 +21,8 @@ _ONE_TEST = "there is one test and no search"
 @question(
     without=dict.fromkeys(
         (
-            "algorithm", "alpha", "fdr", "fdr_method", "min_effect", "max_conditioning", "random_state", "knowledge",
-            "known_members", "forbidden_members", "n_jobs", "progress", "max_seconds", "max_tests",
+            "algorithm", "alpha", "fdr", "fdr_method", "min_effect", "max_conditioning", "knowledge", "known_members",
+            "forbidden_members", "n_jobs", "progress", "max_seconds", "max_tests",
         ),
         _ONE_TEST,
     )
@@ -66,6 +66,8 @@ def ci_test(
         given = ()
     elif isinstance(given, str | int | np.integer):
         given = (given if isinstance(given, str) else int(given),)
+    elif not isinstance(given, Iterable):
+        raise InputTypeError(f"given must be a list of variables, not {shown(given)}")
     source = make_source(data, asked)
     positions = [position(source, v) for v in (x, y, *given)]
     twice = [source.variables[k] for k in positions if positions.count(k) > 1]
@@ -84,4 +86,5 @@ def make_source(data: Any, settings: Settings) -> IndependenceTest:
     if isinstance(data, IndependenceTest):
         refuse_beside_test(data, settings)
     reliability = "dof" if asked.reliability == "auto" else asked.reliability
-    return make_test(data, asked.test, asked.dof, reliability, settings=settings.data)
+    seed = seed_of(asked.test, asked.random_state)
+    return make_test(data, asked.test, asked.dof, reliability, settings=settings.data, seed=seed)

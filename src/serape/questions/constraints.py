@@ -12,6 +12,7 @@ from serape.independence import IndependenceTest, position, table_of
 from serape.knowledge import BoundKnowledge, Knowledge
 from serape.settings import SearchSettings
 from serape.types import Variables
+from serape.wording import setting
 
 Members = dict[int, frozenset[int]]
 """Members of the answer, by target."""
@@ -60,8 +61,7 @@ def refuse_identifiers(table: Table | None, what: str, variables: Iterable[int])
     for k in sorted(table.identifiers.intersection(variables)):
         variable = table.variables[table.names[k]]
         raise DataError(
-            f"{what} {variable.name!r} is an identifier ({variable.reason}); to use it, pass {kind_in_use(variable)} "
-            f"(--kind on the command line)"
+            f"{what} {variable.name!r} is an identifier ({variable.reason}); to use it, pass {kind_in_use(variable)}"
         )
 
 
@@ -70,8 +70,8 @@ def _with_forbidden(bound: BoundKnowledge, known: Members, forbidden: Members, n
     for target, members in forbidden.items():
         if both := sorted(members & known.get(target, frozenset())):
             raise OptionError(
-                f"{names[both[0]]!r} is both known and forbidden; remove it from known_members or from "
-                f"forbidden_members (--known and --forbid on the command line)"
+                f"{names[both[0]]!r} is both known and forbidden; remove it from {setting('known_members')} "
+                f"or from {setting('forbidden_members')}"
             )
         for x in sorted(bound.required_neighbours(target) & members):
             raise OptionError(
@@ -103,7 +103,7 @@ def _members(source: IndependenceTest, given: Variables, targets: Sequence[int])
         if target in members:
             raise OptionError(
                 f"the target {source.variables[target]!r} is no member of its own blanket; remove it from "
-                f"known_members and forbidden_members (--known and --forbid on the command line)"
+                f"{setting('known_members')} and {setting('forbidden_members')}"
             )
     return {target: members for target, members in by_target.items() if members}
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from serape._keywords import Keywords
 from serape.data.degenerate import Degenerate, degenerate
-from serape.data.missing import OTHERS
 from serape.data.table import Table
 from serape.errors import InputTypeError, OptionError, SerapeError, abbreviate, first_few, is_integer
 from serape.independence import IndependenceTest
@@ -22,6 +21,7 @@ from serape.questions.query import Query
 from serape.results.description import AutomaticChoice, Description, NearlyDetermined, column_facts, empty_column
 from serape.settings import FIELDS, DataSettings, Settings, check_options, question, refuse
 from serape.structure.registry import NETWORK_ALGORITHMS
+from serape.wording import OTHERS, either, setting
 
 MAX_COMPARED = 60
 """Columns are compared in pairs if there are at most so many."""
@@ -70,7 +70,10 @@ def describe(data: Any, target: str | int | None = None, **settings: Unpack[Keyw
         raise OptionError("name the target, because columns without values are left out and positions differ")
     notes = [*table.notes]
     if table.missing:
-        notes.append("a search needs a rule for missing values: missing='drop', 'pairwise' (assumed here) or 'level'")
+        notes.append(
+            f"a search needs a rule for missing values: {setting('missing', 'drop')}, 'pairwise' (assumed here) or "
+            f"'level'"
+        )
     try:
         query = Query.resolve(table, "blanket", Settings())
         choices = _choices(table, query)
@@ -169,8 +172,8 @@ def _determined(table: Table, odd: Degenerate) -> tuple[tuple[NearlyDetermined, 
     if len(compared) > MAX_COMPARED:
         return (), [
             f"columns that others tell nearly exactly were not looked for, because there are {len(compared):,} columns "
-            f"and at most {MAX_COMPARED} are compared in pairs; serape.degenerate(data, tolerance=0.01) compares all "
-            f"columns of categories"
+            f"and at most {MAX_COMPARED} are compared in pairs"
+            f"{either('; serape.degenerate(data, tolerance=0.01) compares all columns of categories', '')}"
         ]
     few, many = some_rows(table, _FEW_ROWS), some_rows(table, _MANY_ROWS)
     found = []

@@ -13,15 +13,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from serape.checks import MAX_SIZE, is_one_of
 from serape.data.resampling import Resampler, Rows
 from serape.data.table import Table
-from serape.errors import InputTypeError, OptionError, is_integer
+from serape.errors import InputTypeError, OptionError, is_integer, shown
 from serape.independence import IndependenceTest
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.results.stability import SAMPLINGS, Sampling
 from serape.settings import RunSettings, Settings
+from serape.wording import setting
 
 
 class Found(NamedTuple):
@@ -48,10 +50,12 @@ class Draws:
                 f"stability draws rows from a table, not from an independence test ({type(data).__name__}); pass the "
                 f"table"
             )
-        if sampling not in SAMPLINGS:
-            raise OptionError(f"sampling={sampling!r} is not known; use one of {', '.join(map(repr, SAMPLINGS))}")
-        if not is_integer(draws) or draws < 1:
-            raise OptionError(f"draws must be a whole number, 1 or more, not {draws!r}")
+        if not is_one_of(sampling, SAMPLINGS):
+            raise OptionError(
+                f"{setting('sampling', sampling)} is not known; use one of {', '.join(map(repr, SAMPLINGS))}"
+            )
+        if not is_integer(draws) or not 1 <= draws < MAX_SIZE:
+            raise OptionError(f"{setting('draws')} must be a whole number, 1 or more, not {shown(draws)}")
         seed = asked.search.random_state
         if isinstance(seed, np.random.Generator):
             raise OptionError("random_state must be a whole number, the seed of the draws, not a generator")
@@ -66,7 +70,7 @@ class Draws:
         if sampling == "half" and units < 4:
             raise OptionError(
                 f"half of {units} {'rows' if self.table.groups is None else 'groups'} are too few for a search; use "
-                f"sampling='bootstrap' (--sampling on the command line)"
+                f"{setting('sampling', 'bootstrap')}"
             )
 
     def search(
@@ -102,7 +106,10 @@ class Draws:
         """Return the fields that all results have; `fixed` variables or edges are known beforehand."""
         searched = len(self.found)
         stopped = sum(not found.complete for found in self.found.values())
-        spent = f"the budget (max_seconds, max_tests) ended the search in {stopped:,} of {searched:,} draws"
+        spent = (
+            f"the budget ({setting('max_seconds')}, {setting('max_tests')}) ended the search in {stopped:,} of "
+            f"{searched:,} draws"
+        )
         paired = self.sampling == "half"
         return {
             "sampling": self.sampling,

@@ -23,6 +23,7 @@ from serape.data.table import Table
 from serape.errors import abbreviate, n_shown
 from serape.independence import table_of
 from serape.search import Search
+from serape.wording import setting
 
 MAX_LEFT = 0.02  # the share of the target that a likely leak leaves open: a rank correlation of .99
 _MIN_ROWS = 20
@@ -125,7 +126,7 @@ def share_left(table: Table, target: int, x: int, rows: Rows | None = None) -> f
 def ignore_remedy(named: Sequence[str]) -> str:
     """Return how to leave columns out, in words."""
     n = n_shown(len(named), 5)
-    return f"leave {_it(named)} out with ignore=[{', '.join(map(repr, named[:n]))}{', …' if n < len(named) else ''}]"
+    return f"leave {_it(named)} out with {setting('ignore', list(named[:n]))}{' …' if n < len(named) else ''}"
 
 
 # --- internal --------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from serape.questions.discoveries import without_members
 from serape.questions.edge_evidence import edge_effects
 from serape.search import Search
 from serape.skeletons.skeleton import Skeleton
+from serape.wording import setting
 
 if TYPE_CHECKING:
     from serape.questions.query import Query
@@ -20,7 +21,8 @@ def check_has_effect(test: IndependenceTest, min_effect: float | None) -> None:
     """Refuse a smallest effect for a test that has no effect size."""
     if min_effect is not None and not test.has_effect:
         raise OptionError(
-            f"min_effect={min_effect!r} needs an effect size, which test {test.name!r} does not have; leave it out, or "
+            f"{setting('min_effect', min_effect)} needs an effect size, which test {test.name!r} does not have; leave "
+            f"it out, or "
             f"use another test"
         )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape._keywords import Keywords
-from serape.errors import OptionError, is_integer
+from serape.errors import OptionError, is_integer, shown
 from serape.independence import G2, IndependenceTest
 from serape.independence.outcomes import Floats
 from serape.independence.registry import searched
@@ -37,7 +37,6 @@ _NOT_IN_PART = "the strongest of some pairs would be wrong"
         "algorithm": _NO_SEARCH,
         "min_effect": _NO_SEARCH,
         "max_conditioning": _NO_SEARCH,
-        "random_state": _NO_SEARCH,
         "knowledge": _NO_SEARCH,
         "known_members": _NO_SEARCH,
         "forbidden_members": _NO_SEARCH,
@@ -83,10 +82,10 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
     asked = Settings.of(**settings)
     check_options("all_pairs", asked.options, ["strongest"])
     if not is_integer(strongest) or strongest < 0:
-        raise OptionError(f"strongest must be a whole number, 0 or more, not {strongest!r:.60}")
+        raise OptionError(f"strongest must be a whole number, 0 or more, not {shown(strongest)}")
     source = make_source(data, asked)
     if strongest > max(_MAX_PARTNERS, len(source.variables)):
-        raise OptionError(f"strongest={strongest!r:.60} is more than the number of variables; pass a smaller number")
+        raise OptionError(f"strongest={shown(strongest)} is more than the number of variables; pass a smaller number")
     source.check(searched(source))
     alpha, threads = ALPHA if asked.search.alpha == "auto" else float(asked.search.alpha), asked.run.threads
     if _takes_fast_path(source):

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer
+from serape.checks import is_one_of
+from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer, shown
 from serape.independence import IndependenceTest, make_test, position, table_of
-from serape.independence.registry import TESTS, refuse_beside_test, searched
+from serape.independence.registry import TESTS, refuse_beside_test, searched, seed_of
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.local.answer import Answer
@@ -76,8 +77,8 @@ class Query:
         choose: Choice = choose_local,
     ) -> Query:
         """Resolve the settings and check that the data can answer."""
-        if finds not in ("blanket", "parents-children"):
-            raise OptionError(f"finds={finds!r} is not known; use 'blanket' or 'parents-children'")
+        if not is_one_of(finds, ("blanket", "parents-children")):
+            raise OptionError(f"finds={shown(finds)} is not known; use 'blanket' or 'parents-children'")
         asked = settings.search
         if isinstance(data, IndependenceTest):
             refuse_beside_test(data, settings)
@@ -89,6 +90,7 @@ class Query:
             test=asked.test,
             dof=algorithm.dof if asked.dof == "auto" else asked.dof,
             reliability=algorithm.reliability if asked.reliability == "auto" else asked.reliability,
+            seed=0 if isinstance(data, IndependenceTest) else seed_of(asked.test, asked.random_state),
             few_rows=asked.dof == asked.reliability == "auto" and algorithm.dof == "adjusted",
         )
         source = make_source(read())
@@ -146,7 +148,7 @@ class Query:
 
         If `symmetric`, members are neighbours: if x is a known member of y, y is a known member of x.
         """
-        if asked.knowledge is None and not asked.known_members and not asked.forbidden_members:
+        if asked.knowledge is None and not len(asked.known_members) and not len(asked.forbidden_members):
             return self
         knowledge, known, named = resolve_constraints(self.source, asked, targets, symmetric=symmetric)
         return replace(self, knowledge=knowledge, known=known, constraints=named)

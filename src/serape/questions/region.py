@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import networkx as nx
 
 from serape._keywords import Keywords
-from serape.errors import Interrupted, OptionError, is_integer
+from serape.errors import Interrupted, OptionError, is_integer, shown
 from serape.independence import table_of
 from serape.progress import StatusLine, progress_callback
 from serape.questions.edge_evidence import edge_evidence
@@ -21,6 +21,7 @@ from serape.settings import Settings, question
 from serape.skeletons.edges import weigh_edges
 from serape.skeletons.skeleton import Skeleton
 from serape.types import LocalAlgorithm
+from serape.wording import setting
 
 
 @question()
@@ -64,7 +65,7 @@ def region(
     ['Age', 'BloodPressure', 'ChestPain', 'ECG', 'Smoking']
     """
     if not is_integer(depth) or depth < 1:
-        raise OptionError(f"depth must be a whole number, 1 or more, not {depth!r}")
+        raise OptionError(f"{setting('depth')} must be a whole number, 1 or more, not {shown(depth)}")
     asked = Settings.of(algorithm=algorithm, **settings)
     query = resolve_learner(data, asked)
     if query.algorithm.by_pairs:
@@ -139,7 +140,7 @@ class _Region:
     def grow(self, depth: int) -> None:
         """Find the variables within `depth` edges of the target."""
         frontier = list(self.distance)
-        for step in range(1, depth + 1):
+        for step in range(1, min(depth, len(self._query.source.variables)) + 1):
             next_frontier: list[int] = []
             for x in frontier:
                 required = self._query.required(x)

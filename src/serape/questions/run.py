@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
+from serape.checks import is_one_of
 from serape.data.table import Table
-from serape.errors import InputTypeError, Interrupted, OptionError
+from serape.errors import InputTypeError, Interrupted, OptionError, shown
+from serape.files import as_path
 from serape.independence import IndependenceTest
 from serape.independence.outcomes import Tally
 from serape.knowledge import BoundKnowledge, Knowledge
@@ -36,6 +37,7 @@ from serape.structure.graphs import PartlyDirected
 from serape.structure.orientation import orient
 from serape.structure.scores import Score
 from serape.types import Rule
+from serape.wording import setting
 
 STRUCTURE_SECONDS = 600.0
 """The meaning of `max_seconds="auto"` for all variables together, on data."""
@@ -47,14 +49,16 @@ STRUCTURE_SECONDS = 600.0
 def resolve_learner(data: Any, settings: Settings) -> Query:
     """Resolve the question about the neighbours of every variable, and check the data for it."""
     if isinstance(data, Score):
-        raise InputTypeError("a score cannot test independence; pass the data, or use algorithm='ges', 'tabu' or 'sca'")
+        raise InputTypeError(
+            f"a score cannot test independence; pass the data, or use {setting('algorithm', 'ges')}, 'tabu' or 'sca'"
+        )
     return Query.resolve(data, "parents-children", settings, choose=choose_learner)
 
 
 def checked_rule(rule: Any) -> Rule:
     """Return the rule; refuse an unknown one."""
-    if rule not in ("and", "or"):
-        raise OptionError(f"rule must be 'and' or 'or', not {rule!r}")
+    if not is_one_of(rule, ("and", "or")):
+        raise OptionError(f"{setting('rule')} must be 'and' or 'or', not {shown(rule)}")
     chosen: Rule = rule
     return chosen
 
@@ -63,7 +67,7 @@ def refuse_unused(algorithm: str, why: str, **given: tuple[Any, Any]) -> None:
     """Refuse settings that an algorithm does not use; each is given with its value and its default."""
     for name, (value, default) in given.items():
         if value is not default and value != default:
-            raise OptionError(f"algorithm {algorithm!r} {why}, so {name}={value!r} has no effect; leave it out")
+            raise OptionError(f"algorithm {algorithm!r} {why}, so {setting(name, value)} has no effect; leave it out")
 
 
 def source_notes(source: Any) -> tuple[str, ...]:
@@ -213,7 +217,7 @@ def find_neighbours(
 ) -> dict[int, set[int]]:
     """Find the neighbourhoods of all variables and combine them."""
     run.options["rule"] = rule
-    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), query, run.knowledge)
+    kept = None if checkpoint is None else Checkpoint(as_path(checkpoint, "checkpoint"), query, run.knowledge)
     targets = list(range(len(run.names))) if run.table is None else run.table.varying
     found = find_neighbourhoods(query, targets, run.settings, kept, run.budget)
     run.tally.merge(found.tally)

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any, Unpack, get_args, overload
 
 from serape._keywords import Keywords
+from serape.checks import is_one_of
 from serape.data.table import Table
-from serape.errors import OptionError
+from serape.errors import OptionError, shown
 from serape.progress import ProgressCallback
 from serape.questions.draws import Draws, Found
 from serape.questions.edge_stability import stability_of_edges
@@ -18,6 +19,7 @@ from serape.results.edge_stability import EdgeStability
 from serape.results.stability import Sampling, Stability
 from serape.settings import DataSettings, Settings, question
 from serape.types import Finds, FindsEdges, LocalAlgorithm, Rule
+from serape.wording import setting
 
 FINDS = (*get_args(Finds), *get_args(FindsEdges))
 
@@ -100,14 +102,14 @@ def stability(
     >>> found.stable(0.9)
     ('Age', 'Smoking', 'BloodPressure', 'ECG', 'ChestPain', 'Anxiety')
     """
-    if finds not in FINDS:
-        raise OptionError(f"finds={finds!r:.60} is not known; use one of {', '.join(map(repr, FINDS))}")
+    if not is_one_of(finds, FINDS):
+        raise OptionError(f"finds={shown(finds)} is not known; use one of {', '.join(map(repr, FINDS))}")
     asked = Settings.of(algorithm=algorithm, **settings)
     drawn = Draws(data, draws, sampling, asked)
     resolved = replace(asked, search=replace(asked.search, random_state=None), data=DataSettings())
     if finds == "skeleton" or finds == "network":
         if target is not None:
-            raise OptionError(f"a {finds} has no target, but target={target!r:.60} is given; leave it out")
+            raise OptionError(f"a {finds} has no target, but {setting('target', target)} is given; leave it out")
         if not isinstance(score, str):
             raise OptionError("a score in an object belongs to its data; name the score ('bdeu', 'bic', 'aic' or 'k2')")
         if finds == "network":
@@ -149,5 +151,5 @@ def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: S
 
 def _refuse(finds: str, **given: tuple[Any, Any]) -> None:
     for name, (value, default) in given.items():
-        if value != default:
-            raise OptionError(f"{name}={value!r:.60} has no effect with finds={finds!r}; leave it out")
+        if type(value) is not type(default) or value != default:
+            raise OptionError(f"{setting(name, value)} has no effect with {setting('finds', finds)}; leave it out")

@@ -8,6 +8,7 @@ from serape.data.degenerate import functions_of
 from serape.errors import abbreviate
 from serape.independence import table_of
 from serape.search import Search
+from serape.wording import setting
 
 _MAX_CHECKED = 1000  # candidates, of which those that the members determine are found
 
@@ -48,7 +49,7 @@ def untested_note(search: Search, target: int, members: Collection[int], *, step
         many = "1 member" if len(given) == 1 else f"{len(given):,} members"
         note = (
             f"the search stopped for want of rows, at {many}: {note}; more rows would help, or "
-            f"algorithm='hiton-mb', which conditions on fewer members at a time"
+            f"{setting('algorithm', 'hiton-mb')}, which conditions on fewer members at a time"
         )
     levels = {} if table is None else {names[z]: table.levels(z) for z in given}
     largest = max(levels, key=lambda name: levels[name], default="")

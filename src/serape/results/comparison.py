@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 from serape.data.table import Table
-from serape.errors import InputTypeError, OptionError
+from serape.errors import InputTypeError, OptionError, shown
 from serape.independence import G2, ContingencyTest, IndependenceTest
 from serape.independence.outcomes import as_positions
 from serape.results.result import Result
@@ -98,7 +98,7 @@ def true_members(graph: nx.DiGraph[Any], target: str, finds: str = "blanket") ->
 
 def _names(names: Any) -> set[str]:
     if isinstance(names, str) or not isinstance(names, Collection):
-        raise InputTypeError(f"a result, a graph or a collection of names is needed, not {names!r:.60}")
+        raise InputTypeError(f"a result, a graph or a collection of names is needed, not {shown(names)}")
     return {str(name) for name in names}
 
 

@@ -363,7 +363,7 @@ def _in_words(
         finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
         least = result.options.get("min_effect")
         if not included and effect is not None and least is not None and effect.bits < least:
-            entered = f" It is left out because its effect is less than min_effect = {least:g} bits."
+            entered = f" It is left out because its effect is less than {least:g} bits."
         elif not included and variable not in result.dropped:
             entered += " The search ended before it could enter."
         if separating is not None:

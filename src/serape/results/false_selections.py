@@ -24,7 +24,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.errors import OptionError
+from serape.errors import OptionError, shown
 
 Assumption = Literal["none", "unimodal", "r-concave"]
 ASSUMPTIONS: tuple[Assumption, ...] = get_args(Assumption)
@@ -80,7 +80,7 @@ class FalseSelections:
 def check_assumption(assume: str) -> None:
     """Refuse an unknown assumption."""
     if assume not in ASSUMPTIONS:
-        raise OptionError(f"assume={assume!r:.60} is not known; use one of {', '.join(map(repr, ASSUMPTIONS))}")
+        raise OptionError(f"assume={shown(assume)} is not known; use one of {', '.join(map(repr, ASSUMPTIONS))}")
 
 
 def max_false_selections(q: float, p: int, count: int, pairs: int, assume: Assumption) -> float:

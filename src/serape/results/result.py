@@ -15,7 +15,7 @@ import networkx as nx
 
 from serape.data.provenance import Provenance
 from serape.errors import DataError, OptionError, abbreviate, suggestion
-from serape.files import atomic_write
+from serape.files import as_path, atomic_write, no_file
 from serape.formats import dot_text
 from serape.independence.outcomes import Tally
 from serape.records import Records
@@ -25,6 +25,7 @@ from serape.results.displayed import EVIDENCE, Displayed, evidence_cells
 from serape.results.explanation import Evidence, Explanation
 from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.types import Finds
+from serape.wording import setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -248,7 +249,7 @@ class Result(Displayed):
             via = (f"{name} (through {', '.join(children)})" for name, children in (self.spouses or {}).items())
             lines.append(f"  spouses: {', '.join(via) or 'none'}")
         bounded = self.options.get("max_conditioning") is not None
-        why = "unreliable or over max_conditioning" if bounded else "unreliable"
+        why = f"unreliable or over {setting('max_conditioning')}" if bounded else "unreliable"
         lines.append(
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate_text(self.fdr, self.threshold)}: "
             f"{self.tests:,} tests, {self.skipped:,} skipped as {why}, {self.seconds:.3g} s"
@@ -298,7 +299,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     >>> serape.load_result("found.json").blanket == found.blanket
     True
     """
-    content = read_saved(Path(path), FORMAT, "result")
+    content = read_saved(as_path(path), FORMAT, "result")
     try:
         return _from_dict(_infinite(content))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -310,7 +311,7 @@ def read_saved(path: Path, format_: str, what: str) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(f"there is no file {path}") from None
+        raise no_file(path) from None
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise DataError(f"{path} cannot be read as JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != format_:

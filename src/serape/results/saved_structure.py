@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
 from serape.data.provenance import Provenance
 from serape.errors import DataError
+from serape.files import as_path
 from serape.results.call import Call
 from serape.results.result import optional_number, read_saved
 from serape.results.structure import FORMAT, Structure
@@ -41,7 +41,7 @@ def load_structure(path: str | os.PathLike[str]) -> Structure:
     >>> serape.load_structure("found.json").edges == found.edges
     True
     """
-    content = read_saved(Path(path), FORMAT, "structure")
+    content = read_saved(as_path(path), FORMAT, "structure")
     try:
         return _from_dict(content)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
-from serape.errors import OptionError, first_few
+from serape.errors import OptionError, first_few, shown
 from serape.records import Records
 from serape.results.charts import draw_stability
 from serape.results.displayed import Displayed
@@ -24,6 +24,7 @@ from serape.results.false_selections import (
 from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.results.result import rate_text
 from serape.types import Finds
+from serape.wording import setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +93,7 @@ class Resampled(Displayed, Generic[Item]):
         if not self.pairs:
             raise OptionError(
                 "there is no bound on false selections for bootstraps, which repeat rows, nor for a single draw; use "
-                "sampling='half' and at least 2 draws"
+                f"{setting('sampling', 'half')} and at least 2 draws"
             )
         count = math.ceil(threshold * self.draws - 1e-9) - (self.draws - 2 * self.pairs)
         bound = max_false_selections(self.mean_found, self.candidates, count, self.pairs, assume)
@@ -104,7 +105,7 @@ class Resampled(Displayed, Generic[Item]):
         It is infinite if no threshold does; then more draws, a smaller alpha or a larger number help.
         """
         if isinstance(max_false, bool) or not isinstance(max_false, int | float) or not max_false > 0:
-            raise OptionError(f"max_false must be above 0, not {max_false!r:.60}")
+            raise OptionError(f"max_false must be above 0, not {shown(max_false)}")
         low, high = self.draws // 2 + 1, self.draws + 1
         while low < high:  # the bound falls as the threshold grows
             middle = (low + high) // 2
@@ -248,4 +249,4 @@ def _cell(value: str | int | float) -> str:
 
 def _check_threshold(threshold: Any) -> None:
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
-        raise OptionError(f"threshold must be above 0 and at most 1, not {threshold!r:.60}")
+        raise OptionError(f"threshold must be above 0 and at most 1, not {shown(threshold)}")

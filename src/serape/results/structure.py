@@ -31,6 +31,7 @@ from serape.results.result import finite, rate_text
 from serape.structure.equivalence import completed, member
 from serape.structure.graphs import PartlyDirected
 from serape.structure.mixed_edges import arcs_of, undirected_edges, with_evidence
+from serape.wording import question
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -205,7 +206,7 @@ class Structure(Displayed):
 
     def _partly_directed(self) -> PartlyDirected:
         if not isinstance(self.graph, nx.DiGraph):
-            raise DataError("a skeleton has no directions; use serape.network to find them")
+            raise DataError(f"a skeleton has no directions; use {question('network')} to find them")
         return PartlyDirected.of_networkx(self.graph, list(self.graph))
 
     # --- saving --------------------------------------------------------------------------------------------------

@@ -7,6 +7,9 @@ import time
 from dataclasses import dataclass, field
 
 from serape.settings import RunSettings
+from serape.wording import setting
+
+_NO_LIMIT = (1 << 63) - 1  # for the core
 
 
 class BudgetSpent(Exception):  # noqa: N818 (a signal, not an error)
@@ -44,10 +47,10 @@ class Budget:
     def check(self, tests: int = 0) -> None:
         """Raise BudgetSpent if the time is over, or so many tests of the present search are too many."""
         if self.max_tests is not None and self.spent + tests >= self.max_tests:
-            raise BudgetSpent(f"max_tests={self.max_tests:,}")
+            raise BudgetSpent(setting("max_tests", self.max_tests))
         if time.perf_counter() >= self._end:
-            raise BudgetSpent(f"max_seconds={self.max_seconds:g}")
+            raise BudgetSpent(setting("max_seconds", self.max_seconds))
 
     def tests_left(self, tests: int) -> int | None:
         """Return how many more tests the present search may perform after so many."""
-        return None if self.max_tests is None else max(self.max_tests - self.spent - tests, 1)
+        return None if self.max_tests is None else min(max(self.max_tests - self.spent - tests, 1), _NO_LIMIT)

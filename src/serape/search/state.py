@@ -28,6 +28,7 @@ from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
 from serape.search.recorder import Recorder
 from serape.search.separations import Separations
 from serape.search.unreliable import Unreliable
+from serape.wording import setting
 
 Positions = NDArray[np.uint32]
 Candidates = Sequence[int] | Positions
@@ -66,7 +67,7 @@ class SearchState:
         stepwise: bool = False,
         budget: Budget | None = None,
     ) -> None:
-        check_alpha(alpha)
+        check_alpha(alpha, setting("alpha"))
         check_max_conditioning(max_conditioning)
         check_random_state(random_state)
         self.test = test

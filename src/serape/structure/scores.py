@@ -32,7 +32,7 @@ import numpy as np
 
 from serape import _core
 from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, OptionError
+from serape.errors import DataError, InputTypeError, OptionError, shown
 from serape.independence.outcomes import Candidates, Floats, Poll, as_positions
 from serape.names import match, unknown
 
@@ -207,7 +207,7 @@ class BDeu(_TableScore):
     def checked_size(size: Any) -> float:
         """Return an equivalent sample size; refuse what is none."""
         if not isinstance(size, int | float | np.number) or not 0 < size < math.inf:
-            raise OptionError(f"the equivalent sample size must be a positive number of rows, not {size!r}")
+            raise OptionError(f"the equivalent sample size must be a positive number of rows, not {shown(size)}")
         return float(size)
 
     @classmethod
@@ -253,7 +253,7 @@ def make_score(data: Any, score: str | Score = "bdeu", equivalent_sample_size: f
         if isinstance(given, Score):
             return given
     if not isinstance(score, str):
-        raise InputTypeError(f"a score is a name or a serape.Score, not {score!r:.60}")
+        raise InputTypeError(f"a score is a name or a serape.Score, not {shown(score)}")
     name = match(score, SCORES)
     if name is None:
         raise OptionError(unknown("score", score, SCORES))

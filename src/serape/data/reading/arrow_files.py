@@ -33,7 +33,7 @@ def read_parquet(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
             columns = _read_by_column(source, kinds, options)
             if columns is not None:
                 return columns
-        frame = nw.read_parquet(str(source.path) if source.path else io.BytesIO(source.content), backend=backend)
+        frame = nw.read_parquet(io.BytesIO(source.content), backend=backend)
     except DataError:
         raise
     except Exception as error:  # the backends' own errors have no common class
@@ -49,7 +49,7 @@ def _read_by_column(source: Source, kinds: Kinds, options: ReadOptions) -> Colum
     from serape.data.reading.arrow_columns import Chunks, encode_column
 
     def opened(**settings: Any) -> Any:
-        return pq.ParquetFile(pa.BufferReader(pa.py_buffer(source.content)), **settings)
+        return pq.ParquetFile(_arrow_source(source), **settings)
 
     file = opened()
     schema = file.schema_arrow
@@ -104,7 +104,7 @@ def read_arrow(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
             import polars as pl
 
             stream = source.starts_with(b"\xff\xff\xff\xff")
-            frame = (pl.read_ipc_stream if stream else pl.read_ipc)(bytes(source.content))
+            frame = (pl.read_ipc_stream if stream else pl.read_ipc)(source.content)
     except Exception as error:  # the backends' own errors have no common class
         raise DataError(f"{source.name} cannot be read as an Arrow file: {one_line(error)}") from None
     return read_narwhals(nw.from_native(frame), kinds, options)
@@ -114,10 +114,17 @@ def _arrow_table(source: Source) -> Any:
     import pyarrow as pa
     from pyarrow import feather
 
-    buffer = pa.BufferReader(pa.py_buffer(source.content))
+    file = _arrow_source(source)
     if source.starts_with(b"FEA1"):
-        table = feather.read_table(buffer)
+        table = feather.read_table(file, memory_map=False)
     else:
-        table = (pa.ipc.open_file if source.starts_with(b"ARROW1") else pa.ipc.open_stream)(buffer).read_all()
+        table = (pa.ipc.open_file if source.starts_with(b"ARROW1") else pa.ipc.open_stream)(file).read_all()
     table.validate(full=True)  # the format is that of memory, so a broken file could otherwise crash the interpreter
     return table
+
+
+def _arrow_source(source: Source) -> Any:
+    """Return what pyarrow reads: the file, which it does not map into memory, or the bytes at hand."""
+    import pyarrow as pa
+
+    return pa.BufferReader(source.content) if source.path is None else pa.OSFile(str(source.path))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator
 
-from serape.data.reading.sources import Content, Source
+from serape.data.reading.sources import Source
 from serape.errors import DataError
+from serape.wording import setting
 
 _CHUNK = 1 << 22
 _MARKS = (
@@ -22,9 +23,9 @@ FALLBACK = "cp1252"
 """The encoding of text that is not UTF-8: that of most programs on Windows in Western Europe and America."""
 
 
-def as_utf8(source: Source, encoding: str | None) -> tuple[Content | memoryview, str]:
+def as_utf8(source: Source, encoding: str | None) -> tuple[bytes | memoryview, str]:
     """Return the text of a source in UTF-8, without a byte order mark, and the encoding that it had."""
-    content: Content | memoryview = source.content
+    content: bytes | memoryview = source.content
     if encoding is None:
         mark, encoding = next(((m, e) for m, e in _MARKS if source.starts_with(m)), (b"", ""))
         if encoding == "utf-8":
@@ -36,7 +37,10 @@ def as_utf8(source: Source, encoding: str | None) -> tuple[Content | memoryview,
         return _decoded(source, encoding), encoding
     bad = _first_bad_byte(content)
     if bad is not None:
-        raise DataError(f"{source.name} is not UTF-8 text (at byte {bad}); name its encoding, such as 'cp1252'")
+        raise DataError(
+            f"{source.name} is not UTF-8 text (at byte {bad}); name its encoding, such as "
+            f"{setting('encoding', 'cp1252')}"
+        )
     return content, "utf-8"
 
 
@@ -56,7 +60,7 @@ def _without_mark(source: Source) -> str:
     return "utf-8" if _first_bad_byte(source.content) is None else FALLBACK
 
 
-def _first_bad_byte(content: Content | memoryview) -> int | None:
+def _first_bad_byte(content: bytes | memoryview) -> int | None:
     """Return the position of the first byte that is not UTF-8, if there is one."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     for begin, chunk in _chunks(content):
@@ -70,7 +74,7 @@ def _first_bad_byte(content: Content | memoryview) -> int | None:
     return len(content) - len(decoder.getstate()[0]) if decoder.getstate()[0] else None
 
 
-def _chunks(content: Content | memoryview) -> Iterator[tuple[int, bytes]]:
+def _chunks(content: bytes | memoryview) -> Iterator[tuple[int, bytes]]:
     for begin in range(0, len(content), _CHUNK):
         yield begin, bytes(content[begin : begin + _CHUNK])
 
@@ -84,7 +88,8 @@ def _decoded(source: Source, encoding: str) -> bytes:
         at = f" (at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
         if encoding == FALLBACK:
             raise DataError(
-                f"{source.name} is neither UTF-8 nor Windows-1252 text{at}; name its encoding, as in encoding='cp1251'"
+                f"{source.name} is neither UTF-8 nor Windows-1252 text{at}; name its encoding, such as "
+                f"{setting('encoding', 'cp1251')}"
             ) from None
         raise DataError(f"{source.name} is not text in the encoding {encoding!r}{at}; name another") from None
     return b"".join(parts).removeprefix(codecs.BOM_UTF8)

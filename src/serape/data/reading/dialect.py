@@ -17,8 +17,9 @@ from typing import Literal, Protocol
 from serape.data.reading.decoding import as_utf8
 from serape.data.reading.header import NUMBER, find_names, is_index
 from serape.data.reading.options import ReadOptions
-from serape.data.reading.sources import MAX_LINE, Content, Source
-from serape.errors import DataError
+from serape.data.reading.sources import MAX_LINE, Source
+from serape.errors import DataError, shown
+from serape.wording import setting
 
 INDEX = "\0index"
 """The name of an index, which no other column has."""
@@ -107,7 +108,7 @@ def find_layout(source: Source, options: ReadOptions) -> Layout:
         found["decimal"] = decimal
     notes = []
     if found:
-        settings = ", ".join(f"{name}={value!r}" for name, value in found.items())
+        settings = ", ".join(setting(name, value) for name, value in found.items())
         notes.append(f"detected in the text: {settings}; pass other values if this is wrong")
     if escaped:
         notes.append("quotation marks after a backslash are taken for part of the text, as R and MySQL write them")
@@ -164,7 +165,7 @@ def csv_reader(lines: Iterable[str], delimiter: str, quote: str, strict: bool = 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
-def _first_lines(name: str, content: Content | memoryview) -> tuple[list[str], bool]:
+def _first_lines(name: str, content: bytes | memoryview) -> tuple[list[str], bool]:
     """Return the first lines, each with its end, and whether they are all."""
     size = _SAMPLE
     while True:
@@ -213,12 +214,12 @@ def _last_comment(lines: Sequence[str], comment: str) -> str:
     return last
 
 
-def _without_comments(content: Content | memoryview, comment: str) -> bytes:
+def _without_comments(content: bytes | memoryview, comment: str) -> bytes:
     mark = re.escape(comment.encode())
     return re.sub(rb"(?m)^(?!" + _ERROR_VALUE.pattern.encode() + rb")" + mark + rb"[^\r\n]*", b"", bytes(content))
 
 
-def _with_single_spaces(content: Content | memoryview) -> bytes:
+def _with_single_spaces(content: bytes | memoryview) -> bytes:
     single = _SPACES.sub(lambda found: found[1] or b" ", bytes(content))
     return re.sub(rb"(?m)^ | (?=\r?$)", b"", single)
 
@@ -328,8 +329,8 @@ def _with_header(
         if index:
             called = repr(names[0]) if names[0] else "without a name"
             notes.append(
-                f"the first column, {called}, only names the rows, so it is an index and no variable; pass index=False "
-                f"if it is a variable"
+                f"the first column, {called}, only names the rows, so it is an index and no variable; pass "
+                f"{setting('index', False)} if it is a variable"
             )
     if index:
         names = [INDEX, *names[1:]]
@@ -349,7 +350,7 @@ def _is_header(row: list[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _about_titles(count: int, first: str) -> str:
-    return f"{count} line{'s' * (count > 1)} before the table left out: {first!r:.60}"
+    return f"{count} line{'s' * (count > 1)} before the table left out: {shown(first)}"
 
 
 def _with_points(row: list[str]) -> list[str]:

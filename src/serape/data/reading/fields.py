@@ -20,6 +20,7 @@ from serape.data.kinds import AS_CODES, FEW_LEVELS, Kinds
 from serape.data.labels import encode_distinct
 from serape.data.reading.options import ReadOptions
 from serape.errors import abbreviate
+from serape.wording import setting
 
 NUMERIC_SHARE = 0.9
 """In a column of many numbers, at least this share of the rows must hold numbers; other values are then missing."""
@@ -97,7 +98,7 @@ class FieldReader:
         words, where = _found(labels, unread, codes)
         self.notes.append(
             f"{holds_numbers(name)} except {words} ({where}), which is read as missing; pass "
-            f"kinds={{{name!r}: 'categorical'}} if the column is text"
+            f"{setting('kinds', {name: 'categorical'})} if the column is text"
         )
 
     def _note_odd(
@@ -114,7 +115,7 @@ class FieldReader:
         words, where = _found(labels, unread, codes)
         self.notes.append(
             f"column {name!r} is text because of {words} ({where}) among numbers; pass "
-            f"na_values={[labels[k] for k in np.flatnonzero(unread)]!r} if this means a missing value"
+            f"{setting('na_values', [labels[k] for k in np.flatnonzero(unread)])} if this means a missing value"
         )
 
 

@@ -65,9 +65,9 @@ def _reader(source: Source) -> _Reader | None:
     for marks, reader in _BY_START:
         if source.starts_with(*marks):
             return reader
-    if source.content[8:12] == _DUCKDB:
+    if source.start[8:12] == _DUCKDB:
         return read_duckdb
-    if source.starts_with(b"PK\x03\x04") and is_workbook(source.content):
+    if source.starts_with(b"PK\x03\x04") and is_workbook(source):
         return read_workbook
     if not source.ending and source.starts_with(b"{", b"["):
         return read_json

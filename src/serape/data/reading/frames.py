@@ -16,6 +16,7 @@ from serape.data.labels import encode_array, encode_labels, encode_objects
 from serape.data.reading.arrays import read_array
 from serape.data.reading.options import ReadOptions
 from serape.errors import DataError, InputTypeError, MissingLibraryError, abbreviate
+from serape.wording import setting
 
 
 def arrow_backend(what: str) -> Literal["pyarrow", "polars"]:
@@ -88,7 +89,8 @@ def skipped_index(names: list[str], options: ReadOptions, found: frozenset[str])
     if options.index is not None:
         return (frozenset(names[:1]) if options.index else frozenset()), []
     note = (
-        f"left out, because it is the index of a pandas frame: {abbreviate(sorted(found))}; pass index=False to use it"
+        f"left out, because it is the index of a pandas frame: {abbreviate(sorted(found))}; pass "
+        f"{setting('index', False)} to use it"
     )
     return found, [note] if found else []
 

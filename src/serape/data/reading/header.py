@@ -11,6 +11,7 @@ import numpy as np
 
 from serape.data.reading.options import ReadOptions
 from serape.errors import DataError, abbreviate
+from serape.wording import either, setting
 
 NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
 ABOUT_FIRST_LINE = "the first line"
@@ -39,7 +40,9 @@ def find_names(
     numbered = default_names(len(line))
     if isinstance(options.header, tuple):
         if len(options.header) != len(line):
-            raise DataError(f"{file} has {len(line)} columns, but header names {len(options.header)}")
+            raise DataError(
+                f"{file} has {len(line)} columns, but {either('header', '--names')} names {len(options.header)}"
+            )
         return list(options.header), True, []
     if options.header is not None:
         return (line, False, []) if options.header else (numbered, True, [])
@@ -47,15 +50,15 @@ def find_names(
     if why:
         called = f"{numbered[0]} to {numbered[-1]}" if len(line) > 1 else numbered[0]
         note = (
-            f"{ABOUT_FIRST_LINE} is taken for data ({why}), so columns are called {called}; pass header=True if it "
-            f"holds their names, or header=[…] to name them"
+            f"{ABOUT_FIRST_LINE} is taken for data ({why}), so columns are called {called}; pass "
+            f"{setting('header', True)} if it holds their names, or name them, as in {setting('header', ['a', 'b'])}"
         )
         return numbered, True, [note]
     numbers = [field for field in line if NUMBER.fullmatch(field)]
     if numbers and len(below[0]) and line[0] not in NO_NAME:
         note = (
-            f"{ABOUT_FIRST_LINE} is taken for names, though {abbreviate(numbers, 3)} could be data; pass header=False "
-            f"if it is"
+            f"{ABOUT_FIRST_LINE} is taken for names, though {abbreviate(numbers, 3)} could be data; pass "
+            f"{setting('header', False)} if it is"
         )
         return line, False, [note]
     return line, False, []

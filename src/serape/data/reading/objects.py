@@ -10,7 +10,7 @@ import numpy as np
 from serape.data.columns import Columns, ignored_column
 from serape.data.kinds import Kinds
 from serape.data.labels import encode_array, encode_objects
-from serape.errors import DataError, InputTypeError
+from serape.errors import DataError, InputTypeError, shown
 
 
 def read_mapping(data: Mapping[Any, Any], kinds: Kinds, ignore: frozenset[str] = frozenset()) -> Columns:
@@ -40,7 +40,7 @@ def _as_column(name: str, values: Any) -> Any:
             raise DataError(f"column {name!r} is an array of {values.ndim} dimensions; a column has one")
         return np.asarray(values) if not np.ma.is_masked(values) else values.tolist()
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise DataError(f"column {name!r} is {values!r:.60}; a column is a list or array of values")
+        raise DataError(f"column {name!r} is {shown(values)}; a column is a list or array of values")
     return list(values)
 
 

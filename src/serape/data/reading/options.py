@@ -7,8 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from serape.errors import OptionError, is_integer
+from serape.checks import is_one_of
+from serape.errors import OptionError, is_integer, shown
 from serape.settings import DataSettings
+from serape.wording import setting
 
 MISSING = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "?"})
 """Fields that are missing values in any column of a text file."""
@@ -43,18 +45,18 @@ class ReadOptions:
         """Check the settings that a caller gives, and return them."""
         header, words = settings.header, settings.na_values
         if isinstance(words, str | bytes) or not isinstance(words, Collection):
-            raise OptionError(f"na_values must be a list of words, not {words!r:.60}")
+            raise OptionError(f"na_values must be a list of words, not {shown(words)}")
         if header is not None and not isinstance(header, bool):
             if isinstance(header, str | bytes) or not isinstance(header, Sequence):
-                raise OptionError(f"header must be True, False or a list of names, not {header!r:.60}")
+                raise OptionError(f"header must be True, False or a list of names, not {shown(header)}")
             header = tuple(str(name) for name in header)
-        if settings.decimal not in (None, ".", ","):
-            raise OptionError(f"decimal must be '.' or ',', not {settings.decimal!r:.60}")
-        if settings.index not in (None, True, False):
-            raise OptionError(f"index must be True or False, not {settings.index!r:.60}")
+        if not is_one_of(settings.decimal, (None, ".", ",")):
+            raise OptionError(f"decimal must be '.' or ',', not {shown(settings.decimal)}")
+        if settings.index is not None and not isinstance(settings.index, bool):
+            raise OptionError(f"index must be True or False, not {shown(settings.index)}")
         table = settings.table
         if table is not None and not isinstance(table, str) and not is_integer(table):
-            raise OptionError(f"table must be the name or position of a table, not {table!r:.60}")
+            raise OptionError(f"table must be the name or position of a table, not {shown(table)}")
         of_rows = {name for name in (settings.sample_weight, settings.groups) if isinstance(name, str)}
         options = cls(
             header,
@@ -70,7 +72,9 @@ class ReadOptions:
             tuple(name for name in settings.given() if name in TEXT_OPTIONS),
         )
         if options.delimiter is not None and options.delimiter in (options.quote, options.decimal):
-            raise OptionError(f"delimiter={options.delimiter!r} is another mark as well; the marks must differ")
+            raise OptionError(
+                f"{setting('delimiter', options.delimiter)} is another mark as well; the marks must differ"
+            )
         return options
 
     def refuse(self, what: str, *allowed: str) -> None:
@@ -78,13 +82,16 @@ class ReadOptions:
         refused = [name for name in self.given if name not in allowed]
         if refused:
             are = "is" if len(refused) == 1 else "are"
-            raise OptionError(f"{' and '.join(refused)} {are} about files of delimited text; {what} not one")
+            raise OptionError(
+                f"{' and '.join(map(setting, refused))} {are} about files of delimited text; {what} not one"
+            )
 
     def refuse_table(self, what: str) -> None:
         """Refuse the name of a table where there is only one."""
         if self.table is not None:
             raise OptionError(
-                f"table={self.table!r} names a sheet of a workbook, a table of a database or a file of an archive; "
+                f"{setting('table', self.table)} names a sheet of a workbook, a table of a database or a file of an "
+                f"archive; "
                 f"{what} not one"
             )
 
@@ -99,7 +106,8 @@ def _delimiter(given: object) -> str | None:
     mark = _WORDS.get(given.lower(), given) if isinstance(given, str) else given
     if not isinstance(mark, str) or len(mark) != 1 or mark in '"\r\n\0' or ord(mark) > 127:
         raise OptionError(
-            f"delimiter must be one character such as ',', ';', '|', 'tab' or 'whitespace', not {given!r:.60}"
+            f"{setting('delimiter')} must be one character such as ',', ';', '|', 'tab' or 'whitespace', not "
+            f"{shown(given)}"
         )
     return mark
 
@@ -112,12 +120,13 @@ def _encoding(given: object) -> str | None:
             return given
     except (LookupError, ValueError):
         pass
-    raise OptionError(f"encoding {given!r:.60} is not known; use a name such as 'utf-8', 'cp1252' or 'utf-16'")
+    raise OptionError(f"{setting('encoding', given)} is not known; use a name such as 'utf-8', 'cp1252' or 'utf-16'")
 
 
 def _mark(name: str, given: object, longest: int) -> str | None:
     if given is not None and (
         not isinstance(given, str) or len(given) > longest or not given.isascii() or given != given.strip()
     ):
-        raise OptionError(f"{name} must be {'one character' if longest == 1 else 'a mark'} or '', not {given!r:.60}")
+        what = "one character" if longest == 1 else "a mark"
+        raise OptionError(f"{setting(name)} must be {what} or '', not {shown(given)}")
     return given

@@ -6,11 +6,11 @@ import bz2
 import gzip
 import io
 import lzma
-import mmap
 import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path, PurePath
 from typing import IO, Any
@@ -26,6 +26,8 @@ from serape.errors import (
     one_line,
     suggestion,
 )
+from serape.files import no_file
+from serape.wording import setting
 
 MAX_BYTES = 8 << 30
 """Compressed files, and streams, of more bytes than this are refused; a file on disk may be larger."""
@@ -44,24 +46,47 @@ _FAILURES = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, 
 _LITTER = ("__MACOSX/", ".DS_Store")
 """Files that some systems add to archives."""
 
-Content = bytes | mmap.mmap
+_START = 64  # bytes that tell formats apart
 
 
 @dataclass(frozen=True)
 class Source:
-    """The content of a file, and its name."""
+    """The content of a file, and its name.
+
+    A file is never mapped into memory: one that is cut short while it is read would end the process.
+    """
 
     name: str
     """As messages call it."""
-    content: Content
+    held: bytes
+    """The content, or its first bytes, if there is a path."""
     ending: str = ""
     """The last part of the file's name, such as .csv, without that of its compression; in lower case."""
     path: Path | None = None
     """The file that has just this content, if there is one."""
 
+    @cached_property
+    def content(self) -> bytes:
+        """All bytes, read when they are first needed."""
+        if self.path is None:
+            return self.held
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise DataError(f"{self.path} cannot be read: {error.strerror or error}") from None
+
+    @property
+    def start(self) -> bytes:
+        """The first bytes."""
+        return self.held[:_START]
+
     def starts_with(self, *marks: bytes) -> bool:
         """Return whether the content starts with one of these."""
-        return any(self.content[: len(mark)] == mark for mark in marks)
+        return self.start.startswith(marks)
+
+    def opened(self) -> IO[bytes]:
+        """Return the content as a file."""
+        return io.BytesIO(self.held) if self.path is None else self.path.open("rb")
 
 
 def is_source(data: Any) -> bool:
@@ -74,10 +99,10 @@ def open_source(data: Any, options: ReadOptions) -> tuple[Source, ReadOptions]:
     source = _opened_path(Path(data)) if isinstance(data, str | PathLike) else _opened_file(data)
     kind = next((kind for kind, mark in _COMPRESSED.items() if source.starts_with(mark)), None)
     expected = _ENDINGS.get(source.ending)
-    if kind == "zip" and is_workbook(source.content):
+    if kind == "zip" and is_workbook(source):
         return source, options
     if kind is None:
-        if expected is not None and source.content and PurePath(source.name).with_suffix("").suffix:
+        if expected is not None and source.start and PurePath(source.name).with_suffix("").suffix:
             raise DataError(f"{source.name} cannot be decompressed: it is not a {source.ending} file")
         return source, options
     name = PurePath(source.name)
@@ -85,7 +110,7 @@ def open_source(data: Any, options: ReadOptions) -> tuple[Source, ReadOptions]:
     try:
         if kind == "zip":
             return _from_archive(source, options)
-        with _decompressors()[kind](io.BytesIO(source.content)) as file:
+        with source.opened() as packed, _decompressors()[kind](packed) as file:
             return Source(source.name, _read_bounded(file, source.name), ending), options
     except SerapeError:
         raise
@@ -93,10 +118,10 @@ def open_source(data: Any, options: ReadOptions) -> tuple[Source, ReadOptions]:
         raise DataError(f"{source.name} cannot be decompressed: {one_line(error)}") from None
 
 
-def is_workbook(content: Content) -> bool:
+def is_workbook(source: Source) -> bool:
     """Return whether an archive is a workbook: .xlsx, .xlsm, .xlsb or .ods."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with source.opened() as file, zipfile.ZipFile(file) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError, RuntimeError):
         return False
@@ -109,7 +134,9 @@ def choose(what: str, names: list[str], source: str, table: str | int | None) ->
         raise DataError(f"{source} holds no {what}")
     if table is None:
         if len(names) > 1:
-            raise OptionError(f"{source} holds the {what}s {abbreviate(names, 10)}; choose one with table={names[0]!r}")
+            raise OptionError(
+                f"{source} holds the {what}s {abbreviate(names, 10)}; choose one with {setting('table', names[0])}"
+            )
         return names[0]
     if isinstance(table, int) and -len(names) <= table < len(names):
         return names[table]
@@ -125,7 +152,7 @@ def choose(what: str, names: list[str], source: str, table: str | int | None) ->
 
 def _opened_path(path: Path) -> Source:
     if not path.exists():
-        raise DataError(f"there is no file {path}")
+        raise no_file(path)
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file")
     name, ending = str(path), path.suffix.lower()
@@ -133,9 +160,7 @@ def _opened_path(path: Path) -> Source:
         with path.open("rb") as file:
             if not path.is_file():  # a pipe
                 return Source(name, _read_bounded(file, name), ending)
-            if path.stat().st_size == 0:
-                return Source(name, b"", ending, path)
-            return Source(name, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), ending, path)
+            return Source(name, file.read(_START), ending, path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
 
@@ -175,7 +200,7 @@ def _read_bounded(file: Any, name: str) -> bytes:
 
 
 def _from_archive(source: Source, options: ReadOptions) -> tuple[Source, ReadOptions]:
-    with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
+    with source.opened() as packed, zipfile.ZipFile(packed) as archive:
         files = [
             info.filename
             for info in archive.infolist()

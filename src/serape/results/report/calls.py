@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from serape.data.missing import OTHERS
 from serape.data.provenance import ARRAY, Provenance
+from serape.wording import option_words
 
 if TYPE_CHECKING:
     from serape.results.result import Result
@@ -85,62 +85,24 @@ def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
 
 # --- the command line ------------------------------------------------------------------------------------------------
 
-_DATA_FLAGS = {
-    "missing": "--missing",
-    "ignore": "--ignore",
-    "na_values": "--na",
-    "delimiter": "--delimiter",
-    "decimal": "--decimal",
-    "encoding": "--encoding",
-    "quote": "--quote",
-    "comment": "--comment",
-    "table": "--table",
-    "sample_weight": "--sample-weight",
-    "weight_kind": "--weight-kind",
-    "groups": "--groups",
-}
-_FLAGS = {
-    "algorithm": "--algorithm",
-    "test": "--test",
-    "alpha": "--alpha",
-    "fdr": "--fdr",
-    "fdr_method": "--fdr-method",
-    "max_conditioning": "--max-conditioning",
-    "reliability": "--reliability",
-    "dof": "--dof",
-    "random_state": "--seed",
-    "rule": "--rule",
-    "score": "--score",
-    "equivalent_sample_size": "--ess",
-}
+_SETTINGS = frozenset(
+    {
+        "algorithm", "test", "alpha", "fdr", "fdr_method", "max_conditioning", "reliability", "dof", "random_state",
+        "rule", "score", "equivalent_sample_size",
+    }
+)  # fmt: skip
+"""The settings that the command line can show; others are objects, or in files."""
 
 
 def _words(data: Provenance | None, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[list[str]] | None:
     """Return the path and the options that differ from `defaults`, or None if the command line has no such call."""
     made = dict(data.made) if data is not None else {}
-    path, kinds, header = made.pop("path", None), made.pop("kinds", {}), made.pop("header", None)
-    index, missing = made.pop("index", None), made.get("missing")
-    unsaid = isinstance(kinds, str) or (isinstance(header, list) and any("," in name for name in header))
-    if path is None or unsaid or isinstance(made.get("table"), int) or ARRAY in made.values():
+    path = made.pop("path", None)
+    own = {name: value for name, value in settings.items() if name not in defaults or value != defaults[name]}
+    if path is None or ARRAY in made.values() or not own.keys() <= _SETTINGS or ("rule" in own and "rule" in defaults):
         return None
-    if isinstance(missing, Mapping):
-        made["missing"] = [rule if name == OTHERS else f"{name}={rule}" for name, rule in missing.items()]
-    words = [[str(path)], *(["--kind", f"{name}={kind}"] for name, kind in kinds.items())]
-    for name, flag in _DATA_FLAGS.items():
-        values = made.get(name, [])
-        words += [[flag, value] for value in ([values] if isinstance(values, str) else values)]
-    if isinstance(header, list):
-        words.append(["--names", ",".join(header)])
-    elif header is not None:
-        words.append(["--header" if header else "--no-header"])
-    words += [] if index is None else [["--index" if index else "--no-index"]]
-    for name, value in settings.items():
-        if name in defaults and value == defaults[name]:
-            continue
-        if name not in _FLAGS or (name == "rule" and "rule" in defaults):
-            return None
-        words.append([_FLAGS[name], "none" if value is None else str(value)])
-    return words
+    options = [option_words(name, value) for name, value in {**made, **own}.items()]
+    return None if None in options else [[str(path)], *(words for groups in options for words in groups or ())]
 
 
 def _shell(groups: list[list[str]]) -> str:

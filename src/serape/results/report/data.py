@@ -9,6 +9,7 @@ from serape.errors import n_shown
 from serape.markup import MAX_TEXT, shown
 from serape.results.description import column_facts
 from serape.results.report.page import Cell, Grid
+from serape.wording import either
 
 MAX_COLUMNS = 300
 """The largest number of columns that are described."""
@@ -37,5 +38,8 @@ def data_grid(data: Provenance | None, first: Sequence[str]) -> tuple[Grid, ...]
         )
     about = "The kind of each column and why; the most frequent levels, or the range."
     if len(order) < len(table.names):
-        about += f" Of {len(table.names):,} columns, these are {len(order):,} (serape.describe(data) has all)."
+        about += (
+            f" Of {len(table.names):,} columns, these are {len(order):,} "
+            f"({either('serape.describe(data)', 'serape describe')} has all)."
+        )
     return (Grid("data", "Columns of the data", about, _HEADS, frozenset({"Levels", "Missing"}), rows),)

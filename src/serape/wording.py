@@ -1,0 +1,100 @@
+"""How errors and notes name settings: in the words of Python, or of the command line while a command runs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from serape.errors import shown
+
+OTHERS = "*"
+"""In a dict of rules, stands for the columns that are not named."""
+MAX_LENGTH = 200
+"""A longer value is cut."""
+_OPTIONS = {
+    "kinds": "--kind",
+    "na_values": "--na",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "known_members": "--known",
+    "forbidden_members": "--forbid",
+    "equivalent_sample_size": "--ess",
+}
+"""The options of the command line that are not called as the setting is."""
+_WORDS = {None: "none", True: "true", False: "false", "\t": "tab"}
+_NO_VALUE: Any = object()
+_on_command_line = False  # of the process, because threads read columns and write notes
+
+
+@contextmanager
+def command_line() -> Iterator[None]:
+    """Speak the words of the command line."""
+    global _on_command_line
+    before, _on_command_line = _on_command_line, True
+    try:
+        yield
+    finally:
+        _on_command_line = before
+
+
+def either(python: str, command: str) -> str:
+    """Return the words for a caller in Python, or those for a user of the command line."""
+    return command if _on_command_line else python
+
+
+def setting(name: str, value: Any = _NO_VALUE) -> str:
+    """Return how a setting is named, or given a value: missing='drop', or --missing drop."""
+    if value is _NO_VALUE:
+        return either(name, option_of(name))
+    groups = option_words(name, value) if _on_command_line else None
+    if groups is None:
+        return f"{name}={shown(value, MAX_LENGTH)}"
+    return _cut(shlex.join(word for group in groups for word in group))
+
+
+def algorithm_option(name: str, value: Any = _NO_VALUE) -> str:
+    """Return how an option of an algorithm is named, or given a value: k=2, or --option k=2."""
+    if value is _NO_VALUE:
+        return either(name, f"--option {name}")
+    return either(f"{name}={shown(value, MAX_LENGTH)}", f"--option {name}={_word(value)}")
+
+
+def literal(value: Any) -> str:
+    """Return a value as the caller writes it: None, or none."""
+    return _word(value) if _on_command_line and (value is None or isinstance(value, bool)) else repr(value)
+
+
+def question(name: str) -> str:
+    """Return how a question is asked: serape.network, or serape network."""
+    return either(f"serape.{name}", f"serape {name}")
+
+
+def option_of(name: str) -> str:
+    """Return the option of the command line for a setting."""
+    return _OPTIONS.get(name) or f"--{name.replace('_', '-')}"
+
+
+def option_words(name: str, value: Any) -> list[list[str]] | None:
+    """Return the options that give a setting this value, each with its words; None if the command line has none."""
+    if name in ("header", "index") and isinstance(value, bool):
+        return [[f"--{name}" if value else f"--no-{name}"]]
+    if name == "header":
+        return None if any("," in column for column in value) else [["--names", ",".join(value)]]
+    if (name == "kinds" and isinstance(value, str)) or (name == "table" and isinstance(value, int)):
+        return None
+    option = option_of(name)
+    if isinstance(value, Mapping):
+        return [[option, of if column == OTHERS else f"{column}={of}"] for column, of in value.items()]
+    if isinstance(value, Collection) and not isinstance(value, str):
+        return [[option, _word(one)] for one in value]
+    return [[option, _word(value)]]
+
+
+def _word(value: Any) -> str:
+    return _WORDS[value] if value is None or (isinstance(value, bool | str) and value in _WORDS) else str(value)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"
