@@ -278,7 +278,7 @@ NOTES = [
     ("stability plain.csv -t y --max-tests 1 --draws 2", "the budget (--max-seconds, --max-tests)"),
     ("region plain.csv -t y --max-tests 2", "stopped at --max-tests 2"),
     ("network plain.csv --max-tests 2", "stopped at --max-tests 2"),
-    ("describe gaps.csv", "--missing drop, 'pairwise' (assumed here)"),
+    ("describe gaps.csv", "--missing pairwise (assumed here)"),
 ]
 
 

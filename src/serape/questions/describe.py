@@ -71,8 +71,8 @@ def describe(data: Any, target: str | int | None = None, **settings: Unpack[Keyw
     notes = [*table.notes]
     if table.missing:
         notes.append(
-            f"a search needs a rule for missing values: {setting('missing', 'drop')}, 'pairwise' (assumed here) or "
-            f"'level'"
+            f"a search needs a rule for missing values: {setting('missing', 'drop')}, {setting('missing', 'pairwise')} "
+            f"(assumed here) or {setting('missing', 'level')}"
         )
     try:
         query = Query.resolve(table, "blanket", Settings())
