@@ -39,8 +39,8 @@ that several commands share are [described once](#options-that-commands-share). 
 
 - **Standard output**: the result, as tables for people. `--json` prints JSON for programs in their place. Tables fit
   the terminal; where there is none, they are {PIPED} characters wide.
-- **Standard error**: progress (only on a terminal, after two seconds), remarks about files, and errors. An error is one
-  sentence that names the column, the value and the remedy.
+- **Standard error**: progress (of a search only on a terminal, after two seconds), remarks about files, and errors. An
+  error is one sentence that names the column, the value and the remedy.
 - **Files**: a command writes only the files that options name; `demo` and `study` write into a folder.
 - **Standard input**: `-` in place of a file name. Commands can be joined by pipes.
 
@@ -50,7 +50,7 @@ that several commands share are [described once](#options-that-commands-share). 
 
 | environment variable | effect |
 |---|---|
-| `NO_COLOR` | With any value, output has no colours. |
+| `NO_COLOR` | `1`, or any other text, turns colours off. |
 | `COLUMNS` | The width of tables, in place of that of the terminal. |
 
 `serape --install-completion` installs completion in your shell: names of commands, options, algorithms, networks, and
