@@ -150,3 +150,13 @@ def test_digits_before_a_letter_are_read_in_linear_time() -> None:
     (column,) = read([["9" * 100_000 + "x", "1"]], header=None)
     assert column.kind == "categorical"
     assert len(column.levels) == 2
+
+
+@pytest.mark.parametrize("text", ["", '"Smith, J."', "a"])
+def test_a_few_fractions_among_whole_numbers_have_a_decimal_point(text: str) -> None:
+    """Whole numbers are numbers with either mark, so only those with a comma speak for the comma."""
+    lines = "".join(f"{k},{text}\n" for k in range(40))
+    columns = read_data(io.StringIO(f"x,who\n{lines}3.5,b\n"), Kinds())
+    assert columns.encoded[0].kind == "continuous"
+    assert columns.encoded[0].missing is None
+    assert columns.notes == ()

@@ -1,6 +1,7 @@
 """Delimited text: headers, words for missing values, bad files, any bytes at all."""
 
 import gzip
+import io
 import os
 import threading
 from collections.abc import Callable
@@ -275,3 +276,9 @@ class TestText:
         for k in range(3):
             gone = table.missing.get(k, np.zeros(len(cells), bool))
             assert gone.tolist() == [row[k] in ("?", "") for row in cells]
+
+
+@pytest.mark.parametrize("text", ["sep= \n\n", "sep=;\n", "sep=;\n \n\n", "\n\n", " \n"])
+def test_nothing_after_the_first_lines(text: str) -> None:
+    with pytest.raises(serape.DataError, match="is empty|no rows|one row"):
+        serape.Table(io.StringIO(text))

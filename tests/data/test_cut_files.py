@@ -10,7 +10,9 @@ import pytest
 
 import serape
 from serape.data.kinds import Kinds
-from serape.data.reading import ReadOptions, open_source, read_source
+from serape.data.reading import ReadOptions
+from serape.data.reading.formats import read_source
+from serape.data.reading.sources import open_source
 
 ENDINGS = [".csv", ".parquet", ".feather", ".arrow", ".jsonl", ".xlsx", ".csv.gz"]
 

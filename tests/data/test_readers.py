@@ -103,6 +103,20 @@ def test_both_readers_give_the_same(seed: int, by: Any) -> None:
     assert by(True, text, kinds) == by(False, text, kinds)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\r1,2\r3,4\r5\r",  # lines end as on an old Macintosh
+        "a,b\nx,1\nx,2\nx\n",  # the bad line is a part of others
+        "a,b\n\ufeff1,2\n3,4\n",  # the mark of another file, appended
+        "a,b,c\nx,y,z\nx,y,z\nu,v,w\n",
+    ],
+)
+def test_both_readers_name_the_same(text: str, by: Any) -> None:
+    for kinds in (None, Kinds("continuous")):
+        assert by(True, text, kinds) == by(False, text, kinds)
+
+
 @pytest.mark.parametrize("decimal", [",", "."])
 def test_both_readers_know_the_decimal_mark(decimal: Any, by: Any) -> None:
     text = "a;b;c\n1,5;1.5;7\n2,25;2.5;x\n-3,0;9;8\n"

@@ -7,6 +7,7 @@ quotation marks), the columns are read as text, or the file is left to the plain
 
 from __future__ import annotations
 
+import codecs
 import importlib.util
 import re
 from collections.abc import Collection, Iterator
@@ -23,6 +24,7 @@ from serape.data.encoding import Encoded, encode_floats, encode_integers
 from serape.data.reading.dialect import Layout
 from serape.data.reading.fields import FieldReader, is_code
 from serape.data.reading.plain import wrong_width
+from serape.errors import DataError
 
 MIN_BYTES = 1 << 18
 """Smaller texts are read by the plain reader, which takes less time than loading pyarrow."""
@@ -44,7 +46,7 @@ def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list
     if len(layout.body) < least or importlib.util.find_spec("pyarrow") is None:
         return None
     quotes = _quotes(layout)
-    if quotes is None or len(set(layout.names)) < len(layout.names):
+    if quotes is None or len(set(layout.names)) < len(layout.names) or bytes(layout.body[:3]) == codecs.BOM_UTF8:
         return None
     import pyarrow as pa
 
@@ -71,10 +73,11 @@ def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list
     threads = min(_THREADS, len(used))
     with ThreadPoolExecutor(threads) as pool:
         parts = pool.map(
-            lambda part: [(name, _encode(name, columns.pop(name), reader)) for name in part],
+            lambda part: [(name, _try_to_encode(name, columns.pop(name), reader)) for name in part],
             [used[k::threads] for k in range(threads)],
         )
-        encoded = {name: column for part in parts for name, column in part}
+        found = {name: column for part in parts for name, column in part}
+    encoded = {name: _unless_error(found[name]) for name in used}
     reader.notes += [note for name in used for note in encoded[name][1]]
     rows = len(encoded[used[0]][0])
     return [encoded[name][0] if name in encoded else ignored_column(rows) for name in layout.names]
@@ -208,8 +211,29 @@ def _row_bytes(layout: Layout) -> int:
 
 def _first_bad_row(layout: Layout, bad: list[tuple[str, int]]) -> Exception:
     content = bytes(layout.body)
-    at, fields = min((content.find(text.encode()), fields) for text, fields in bad)
-    return wrong_width(layout, layout.first_line + content.count(b"\n", 0, at) + 1, fields)
+    at, fields = min((_line_at(content, text.encode()), fields) for text, fields in bad)
+    ends = sum(content.count(end, 0, at) for end in (b"\n", b"\r")) - content.count(b"\r\n", 0, at)
+    return wrong_width(layout, layout.first_line + ends + 1, fields)
+
+
+def _line_at(content: bytes, line: bytes) -> int:
+    """Return where a line begins; the same text may be part of another."""
+    found = re.search(rb"(?:\A|[\r\n])(" + re.escape(line) + rb")(?=[\r\n]|\Z)", content)
+    return content.find(line) if found is None else found.start(1)
+
+
+def _try_to_encode(name: str, column: Any, reader: FieldReader) -> tuple[Encoded, list[str]] | DataError:
+    """Encode a column, or return the error."""
+    try:
+        return _encode(name, column, reader)
+    except DataError as error:
+        return error
+
+
+def _unless_error(found: tuple[Encoded, list[str]] | DataError) -> tuple[Encoded, list[str]]:
+    if isinstance(found, DataError):
+        raise found
+    return found
 
 
 def _encode(name: str, column: Any, reader: FieldReader) -> tuple[Encoded, list[str]]:

@@ -184,7 +184,7 @@ def _comment(lines: Sequence[str], delimiter: str | None, options: ReadOptions) 
     """Return how comments begin: as the first line, or as a line that has another number of fields than most."""
     if options.comment is not None:
         return options.comment
-    first = next(line for line in lines if line.strip())
+    first = next((line for line in lines if line.strip()), "")
     for mark in _COMMENTS:
         starting = [line for line in lines if line.startswith(mark) and not _ERROR_VALUE.match(line)]
         others = [line for line in lines if line.strip() and not line.startswith(mark)]
@@ -261,7 +261,7 @@ def _escapes(delimiter: str) -> re.Pattern[str]:
 
 def _quote(lines: Sequence[str], delimiter: str) -> str:
     """Return a single quotation mark if most texts stand in such marks, and double ones do not occur."""
-    if any('"' in line for line in lines):
+    if any('"' in line for line in lines) or not any("'" in line for line in lines):
         return '"'
     fields = [field for row, _ in parse_rows(lines[:200], delimiter, "") for field in row]
     texts = [field for field in fields if field and not NUMBER.fullmatch(field)]
@@ -271,6 +271,8 @@ def _quote(lines: Sequence[str], delimiter: str) -> str:
 
 def _decimal(rows: list[list[str]], delimiter: str, missing: frozenset[str]) -> str:
     """Return a comma if some columns are numbers only with it, and none only with a point."""
+    if not any("," in field for row in rows for field in row):
+        return "."
     votes: Counter[str] = Counter()
     width = Counter(map(len, rows)).most_common(1)[0][0]
     for column in zip(*(row for row in rows if len(row) == width), strict=True):
@@ -279,7 +281,8 @@ def _decimal(rows: list[list[str]], delimiter: str, missing: frozenset[str]) -> 
             continue
         fields = [field for field in column[1:] if field not in missing and any(map(str.isdigit, field))]
         most = 0.9 * len(fields)
-        if sum(_COMMA_NUMBER.fullmatch(field) is not None for field in fields) >= most:
+        has_comma = any("," in field for field in marked)
+        if has_comma and sum(_COMMA_NUMBER.fullmatch(field) is not None for field in fields) >= most:
             in_thousands = delimiter == "," and all(map(_THOUSANDS.fullmatch, marked))
             votes["" if in_thousands else ","] += 1
         elif sum(NUMBER.fullmatch(field) is not None for field in fields) >= most:

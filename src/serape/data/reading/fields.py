@@ -7,7 +7,9 @@ missing values, and a note names them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +31,7 @@ PLACEHOLDERS = frozenset(
     | {"#NUM!", "#NAME?", "#NULL!"}
 )
 """Among many numbers, these mean a missing value however often they occur."""
+_NOT_PLAIN = re.compile(r"_|^[+-]*0\d", re.MULTILINE)  # Python reads 1_000 and 007 as numbers
 MIN_NUMBERS = 10
 """Fewer rows of numbers than this do not make a column numeric if other values occur."""
 
@@ -50,7 +53,7 @@ class FieldReader:
         labels = list(index_of)
         if len(labels) < len(texts):
             codes = np.asarray(indices, np.int64)[codes]
-        is_gap = np.fromiter((label in self.options.missing for label in labels), bool, len(labels))
+        is_gap = np.array([label in self.options.missing for label in labels], bool)
         numbers: list[str | None] = [*labels]
         if self.decimal == "," and kind not in AS_CODES:
             numbers = [None if "." in label else label.replace(",", ".") for label in labels]
@@ -136,6 +139,9 @@ def _read_numbers(
 ) -> tuple[NDArray[Any] | None, NDArray[np.bool_]]:
     """Return the labels as numbers, whole if all are, and which labels are none; no numbers if some label is a code."""
     unread = np.zeros(len(labels), bool)
+    plain = _read_plain_numbers(labels, is_gap)
+    if plain is not None:
+        return plain, unread
     try:
         whole = [0 if gap else _integer(label) for label, gap in zip(labels, is_gap.tolist(), strict=True)]
         return np.array(whole, np.int64), unread
@@ -156,6 +162,21 @@ def _read_numbers(
     if all_whole and unread.any() and (np.abs(real) < 2**53).all():
         return real.astype(np.int64), unread
     return real, unread
+
+
+def _read_plain_numbers(labels: Sequence[str | None], is_gap: NDArray[np.bool_]) -> NDArray[Any] | None:
+    """Return labels that all are numbers without leading zeros, the common case, as numbers; whole ones if all are."""
+    texts = [label for label in labels if label is not None]
+    if len(texts) < len(labels):
+        return None
+    if is_gap.any():
+        texts = ["0" if gap else text for text, gap in zip(texts, is_gap.tolist(), strict=True)]
+    if _NOT_PLAIN.search("\n".join(texts)):
+        return None
+    for read, kind in ((int, np.int64), (float, np.float64)):
+        with suppress(ValueError, OverflowError):
+            return np.array(list(map(read, texts)), kind)
+    return None
 
 
 def _fits(
@@ -189,4 +210,4 @@ def _real(label: str | None) -> float:
 def is_code(label: str) -> bool:
     """Return whether a number has leading zeros, like 007: then it is a code and stays text."""
     digits = label.lstrip("+-")
-    return len(digits) > 1 and digits.startswith("0") and digits.isdigit()
+    return digits[:1] == "0" and len(digits) > 1 and digits.isdigit()

@@ -21,6 +21,7 @@ from serape.data.reading.fields import FieldReader
 from serape.errors import DataError, one_line
 
 _BLOCK = 20_000
+_NO_CODES = np.zeros(0, np.int64)
 
 
 def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list[Encoded]:
@@ -46,14 +47,13 @@ def encode_rows(
         for column, values in enumerate(zip(*block, strict=True)):
             if names[column] not in skip:
                 code_of = texts[column]
-                block_codes = (code_of.setdefault(value, len(code_of)) for value in values)
-                blocks[column].append(np.fromiter(block_codes, np.int64, len(values)))
+                blocks[column].append(np.array([code_of.setdefault(value, len(code_of)) for value in values], np.int64))
     encoded = []
     for column, name in enumerate(names):
         if name in skip:
             encoded.append(ignored_column(count))
             continue
-        codes = np.concatenate(blocks[column]) if blocks[column] else np.zeros(0, np.int64)
+        codes = blocks[column][0] if len(blocks[column]) == 1 else np.concatenate([_NO_CODES, *blocks[column]])
         blocks[column] = []
         encoded.append(reader.encode(name, list(texts[column]), codes))
     return encoded
