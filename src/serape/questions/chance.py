@@ -1,11 +1,18 @@
-"""Members that may have been found by chance: with many candidates, alpha lets some pass that have nothing to say."""
+"""Members that may have been found by chance, and answers without members.
+
+With many candidates, alpha lets some pass that have nothing to say; a bound on the false discovery rate may let none
+pass.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection
 
+import numpy as np
+
 from serape.errors import abbreviate
+from serape.results.explanation import p_text
 from serape.search import FalseDiscoveryRate, Search
 from serape.wording import setting
 
@@ -33,4 +40,23 @@ def chance_note(search: Search, target: int, members: Collection[int], kept: Col
         f"{len(weak):,} of {len(members):,} members {have} p above {math.exp(level):.2g}, so perhaps by chance: "
         f"{abbreviate(weak)}; of {candidates:,} candidates, about {by_chance:,.0f} without any dependence would have p "
         f"below alpha, {search.alpha:g}: pass {setting('fdr', SUGGESTED_FDR)}, or a smaller alpha"
+    ]
+
+
+def nothing_note(search: Search, target: int, members: Collection[int]) -> list[str]:
+    """Return a note about the candidates nearest to an answer without members, if a rate kept them out."""
+    if members or search.fdr is None:
+        return []
+    _, _, log_p, reliable, _, _ = search.log(target).columns()
+    candidates = search.candidates(target)
+    tested = candidates[reliable[candidates] & (log_p[candidates] <= search.log_alpha)]
+    if not len(tested):
+        return []
+    nearest = tested[np.argsort(log_p[tested], kind="stable")][:3]
+    level = search.fdr.log_threshold((), len(candidates))
+    named = ", ".join(f"{search.test.variables[x]!r} (p = {p_text(float(log_p[x]))})" for x in nearest)
+    return [
+        f"no member was found, which does not show that there is none: among {len(candidates):,} candidates, a false "
+        f"discovery rate of {search.fdr.rate:g} allows p up to {math.exp(level):.2g}; the smallest p of last tests: "
+        f"{named}"
     ]

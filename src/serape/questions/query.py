@@ -24,7 +24,7 @@ from serape.local.answer import Answer
 from serape.local.registry import Algorithm
 from serape.progress import ProgressCallback, StatusLine
 from serape.questions.answers import checked_answer
-from serape.questions.chance import chance_note
+from serape.questions.chance import chance_note, nothing_note
 from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
 from serape.questions.constraints import refuse_identifiers, resolve_constraints
 from serape.questions.discoveries import Discoveries, bound
@@ -38,6 +38,7 @@ from serape.results.result import Result
 from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Search, StepCache
 from serape.settings import RunSettings, SearchSettings, Settings
 from serape.types import Finds
+from serape.wording import setting
 
 MAX_CONDITIONING = 3
 """The meaning of `max_conditioning="auto"` for algorithms that search subsets of neighbourhoods, on data."""
@@ -110,6 +111,11 @@ class Query:
         if rate == "auto":
             judged = asked.alpha == "auto" and algorithm.family != "custom" and table_of(source) is not None
             rate = RATE if judged else None
+        if stepwise and asked.fdr_method == "adaptive":
+            raise OptionError(
+                f"{setting('fdr_method', 'adaptive')} needs the p-values of all members at once, but algorithm "
+                f"{algorithm.name!r} bounds the rate at each step; use 'bh' or 'by'"
+            )
         method = asked.fdr_method if asked.fdr_method != "auto" else "by" if stepwise else "adaptive"
         fdr = None if rate is None else FalseDiscoveryRate(float(rate), method, math.log(alpha))
         return cls(
@@ -361,6 +367,7 @@ class Query:
             *(untested_note(search, target, members, stepwise=stepwise) if search.tally.skipped else ()),
             *find_leaks(search, target, members).notes,
             *chance_note(search, target, members, self.kept(target)),
+            *nothing_note(search, target, members),
         ]
 
     def _members(self, answer: Answer) -> set[int]:

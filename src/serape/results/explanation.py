@@ -348,7 +348,7 @@ def _in_words(
     if effect is not None:
         numbers += f", {effect}"
     by_rate = result.threshold is not None and result.threshold < result.alpha
-    limit = f"{result.threshold:.2g}, which the rate allows" if by_rate else f"alpha = {result.alpha:g}"
+    limit = f"{result.threshold:.2g}, the largest p that the rate allows" if by_rate else f"alpha = {result.alpha:g}"
     adjusted = result.adjusted_p.get(variable)
     if adjusted is not None and result.fdr is not None and adjusted > result.fdr and not included:
         return (
