@@ -98,6 +98,7 @@ class Hasher {
 }  // namespace
 
 std::vector<std::uint32_t> first_copies(const PackedTable& table, CancellationToken& token) {
+    table.verify_all();
     Hasher hasher(table);
     std::vector<std::uint32_t> first(table.columns());
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> known;  // by hash: columns unlike each other
