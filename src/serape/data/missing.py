@@ -48,7 +48,7 @@ def treat_missing(columns: Columns, rules: MissingRules, notes: list[str], *, le
             f"values are missing in {describe_gaps(of_rule['pairwise'])}; every test uses the rows that are complete "
             f"for its variables ({complete:,} of {columns.rows:,} rows are complete for all)"
         )
-        columns = columns.with_columns([c.with_nan() for c in columns.encoded])
+        columns = columns.with_columns(c.with_nan() for c in columns.encoded)
     return _with_rows_dropped(columns, of_rule["drop"], notes) if of_rule["drop"] else columns
 
 
@@ -87,7 +87,7 @@ def _with_levels(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]], notes:
         )
     notes.append(f"missing values are a level of their own in {describe_gaps(gaps)}")
     return columns.with_columns(
-        [c.missing_as_level() if name in gaps else c for name, c in zip(columns.names, columns.encoded, strict=True)]
+        c.missing_as_level() if name in gaps else c for name, c in zip(columns.names, columns.encoded, strict=True)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import fields
 from functools import cached_property
@@ -13,19 +13,21 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.columns import Columns
+from serape.data.duplicates import duplicate_groups
 from serape.data.encoding import Codes, Encoded, as_codes
-from serape.data.frames import to_pandas
+from serape.data.frames import to_pandas, values_before_encoding
 from serape.data.kinds import Kind, Kinds
-from serape.data.missing import describe_gaps, treat_missing
+from serape.data.missing import describe_gaps
 from serape.data.notes import column_notes, not_categorical
+from serape.data.packed_files.opened import PackedFile, packed_path
 from serape.data.pickling import packed_again, stored
+from serape.data.preparing import prepared
 from serape.data.provenance import Provenance, how_made
 from serape.data.reading import ReadOptions, read
 from serape.data.reading.header import with_first_line_note
-from serape.data.rows import with_row_settings, with_weights_applied
-from serape.data.variables import Variable, Variables, position_of
+from serape.data.variables import Variable, Variables, position_of, refuse_removed
 from serape.data.weights import Weights
-from serape.errors import DataError, OptionError, suggestion
+from serape.errors import DataError, OptionError
 from serape.settings import DataSettings, refuse_encoding_again
 from serape.types import MissingRules, WeightKind
 
@@ -41,8 +43,9 @@ class Table:
     `data` may be a pandas, polars or pyarrow frame (or any other that narwhals reads), anything that exports an Arrow
     stream, a two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, or the path of a
     file: delimited text of any name, Parquet, Arrow or Feather, JSON, an Excel or OpenDocument workbook, .rds or .rda
-    of R, SQLite or DuckDB, also compressed (.gz, .bz2, .xz, .zst, .zip). An open file is read in the same way. Columns
-    without names are called x0, x1, ….
+    of R, SQLite or DuckDB, also compressed (.gz, .bz2, .xz, .zst, .zip), or a file that `serape.pack` wrote, which is
+    mapped into memory. An open file is read in the same way. A list of paths is read as one table, one file below the
+    other. Columns without names are called x0, x1, ….
 
     Strings, declared categories, truth values and whole numbers with at most 20 distinct values are used as categories;
     all other numbers, and dates, as numbers. Every column has a kind: "categorical", "boolean", "ordinal",
@@ -74,6 +77,7 @@ class Table:
     """By row, the number of its group."""
     empty: tuple[str, ...] = ()  # columns without any value, which `describe` leaves out
     _leave_out_empty = False
+    _file: PackedFile | None = None  # the mapped file that holds the columns, if there is one
 
     def __new__(cls, data: Any = None, *_args: Any, **_settings: Any) -> Table:
         """Return data unchanged if they are a table."""
@@ -116,38 +120,58 @@ class Table:
         if isinstance(data, Table):
             refuse_encoding_again(settings)
             return  # `data` is this table
+        path = packed_path(data)
+        if path is not None and (file := PackedFile.open(path)).fits(settings):
+            self._map(file, {"path": str(data)})
+            return
         columns = read(data, Kinds(kinds), ReadOptions.of(settings))
-        columns.check()
-        if isinstance(kinds, Mapping):
-            known = set(columns.names)
-            for name in map(str, kinds):
-                if name not in known:
-                    raise OptionError(
-                        f"kinds names a column {name!r} that the data do not have.{suggestion(name, known)}"
-                    )
-        notes: list[str] = list(columns.notes)
-        columns = with_row_settings(columns.without_false_identifiers(), settings, notes)
-        kept = treat_missing(columns, missing, notes, leave_out_empty=self._leave_out_empty)
-        left_out = set(columns.names).difference(kept.names) if self._leave_out_empty else ()
-        self.empty = tuple(sorted(left_out, key=columns.names.index))
-        self._fill(with_weights_applied(kept, settings, notes), notes, how_made(data, settings))
+        ready = prepared(columns, settings, leave_out_empty=self._leave_out_empty)
+        self.empty = ready.empty
+        self._fill(ready.columns, ready.notes, how_made(data, settings))
         self.notes += tuple(column_notes(self))
 
     def _fill(self, columns: Columns, notes: Sequence[str], made: Mapping[str, Any] | None = None) -> None:
-        self.names: tuple[str, ...] = tuple(columns.names)
+        self.names = tuple(columns.names)
         self.rows: int = columns.rows
         self.weights, self.groups = columns.weights, columns.groups
         self.missing: Mapping[int, NDArray[np.bool_]] = columns.missing
         """By position, a mask of the missing values: empty unless the table was made with missing="pairwise"."""
+        self._packed: _core.PackedTable
+        self._levels: Sequence[tuple[Any, ...]]
         self._packed, self._levels = columns.pack()
-        self._kinds, self._reasons = columns.kinds, columns.reasons
-        self._values = columns.values
-        self._declared = {k for k, c in enumerate(columns.encoded) if c.declared}
+        self._kinds: Sequence[Kind] = columns.kinds
+        self._reasons: Sequence[str] = columns.reasons
+        self._values: Mapping[int, NDArray[np.float64]] = columns.values
+        self._declared: Set[int] = {k for k, c in enumerate(columns.encoded) if c.declared}
         self._constant: dict[int, bool] = {}  # columns that were looked at
-        self._position = {name: k for k, name in enumerate(self.names)}
         self._reading_notes = tuple(notes)
         self.notes: tuple[str, ...] = self._reading_notes
         self._made = made or {}
+
+    @classmethod
+    def of_file(cls, file: PackedFile) -> Table:
+        """Return the table of a packed file."""
+        table = object.__new__(cls)
+        table._map(file, {"path": file.name})
+        return table
+
+    def _map(self, file: PackedFile, made: Mapping[str, Any]) -> None:
+        """Use the columns of a packed file in place; what is known about them is read when it is needed."""
+        self._file, self.rows, self._packed = file, file.rows, file.packed
+        self.weights, self.groups = file.weights, file.groups
+        self.missing, self._values, self._declared = file.missing, file.numbers, file.declared
+        self._kinds, self._reasons, self._levels = map(file.described, ("kind", "reason", "levels"))
+        self._constant, self._made = {}, made
+        self._reading_notes, self.notes = file.reading_notes, file.notes
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns."""
+        return () if self._file is None else self._file.names
+
+    @cached_property
+    def _position(self) -> Mapping[str, int]:
+        return {name: k for k, name in enumerate(self.names)} if self._file is None else self._file.position
 
     # --- columns -------------------------------------------------------------------------------------------------
 
@@ -195,6 +219,8 @@ class Table:
     @cached_property
     def identifiers(self) -> frozenset[int]:
         """The positions of identifiers, which take part in no search."""
+        if self._file is not None:
+            return frozenset(self._file.described("kind").where("identifier").tolist())
         return frozenset(k for k, kind in enumerate(self._kinds) if kind == "identifier")
 
     @property
@@ -261,6 +287,7 @@ class Table:
         """
         table = copy(self)
         table.__dict__.pop("duplicates", None)
+        table.names, table._position, table._file = self.names, self._position, None
         table.rows, table._packed = len(rows), packed
         table.__dict__.update(self._of_rows(rows))
         table._values = {k: values[rows] for k, values in self._values.items()}
@@ -301,7 +328,8 @@ class Table:
     @cached_property
     def provenance(self) -> Provenance:
         """What identifies this table: rows, columns, a fingerprint, and how it was made."""
-        return Provenance(self.rows, len(self.names), self._made, table=self)
+        known = None if self._file is None else self._file.fingerprint
+        return Provenance(self.rows, self._packed.columns, self._made, known, table=self)
 
     @property
     def varying(self) -> list[int]:
@@ -314,19 +342,7 @@ class Table:
 
         Columns without duplicates, constant columns and columns with missing values are not in it.
         """
-        groups: dict[Any, list[int]] = {}
-        if self.missing:
-            firsts: Any = {k: self.codes(k).tobytes() for k in range(len(self.names)) if k not in self._values}
-            compared: Iterable[int] = range(len(self.names))
-        else:
-            firsts = self._packed.first_copies()
-            compared = np.flatnonzero(np.bincount(firsts)[firsts] > 1).tolist()
-        for k in compared:
-            if k not in self.missing and not self.is_constant(k):
-                key = ("numbers", self._values[k].tobytes()) if k in self._values else ("codes", firsts[k])
-                groups.setdefault(key, []).append(k)
-        duplicates = [tuple(group) for group in groups.values() if len(group) > 1]
-        return {k: group for group in duplicates for k in group}
+        return duplicate_groups(self)
 
     @cached_property
     def later_duplicates(self) -> frozenset[int]:
@@ -335,14 +351,10 @@ class Table:
 
     def position(self, variable: object) -> int:
         """Return the position of a variable, given by name or position."""
-        if isinstance(variable, str) and variable not in self._position:
-            for setting in ("sample_weight", "groups"):
-                if variable == self._made.get(setting):
-                    raise OptionError(
-                        f"the column {variable!r} holds the {setting}, so it is no variable; name another"
-                    )
-            if variable in self._made.get("ignore", ()):
-                raise OptionError(f"the column {variable!r} is ignored, as asked; remove it from the ignored columns")
+        if isinstance(variable, str):
+            if variable in self._position:
+                return self._position[variable]  # without all names, which are many in some files
+            refuse_removed(variable, self._made)
         try:
             return position_of(variable, self.names, self._position)
         except OptionError as error:
@@ -356,18 +368,7 @@ class Table:
 
     def column(self, variable: str | int) -> NDArray[Any]:
         """Return the values of a column as before encoding, dates in days; None or NaN where they are missing."""
-        k = self.position(variable)
-        if k in self._values and not self._levels[k]:
-            return self._values[k]
-        levels = np.empty(len(self._levels[k]), object)
-        levels[:] = self._levels[k]
-        if k in self.missing:
-            values: NDArray[Any] = levels[self.indices(k)]
-            values[self.missing[k]] = None
-            return values
-        if all(type(v) is type(levels[0]) for v in levels) and isinstance(levels[0], bool | int | float | str):
-            levels = np.array(self._levels[k])
-        return levels[self.indices(k)]
+        return values_before_encoding(self, self.position(variable))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas frame; columns of categories become pandas categories."""
@@ -388,13 +389,21 @@ class Table:
     # --- internal ------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the content of a pickle: all attributes that cannot be derived, with the codes as plain arrays."""
+        """Return the content of a pickle: all attributes that cannot be derived, with the codes as plain arrays.
+
+        A table of a packed file is pickled as the path and the fingerprint of the file.
+        """
+        if self._file is not None:
+            return {"file": (self._file.path, self._file.fingerprint, self._made)}
         state = {name: value for name, value in self.__dict__.items() if name not in ("_position", "duplicates")}
         return {**state, "_packed": stored(self._packed)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
+        if "file" in state:
+            path, fingerprint, made = state["file"]
+            self._map(PackedFile.open(path).same_as(fingerprint), made)
+            return
         self.__dict__.update(state, _packed=packed_again(state["_packed"]))
-        self._position = {name: k for k, name in enumerate(self.names)}
 
     def _variable(self, k: int) -> Variable:
         return Variable(self.names[k], self._kinds[k], self._levels[k], self._reasons[k])
