@@ -71,13 +71,15 @@ void PackedTable::start_column(std::uint32_t levels) {
     if (levels == 0 || levels > max_levels) {
         throw std::invalid_argument("a column has 1 to " + std::to_string(max_levels) + " levels");
     }
+    const std::size_t index = levels <= plane_levels ? planes_.size() / words_
+                              : levels <= 256        ? narrow_.size() / rows_
+                                                     : wide_.size() / rows_;
+    if (index > max_planes) {
+        throw std::invalid_argument("too many columns");
+    }
+    columns_.push_back({levels, static_cast<std::uint32_t>(index)});
     if (levels <= plane_levels) {
-        columns_.push_back({levels, planes_.size()});
         planes_.resize(planes_.size() + (levels - 1) * words_, 0);
-    } else if (levels <= 256) {
-        columns_.push_back({levels, narrow_.size()});
-    } else {
-        columns_.push_back({levels, wide_.size()});
     }
     view_own();
     derived_->panels.reset();
@@ -93,7 +95,7 @@ void PackedTable::append(std::span<const std::uint8_t> codes, std::uint32_t leve
     }
     start_column(levels);
     if (levels <= plane_levels) {
-        std::uint64_t* planes = planes_.data() + columns_.back().offset;
+        std::uint64_t* planes = planes_.data() + columns_.back().index * words_;
         for (std::size_t i = 0; i < rows_; ++i) {
             if (codes[i] != 0) {
                 planes[(codes[i] - 1) * words_ + i / 64] |= std::uint64_t{1} << (i % 64);
@@ -182,7 +184,7 @@ void PackedTable::append_ones(std::span<const std::int64_t> ones) {
         }
     }
     start_column(2);
-    std::uint64_t* plane = planes_.data() + columns_.back().offset;
+    std::uint64_t* plane = planes_.data() + columns_.back().index * words_;
     for (const std::int64_t row : ones) {
         plane[row / 64] |= std::uint64_t{1} << (row % 64);
     }
@@ -191,7 +193,7 @@ void PackedTable::append_ones(std::span<const std::int64_t> ones) {
 
 void PackedTable::append_plane(const std::uint64_t* plane) {
     start_column(2);
-    std::copy_n(plane, words_, planes_.data() + columns_.back().offset);
+    std::copy_n(plane, words_, planes_.data() + columns_.back().index * words_);
     count_planes(columns_.size() - 1);
 }
 
@@ -199,9 +201,9 @@ void PackedTable::unpack(std::size_t column, std::span<std::uint16_t> out) const
     verify(column);
     const Column& c = columns_[column];
     if (c.levels > 256) {
-        std::copy_n(wide_view_.data() + c.offset, rows_, out.data());
+        std::copy_n(wide_view_.data() + c.index * rows_, rows_, out.data());
     } else if (c.levels > plane_levels) {
-        std::copy_n(narrow_view_.data() + c.offset, rows_, out.data());
+        std::copy_n(narrow_view_.data() + c.index * rows_, rows_, out.data());
     } else {
         // Four rows at a time: four bits become four numbers of 16 bits.
         const std::uint32_t levels = c.levels;
@@ -252,23 +254,20 @@ PackedTable PackedTable::select(std::span<const std::uint32_t> columns) const {
     }
     selected.reserve_planes(planes);
     for (const std::uint32_t column : columns) {
-        const auto [levels, offset] = columns_[column];
+        const auto [levels, index] = columns_[column];
+        selected.start_column(levels);
         if (levels <= plane_levels) {
-            const std::size_t words = (levels - 1) * words_;
-            selected.columns_.push_back({levels, selected.planes_.size()});
-            selected.planes_.insert(selected.planes_.end(), planes_view_.begin() + offset,
-                                    planes_view_.begin() + offset + words);
-            const auto totals = totals_view_.begin() + offset / words_;
-            selected.totals_.insert(selected.totals_.end(), totals, totals + (levels - 1));
-            selected.ones_ += levels == 2 ? *totals : 0;
+            const auto from = planes_view_.subspan(index * words_, (levels - 1) * words_);
+            std::copy(from.begin(), from.end(), selected.planes_.end() - static_cast<std::ptrdiff_t>(from.size()));
+            const auto totals = totals_view_.subspan(index, levels - 1);
+            selected.totals_.insert(selected.totals_.end(), totals.begin(), totals.end());
+            selected.ones_ += levels == 2 ? totals[0] : 0;
         } else if (levels <= 256) {
-            selected.columns_.push_back({levels, selected.narrow_.size()});
-            selected.narrow_.insert(selected.narrow_.end(), narrow_view_.begin() + offset,
-                                    narrow_view_.begin() + offset + rows_);
+            const auto from = narrow_view_.subspan(index * rows_, rows_);
+            selected.narrow_.insert(selected.narrow_.end(), from.begin(), from.end());
         } else {
-            selected.columns_.push_back({levels, selected.wide_.size()});
-            selected.wide_.insert(selected.wide_.end(), wide_view_.begin() + offset,
-                                  wide_view_.begin() + offset + rows_);
+            const auto from = wide_view_.subspan(index * rows_, rows_);
+            selected.wide_.insert(selected.wide_.end(), from.begin(), from.end());
         }
     }
     selected.view_own();

@@ -23,22 +23,16 @@ PackedTable PackedTable::borrow(std::size_t rows, StoredColumns stored) {
         if (levels == 0 || levels > max_levels) {
             throw DamagedColumns(stored.name + " is damaged: a column has " + std::to_string(levels) + " levels");
         }
-        if (levels <= plane_levels) {
-            if (levels == 2 && planes / table.words_ < stored.totals.size()) {
-                table.ones_ += stored.totals[planes / table.words_];
-            }
-            table.columns_.push_back({levels, planes});
-            planes += (levels - 1) * table.words_;
-        } else if (levels <= 256) {
-            table.columns_.push_back({levels, narrow});
-            narrow += rows;
-        } else {
-            table.columns_.push_back({levels, wide});
-            wide += rows;
+        std::size_t& index = levels <= plane_levels ? planes : levels <= 256 ? narrow : wide;
+        if (levels == 2 && index < stored.totals.size()) {
+            table.ones_ += stored.totals[index];
         }
+        table.columns_.push_back({levels, static_cast<std::uint32_t>(index)});
+        index += levels <= plane_levels ? levels - 1 : 1;
     }
-    if (stored.planes.size() != planes || stored.narrow.size() != narrow || stored.wide.size() != wide ||
-        stored.totals.size() != planes / table.words_ || stored.checksums.size() != stored.levels.size()) {
+    if (planes > max_planes || stored.planes.size() != planes * table.words_ || stored.narrow.size() != narrow * rows ||
+        stored.wide.size() != wide * rows || stored.totals.size() != planes ||
+        stored.checksums.size() != stored.levels.size()) {
         throw DamagedColumns(stored.name + " is damaged: its parts are not of the sizes that its columns need");
     }
     table.planes_view_ = stored.planes;
@@ -86,23 +80,23 @@ void PackedTable::verify_all() const {
 }
 
 std::uint64_t PackedTable::checksum_of(std::size_t column) const {
-    const auto [levels, offset] = columns_[column];
+    const auto [levels, index] = columns_[column];
     if (levels <= plane_levels) {
-        return checksum(planes_view_.data() + offset, (levels - 1) * words_ * sizeof(std::uint64_t));
+        return checksum(planes_view_.data() + index * words_, (levels - 1) * words_ * sizeof(std::uint64_t));
     }
-    return levels <= 256 ? checksum(narrow_view_.data() + offset, rows_)
-                         : checksum(wide_view_.data() + offset, rows_ * sizeof(std::uint16_t));
+    return levels <= 256 ? checksum(narrow_view_.data() + index * rows_, rows_)
+                         : checksum(wide_view_.data() + index * rows_, rows_ * sizeof(std::uint16_t));
 }
 
 bool PackedTable::codes_are_valid(std::size_t column) const {
-    const auto [levels, offset] = columns_[column];
-    const auto is_code = [levels](std::uint32_t code) { return code < levels; };
+    const auto [levels, index] = columns_[column];
+    const auto is_code = [levels = levels](std::uint32_t code) { return code < levels; };
     if (levels > 256) {
-        const auto codes = wide_view_.subspan(offset, rows_);
+        const auto codes = wide_view_.subspan(index * rows_, rows_);
         return std::all_of(codes.begin(), codes.end(), is_code);
     }
     if (levels > plane_levels) {
-        const auto codes = narrow_view_.subspan(offset, rows_);
+        const auto codes = narrow_view_.subspan(index * rows_, rows_);
         return std::all_of(codes.begin(), codes.end(), is_code);
     }
     // A row is in one plane at most, and there are no rows behind the last.

@@ -27,6 +27,7 @@ namespace serape {
 
 inline constexpr std::uint32_t max_levels = 65'536;
 inline constexpr std::size_t max_rows = 2'147'483'000;
+inline constexpr std::size_t max_planes = 4'294'967'000;
 
 // Row panels: panel p, row i is lines[p * (rows + 1) + i]. The last line of a panel is zero, so that lists of rows can
 // be padded with it.
@@ -105,13 +106,13 @@ class PackedTable {
 
     // The bitset of the rows in which `column` (with planes) has `level` >= 1.
     const std::uint64_t* plane(std::size_t column, std::uint32_t level) const {
-        return planes_view_.data() + columns_[column].offset + (level - 1) * words_;
+        return planes_view_.data() + (columns_[column].index + (level - 1)) * words_;
     }
     // Codes of any column, written to `out` (rows() long).
     void unpack(std::size_t column, std::span<std::uint16_t> out) const;
     // Number of rows in which `column` (with planes) has `level` >= 1.
     std::uint32_t total(std::size_t column, std::uint32_t level) const {
-        return totals_view_[columns_[column].offset / words_ + (level - 1)];
+        return totals_view_[columns_[column].index + (level - 1)];
     }
     // All planes, codes of one byte, codes of two, and totals, one column after the other.
     std::span<const std::uint64_t> planes() const { return planes_view_; }
@@ -141,7 +142,7 @@ class PackedTable {
   private:
     struct Column {
         std::uint32_t levels;
-        std::size_t offset;  // into planes_ (words), narrow_ or wide_ (codes)
+        std::uint32_t index;  // of its first plane, or among the columns of one byte or two bytes
     };
     void start_column(std::uint32_t levels);
     void count_planes(std::size_t column);

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.data.columns import Columns, WideColumns, pack_columns
+from serape.data.columns import Columns, pack_columns
 from serape.data.encoding import Encoded
 from serape.data.packed_files.descriptions import Description
 from serape.data.packed_files.layout import (
@@ -60,7 +60,12 @@ class Content:
             table.names,
             table.rows,
             table._packed.all_levels(),
-            map(Description, table._kinds, table._reasons, table._levels, _membership(table)),
+            (
+                Description(kind, reason, levels, k in table._declared)
+                for k, (kind, reason, levels) in enumerate(
+                    zip(table._kinds, table._reasons, table._levels, strict=True)
+                )
+            ),
             [table._packed],
             list(table.continuous),
             sorted(table.missing),
@@ -98,17 +103,6 @@ class Content:
             columns.weights,
             columns.groups,
         )
-
-
-def content_of(columns: Columns) -> Content:
-    """Return the content of columns as read."""
-    if isinstance(columns, WideColumns):
-        columns = columns.unpacked()
-    return Content.of_columns(columns)
-
-
-def _membership(table: Table) -> Iterator[bool]:
-    return (k in table._declared for k in range(len(table.names)))
 
 
 def _batches(encoded: Sequence[Encoded], rows: int) -> Iterator[_core.PackedTable]:
