@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,16 +32,9 @@ def complete_column(context: typer.Context, incomplete: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class DataOptions:
-    """The data file, and how to read it."""
+class ReadingOptions:
+    """How to read data."""
 
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A file: delimited text, Parquet, Arrow, Feather, JSON lines, Excel, R (.rds), SQLite or DuckDB, also "
-            "compressed (.gz, .bz2, .xz, .zst, .zip); - reads standard input."
-        ),
-    ]
     missing: Annotated[
         list[str] | None,
         typer.Option(
@@ -139,15 +132,6 @@ class DataOptions:
         ),
     ] = None
 
-    @property
-    def source(self) -> Any:
-        """The path of the file, or standard input."""
-        return sys.stdin.buffer if str(self.data) == "-" else self.data
-
-    def read(self) -> serape.Table:
-        """Read the table."""
-        return serape.Table(self.source, **self.arguments())
-
     def arguments(self) -> dict[str, Any]:
         """Return the options as arguments of `Table`, and of the questions in Python."""
         if self.names is not None and self.header is not None:
@@ -169,6 +153,28 @@ class DataOptions:
             "weight_kind": self.weight_kind,
             "groups": self.groups,
         }
+
+
+@dataclass(frozen=True)
+class DataOptions(ReadingOptions):
+    """The data file, and how to read it."""
+
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A file: delimited text, Parquet, Arrow, Feather, JSON lines, Excel, R (.rds), SQLite, DuckDB or "
+            "packed (.srp), also compressed (.gz, .bz2, .xz, .zst, .zip); - reads standard input."
+        ),
+    ] = field(kw_only=True)
+
+    @property
+    def source(self) -> Any:
+        """The path of the file, or standard input."""
+        return sys.stdin.buffer if str(self.data) == "-" else self.data
+
+    def read(self) -> serape.Table:
+        """Read the table."""
+        return serape.Table(self.source, **self.arguments())
 
 
 def _missing(entries: list[str] | tuple[()]) -> Any:

@@ -50,7 +50,10 @@ class Description:
         kind, reason, declared, levels = json.loads(line)
         if kind not in KINDS or not isinstance(reason, str) or not isinstance(declared, bool):
             raise ValueError("a description of a column has the wrong content")
-        return cls(kind, reason, tuple(map(_from_json, levels)), declared)
+        read = tuple(map(_from_json, levels))
+        if len(set(read)) < len(read):
+            raise ValueError("a level occurs twice")
+        return cls(kind, reason, read, declared)
 
 
 def _as_json(name: str, level: Any) -> Any:

@@ -33,6 +33,7 @@ from serape.settings import DataSettings
 from serape.types import WeightKind
 
 _SEPARATOR = b"\0"  # between names
+_MAX_DAYS = 4e9  # a date beyond this has no name
 _FEW_SEARCHES = 20  # more names are looked up in a dict
 Value = TypeVar("Value", bound=np.generic)
 
@@ -287,7 +288,12 @@ class _Numbers(_ByPosition):
         if k in self._file.missing:
             finite |= self._file.missing[k]
         described = self._file.about[k]
-        if not finite.all() or (described.levels and not _are_indices(values[finite], len(described.levels))):
+        right = bool(finite.all())
+        if right and described.levels:
+            right = _are_indices(values, len(described.levels))
+        elif right and described.kind == "date":
+            right = not (np.abs(values) > _MAX_DAYS).any()
+        if not right:
             raise damaged(self._file.name, f"the numbers of the column at position {k} cannot be used")
         return values
 
