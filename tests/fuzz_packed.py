@@ -99,10 +99,12 @@ def signed(content: bytes) -> bytes:
     _sign_columns(data, at, rows)
     for k, name in enumerate(layout.SECTIONS):
         offset, length = at[name]
-        struct.pack_into("<Q", data, _TABLE + _ENTRY.size * k + 16, layout.checksum(data[offset : offset + length]))
+        struct.pack_into(
+            "<Q", data, _TABLE + _ENTRY.size * k + 16, layout.checksum(bytes(data[offset : offset + length]))
+        )
     struct.pack_into("<Q", data, 32, len(data))
     struct.pack_into("<Q", data, 48, 0)
-    struct.pack_into("<Q", data, 48, layout.checksum(data[: layout.HEADER_BYTES]))
+    struct.pack_into("<Q", data, 48, layout.checksum(bytes(data[: layout.HEADER_BYTES])))
     return bytes(data)
 
 
@@ -112,8 +114,16 @@ def _sign_columns(data: bytearray, at: dict[str, Any], rows: int) -> None:
         return np.frombuffer(bytes(data[offset : offset + length]), dtype)
 
     try:
-        parts = [("levels", "u4"), ("totals", "u4"), ("checksums", "u8"), ("planes", "u8"), ("narrow", "u1")]
-        packed = _core.PackedTable.borrow(rows, "x", *(array(n, t) for n, t in parts), array("wide", "u2"))
+        packed = _core.PackedTable.borrow(
+            rows,
+            "x",
+            array("levels", "u4"),
+            array("totals", "u4"),
+            array("checksums", "u8"),
+            array("planes", "u8"),
+            array("narrow", "u1"),
+            array("wide", "u2"),
+        )
     except (serape.SerapeError, ValueError):
         return
     offset, length = at["checksums"]
@@ -124,7 +134,7 @@ def _sign_columns(data: bytearray, at: dict[str, Any], rows: int) -> None:
     ):
         for index in range(at[sums][1] // 8):
             begin = at[name][0] + index * stride
-            struct.pack_into("<Q", data, at[sums][0] + 8 * index, layout.checksum(data[begin : begin + used]))
+            struct.pack_into("<Q", data, at[sums][0] + 8 * index, layout.checksum(bytes(data[begin : begin + used])))
 
 
 def use(path: Path) -> None:

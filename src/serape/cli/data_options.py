@@ -14,6 +14,7 @@ from serape.checks import MISSING_RULES
 from serape.cli.values import kind_entry
 from serape.data.kinds import KINDS
 from serape.data.missing import OTHERS
+from serape.data.packed_files.opened import packed_path
 from serape.data.reading.text import column_names, has_text_name
 from serape.errors import OptionError, SerapeError
 
@@ -22,11 +23,14 @@ _FILE = "Text files"
 
 
 def complete_column(context: typer.Context, incomplete: str) -> list[str]:
-    """Complete the name of a column of the data file on the command line, if it is a text file."""
+    """Complete the name of a column of the data file on the command line, if it is a text file or a packed one."""
     words = [context.params.get("data"), *context.args]  # on an incomplete line, arguments may not be parsed yet
-    path = next((Path(word) for word in words if word and has_text_name(Path(word))), None)
+    paths = [Path(word) for word in words if word]
+    packed = next((path for path in paths if packed_path(path)), None)
+    text = next((path for path in paths if has_text_name(path)), None)
     try:
-        return [name for name in column_names(path) if name.startswith(incomplete)] if path is not None else []
+        names = serape.Table(packed).names if packed else column_names(text) if text else ()
+        return [name for name in names if name.startswith(incomplete)]
     except SerapeError:  # there are no names to complete
         return []
 

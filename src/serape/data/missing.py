@@ -112,3 +112,11 @@ def describe_gaps(gaps: Mapping[str, NDArray[np.bool_]]) -> str:
         f"{name!r} ({int(mask.sum()):,}, first in row {int(np.argmax(mask))})" for name, mask in list(gaps.items())[:5]
     )
     return first + (f" and {len(gaps) - 5:,} more columns" if len(gaps) > 5 else "")
+
+
+def refusal_of_gaps(gaps: Mapping[str, NDArray[np.bool_]]) -> DataError:
+    """Return the error about missing values where only complete columns can be used."""
+    return DataError(
+        f"values are missing in {describe_gaps(gaps)}; with missing='pairwise' only tests can be done, each on the "
+        f"rows that are complete for its variables; for anything else pass missing='drop' or missing='level' to Table"
+    )

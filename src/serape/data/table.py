@@ -17,10 +17,10 @@ from serape.data.duplicates import duplicate_groups
 from serape.data.encoding import Codes, Encoded, as_codes
 from serape.data.frames import to_pandas, values_before_encoding
 from serape.data.kinds import Kind, Kinds
-from serape.data.missing import describe_gaps
+from serape.data.missing import refusal_of_gaps
 from serape.data.notes import column_notes, not_categorical
 from serape.data.packed_files.opened import PackedFile, packed_path
-from serape.data.pickling import packed_again, stored
+from serape.data.pickling import restore, state_of
 from serape.data.preparing import prepared
 from serape.data.provenance import Provenance, how_made
 from serape.data.reading import ReadOptions, read
@@ -196,12 +196,7 @@ class Table:
     def check_complete(self) -> None:
         """Refuse missing values, because their codes have no meaning."""
         if self.missing:
-            gaps = {self.names[k]: mask for k, mask in self.missing.items()}
-            raise DataError(
-                f"values are missing in {describe_gaps(gaps)}; with missing='pairwise' only tests can be done, each on "
-                f"the rows that are complete for its variables; for anything else pass missing='drop' or "
-                f"missing='level' to Table"
-            )
+            raise refusal_of_gaps({self.names[k]: mask for k, mask in self.missing.items()})
 
     @property
     def nbytes(self) -> int:
@@ -389,21 +384,17 @@ class Table:
     # --- internal ------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the content of a pickle: all attributes that cannot be derived, with the codes as plain arrays.
-
-        A table of a packed file is pickled as the path and the fingerprint of the file.
-        """
+        """Return the content of a pickle: all attributes that cannot be derived, or where the packed file is."""
         if self._file is not None:
             return {"file": (self._file.path, self._file.fingerprint, self._made)}
-        state = {name: value for name, value in self.__dict__.items() if name not in ("_position", "duplicates")}
-        return {**state, "_packed": stored(self._packed)}
+        return state_of(self)
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         if "file" in state:
             path, fingerprint, made = state["file"]
             self._map(PackedFile.open(path).same_as(fingerprint), made)
-            return
-        self.__dict__.update(state, _packed=packed_again(state["_packed"]))
+        else:
+            restore(self, state)
 
     def _variable(self, k: int) -> Variable:
         return Variable(self.names[k], self._kinds[k], self._levels[k], self._reasons[k])
