@@ -54,7 +54,7 @@ class PackedFile:
     """The content of a packed file."""
 
     def __init__(self, content: mmap.mmap | bytes, path: Path) -> None:
-        self.path, self.name = path, str(path)
+        self.path, self.name = path.absolute(), str(path)
         if sys.byteorder != "little":
             raise DataError(f"{self.name} is little-endian, but this machine is not; read the data themselves")
         self._map = content
@@ -88,7 +88,7 @@ class PackedFile:
                 content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:  # an empty file is a ValueError
             raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-        return cls(content, path.absolute())
+        return cls(content, path)
 
     def fits(self, settings: DataSettings) -> bool:
         """Return whether a table with these settings is this file as it is."""
