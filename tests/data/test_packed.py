@@ -16,6 +16,7 @@ import serape
 from serape.data import packing
 from serape.data.example import clinic
 from serape.data.provenance import fingerprint
+from serape.data.reading import arrow_text
 
 
 def same(found: serape.Table, expected: serape.Table) -> None:
@@ -48,12 +49,15 @@ def same(found: serape.Table, expected: serape.Table) -> None:
         np.testing.assert_array_equal(found.groups, expected.groups)
 
 
-@pytest.fixture(params=["at once", "in groups"])
+@pytest.fixture(params=["at once", "in groups", "in groups and parts"])
 def _how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are packed as a whole, or one column after the other."""
-    if request.param == "in groups":
+    """Files are packed as a whole, or one column after the other; texts are parsed by pyarrow, part by part."""
+    if request.param != "at once":
         monkeypatch.setattr(packing, "LARGE_FILE", -1)
         monkeypatch.setattr(packing, "MEMORY", 1)
+    if request.param == "in groups and parts":
+        for name, value in (("MIN_BYTES", 0), ("_PART", 150), ("_CHUNK", 40)):
+            monkeypatch.setattr(arrow_text, name, value)
 
 
 @pytest.mark.usefixtures("_how")
@@ -144,6 +148,9 @@ def test_streamed_files(ending: str, rule: Any, tmp_path: Path, monkeypatch: pyt
     write.get(ending, lambda f: f.to_feather(path))(with_gaps().drop(columns="Ünï\ncode"))
     settings: dict[str, Any] = {"missing": rule, "sample_weight": "share", "weight_kind": "survey", "ignore": ["id"]}
     monkeypatch.setattr(packing, "LARGE_FILE", -1)
+    monkeypatch.setattr(arrow_text, "MIN_BYTES", 0)
+    monkeypatch.setattr(arrow_text, "_PART", 4000)
+    monkeypatch.setattr(arrow_text, "_CHUNK", 1000)
     for memory in (1, 600 * 24 * 3, 1 << 30):
         monkeypatch.setattr(packing, "MEMORY", memory)
         packed = serape.pack(path, tmp_path / "x.srp", **settings)
@@ -164,3 +171,26 @@ def test_searches_find_the_same(tmp_path: Path) -> None:
         name: one.blanket for name, one in serape.blankets(clinic(2000)).items()
     }
     assert serape.describe(packed).notes == serape.describe(clinic(2000)).notes
+
+
+def test_types_of_parts_are_united(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {
+        "whole": [str(k) for k in range(90)],
+        "then real": [str(k) for k in range(60)] + [f"{k}.5" for k in range(30)],
+        "then text": [str(k % 9) for k in range(60)] + ["x"] * 30,
+        "then date": [str(k % 9) for k in range(60)] + ["2024-05-17"] * 30,
+        "gaps first": [""] * 60 + [str(k % 5) for k in range(30)],
+        "quoted": ['"a\nb, c"', '"d ""e"" f"', "g"] * 30,
+        "large": ["1"] * 60 + [str(2**70 + k) for k in range(30)],
+        "codes": ["1"] * 60 + ["007"] * 30,
+        "empty": [""] * 90,
+    }
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join([",".join(columns), *map(",".join, zip(*columns.values(), strict=True))]) + "\n")
+    settings: dict[str, Any] = {"missing": "pairwise", "ignore": ["empty"]}
+    expected = serape.Table(path, **settings)
+    monkeypatch.setattr(packing, "LARGE_FILE", -1)
+    for part in (60, 300, 1 << 20):
+        for name, value in (("MIN_BYTES", 0), ("_PART", part), ("_CHUNK", 50)):
+            monkeypatch.setattr(arrow_text, name, value)
+        same(serape.Table(serape.pack(path, tmp_path / "x.srp", **settings)), expected)

@@ -31,10 +31,12 @@ def read_text(source: Source, kinds: Kinds, options: ReadOptions) -> Columns | N
     skip = options.ignore | {INDEX}
     used = [name for name in layout.names if name not in skip]
     notes = list(layout.notes)
+    in_groups = options.keeping.max_bytes is not None
+    scan = arrow_text.scanned(layout, FieldReader(kinds, options, layout.decimal), skip) if in_groups else None
     stored = options.keeping.store(
         column
         for group in options.keeping.groups(used, _count_rows(layout))
-        for column in _read_group(layout, group, FieldReader(kinds, options, layout.decimal), notes)
+        for column in _read_group(layout, group, FieldReader(kinds, options, layout.decimal), notes, scan)
     )
     if not used:
         return as_columns(layout.names, plain.read_rows(layout, FieldReader(kinds, options), skip), notes, layout.index)
@@ -49,10 +51,12 @@ def _count_rows(layout: Layout) -> int:
     return int(len(layout.body) * len(layout.sample) / sample) if sample else 0
 
 
-def _read_group(layout: Layout, group: Sequence[str], reader: FieldReader, notes: list[str]) -> list[Encoded]:
+def _read_group(
+    layout: Layout, group: Sequence[str], reader: FieldReader, notes: list[str], scan: arrow_text.Scan | None
+) -> list[Encoded]:
     """Return some columns; what is to be known about them is added to the notes."""
     skip = frozenset(layout.names).difference(group)
-    encoded = arrow_text.read_rows(layout, reader, skip)
+    encoded = arrow_text.read_rows(layout, reader, skip, scan)
     if encoded is None:
         reader.notes.clear()
         encoded = plain.read_rows(layout, reader, skip)
