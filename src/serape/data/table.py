@@ -348,7 +348,7 @@ class Table:
         """Return the position of a variable, given by name or position."""
         if isinstance(variable, str):
             if variable in self._position:
-                return self._position[variable]  # without all names, which are many in some files
+                return self._position[variable]
             refuse_removed(variable, self._made)
         try:
             return position_of(variable, self.names, self._position)

@@ -29,12 +29,11 @@ from serape.data.packed_files.layout import (
 from serape.data.provenance import Provenance
 from serape.data.weights import Weights
 from serape.errors import DataError
+from serape.names import NamePositions
 from serape.settings import DataSettings
 from serape.types import WeightKind
 
-_SEPARATOR = b"\0"  # between names
 _MAX_DAYS = 4e9  # a date beyond this has no name
-_FEW_SEARCHES = 20  # more names are looked up in a dict
 Value = TypeVar("Value", bound=np.generic)
 
 
@@ -107,7 +106,7 @@ class PackedFile:
     def names(self) -> tuple[str, ...]:
         """The names of all columns."""
         try:
-            names = tuple(str(self._bytes("names"), "utf-8").split(_SEPARATOR.decode()))
+            names = tuple(str(self._bytes("names"), "utf-8").split("\0"))
         except UnicodeDecodeError:
             names = ()
         if len(names) != self.columns:
@@ -117,7 +116,7 @@ class PackedFile:
     @cached_property
     def position(self) -> Mapping[str, int]:
         """The position of every column by its name."""
-        return _Positions(self)
+        return NamePositions(self.names)
 
     @cached_property
     def about(self) -> Descriptions:
@@ -314,49 +313,3 @@ class _Gaps(_ByPosition):
         del k
         bits = np.frombuffer(content, np.uint8)
         return np.unpackbits(bits, count=self._file.rows, bitorder="little").astype(bool)
-
-
-class _Positions(Mapping[str, int]):
-    """The position of every column by its name, found in the text of all names."""
-
-    def __init__(self, file: PackedFile) -> None:
-        self._text = _SEPARATOR + file._bytes("names") + _SEPARATOR
-        self._file = file
-        self._known: dict[str, int] = {}
-        self._searches = 0
-
-    def __len__(self) -> int:
-        return self._file.columns
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._file.names)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._find(name) is not None
-
-    def __getitem__(self, name: str) -> int:
-        found = self._find(name)
-        if found is None:
-            raise KeyError(name)
-        return found
-
-    def _find(self, name: str) -> int | None:
-        if self._searches == _FEW_SEARCHES:
-            self._known = {known: k for k, known in enumerate(self._file.names)}
-        self._searches += 1
-        if self._searches > _FEW_SEARCHES:
-            return self._known.get(name)
-        if name not in self._known:
-            try:
-                wanted = _SEPARATOR + name.encode() + _SEPARATOR
-            except UnicodeEncodeError:
-                return None
-            at = self._text.find(wanted) if "\0" not in name else -1
-            if at < 0:
-                return None
-            before = np.frombuffer(self._text, np.uint8, at)
-            position = len(before) - int(np.count_nonzero(before))
-            if position >= self._file.columns:
-                raise damaged(self._file.name, f"it does not hold {self._file.columns:,} names")
-            self._known[name] = position
-        return self._known[name]
