@@ -28,15 +28,11 @@ def timed(job: Callable[[], object]) -> Seconds:
     return time.perf_counter() - begin, time.process_time() - used
 
 
-def draw(shape: str, rows: int, columns: int, path: Path) -> None:
-    """Write a table to a file: Alarm as CSV, or groups of binary columns packed."""
-    if shape == "alarm":
-        from pyarrow import csv
+def draw_alarm(rows: int, path: Path) -> None:
+    """Sample Alarm to a CSV file."""
+    from pyarrow import csv
 
-        table = serape.load_network("alarm").sample(rows, SEED)
-        csv.write_csv(_as_arrow(table), path)
-    else:
-        serape.pack(grouped_table(columns, rows), path)
+    csv.write_csv(_as_arrow(serape.load_network("alarm").sample(rows, SEED)), path)
 
 
 def _as_arrow(table: serape.Table) -> Any:
@@ -50,9 +46,10 @@ def _as_arrow(table: serape.Table) -> Any:
     )
 
 
-def pack(source: Path, target: Path) -> tuple[Seconds, float | None]:
-    """Pack a file; return the seconds, and the peak memory of this process."""
-    return timed(lambda: serape.pack(source, target)), peak_mebibytes()
+def pack(source: Path | tuple[int, int], target: Path) -> tuple[Seconds, float | None]:
+    """Pack a file, or a drawn table of binary columns; return the seconds, and the peak memory of this process."""
+    data = grouped_table(*source) if isinstance(source, tuple) else source
+    return timed(lambda: serape.pack(data, target)), peak_mebibytes()
 
 
 def first_question(path: Path, target: str) -> tuple[Seconds, Seconds]:
@@ -77,7 +74,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure how long packing, opening, verifying and a first search take.
 
-    Alarm is packed from a CSV file, binary columns from a packed file. Every step has a process of its own that has
+    Alarm is packed from a CSV file, binary columns from a table in memory. Every step has a process of its own that has
     imported serape; files are in the cache of the system. Opening is the median of 7 processes. The search is IAMB for
     one target, on the table just opened. Seconds are those of all processors, so that other work on the machine does
     not count. Results go to benchmarks/out/packed.json.
@@ -90,17 +87,17 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for shape, rows, columns, target in shapes:
             report(f"{shape}: {rows:,} rows × {columns:,} columns")
-            source = Path(folder) / ("source.csv" if shape == "alarm" else "source.srp")
-            packed = Path(folder) / "packed.srp"
-            in_fresh_process(draw, shape, rows, columns, source)
-            (_, packing), peak = in_fresh_process(pack, source, packed)
+            text, packed = Path(folder) / "alarm.csv", Path(folder) / "packed.srp"
+            if shape == "alarm":
+                in_fresh_process(draw_alarm, rows, text)
+            (_, packing), peak = in_fresh_process(pack, text if shape == "alarm" else (columns, rows), packed)
             asked = [in_fresh_process(first_question, packed, target) for _ in range(OPENINGS)]
             verifying = in_fresh_process(verify, packed)[1]
             measured.append(
                 {
                     "rows": rows,
                     "columns": columns,
-                    "source": source.stat().st_size,
+                    "source": text.stat().st_size if shape == "alarm" else rows * columns,
                     "bytes": packed.stat().st_size,
                     "pack": packing,
                     "peak": peak,
@@ -119,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
         ]
         for one in measured
     ]
-    head = ("table", "source MiB", "packed MiB", "pack s", "pack peak MiB", "open ms", "first search s", "verify s")
+    head = ("table", "data MiB", "packed MiB", "pack s", "pack peak MiB", "open ms", "first search s", "verify s")
     print(f"{machine()}\n")
     print(markdown(head, lines))
     save("packed", {"serape": serape.__version__, "seed": SEED, "measured": measured})

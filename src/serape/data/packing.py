@@ -13,7 +13,7 @@ from serape._keywords import Keywords
 from serape.data.columns import Columns
 from serape.data.kinds import Kinds
 from serape.data.notes import column_notes
-from serape.data.packed_files.opened import PackedFile
+from serape.data.packed_files.opened import PackedFile, packed_path
 from serape.data.packed_files.writing import Content, metadata_of, rewrite_metadata, write_content
 from serape.data.preparing import prepared
 from serape.data.provenance import Provenance, fingerprint, how_made
@@ -127,7 +127,9 @@ def _write(file: IO[bytes], data: Any, target: Path, settings: DataSettings, say
 
 
 def _is_large(data: Any) -> bool:
-    """Return whether data are files that are packed column by column."""
+    """Return whether data are files that are packed column by column; a packed file is mapped in any case."""
+    if packed_path(data) is not None:
+        return False
     paths = data if are_paths(data) else [data] if is_source(data) else []
     try:
         return sum(Path(path).stat().st_size for path in paths) > LARGE_FILE
