@@ -51,6 +51,7 @@ bench-kernels: $(VENV)/test.ready
 
 fuzz: $(VENV)/test.ready
 	@$(BIN)/python tests/fuzz.py
+	@$(BIN)/python tests/fuzz_packed.py
 
 oracle: $(VENV)/test.ready
 	@$(BIN)/python tests/oracle.py

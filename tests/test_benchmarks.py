@@ -29,6 +29,7 @@ PARTS = (
     "suite networks",
     "suite gaussian",
     "suite reading",
+    "suite packed",
     "scaling growth --variables 37 100 --rows 100 1000 --threads 1",
     "scaling skeletons",
     "kernels screens",

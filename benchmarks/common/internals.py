@@ -83,7 +83,7 @@ def pack_blocks(variables: int, rows: int, blocks: Iterable[NDArray[np.uint8]]) 
         packed.append_block(block, np.full(block.shape[1], 2, np.uint32))
     names = [f"x{k}" for k in range(variables)]
     levels, reasons = [(0, 1)] * variables, ["whole numbers, 2 distinct"] * variables
-    return serape.Table(WideColumns(names, rows, [], packed, levels, reasons))
+    return serape.Table(WideColumns(names, rows, [], packed, levels, reasons, ["categorical"] * variables))
 
 
 def hpc_superset(search: serape.Search, target: int) -> Sequence[int]:

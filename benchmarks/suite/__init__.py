@@ -5,13 +5,14 @@ cannot be installed is reported and left out. `--python` names an environment th
 """
 
 from benchmarks.common.command import Command, Part
-from benchmarks.suite import gaussian, networks, reading, searches
+from benchmarks.suite import gaussian, networks, packed, reading, searches
 
 COMMAND = Command(
     {
         "searches": Part(searches.run, searches.options, "serape alone, 500 rows of Alarm, 10 wide targets, once"),
         "networks": Part(networks.run, networks.options, "serape alone, asia, 500 rows, once"),
         "reading": Part(reading.run, reading.options, "2,000 rows, once"),
+        "packed": Part(packed.run, packed.options, "2,000 rows and 500 columns"),
         "gaussian": Part(gaussian.run, gaussian.options, "serape alone, 50 variables"),
     },
     default="searches",

@@ -59,8 +59,18 @@ NumPy<T> empty_numpy(std::size_t size) {
     return NumPy<T>(memory, {size}, owner);
 }
 
+// Verifies columns of a packed table, or of the one that a test holds, before they are used.
+template <class Table, class Which>
+void verify(const Table& table, const Which& columns) {
+    if constexpr (requires { table.verify(columns); }) {
+        table.verify(columns);
+    } else if constexpr (requires { table.table().verify(columns); }) {
+        table.table().verify(columns);
+    }
+}
+
 template <class Table>
-void check(const Table& table, std::size_t column) {
+void check_range(const Table& table, std::size_t column) {
     if (column >= table.columns()) {
         throw nanobind::index_error(
             ("column " + std::to_string(column) + " of a table of " + std::to_string(table.columns())).c_str());
@@ -68,11 +78,18 @@ void check(const Table& table, std::size_t column) {
 }
 
 template <class Table>
+void check(const Table& table, std::size_t column) {
+    check_range(table, column);
+    verify(table, column);
+}
+
+template <class Table>
 void check(const Table& table, std::span<const std::uint32_t> columns) {
     if (!columns.empty()) {
-        check(table, kernels().ascending(columns.data(), columns.size())
-                         ? columns.back()
-                         : *std::max_element(columns.begin(), columns.end()));
+        check_range(table, kernels().ascending(columns.data(), columns.size())
+                               ? columns.back()
+                               : *std::max_element(columns.begin(), columns.end()));
+        verify(table, columns);
     }
 }
 

@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
     nanobind::set_leak_warnings(false);  // a table may still be held at exit
     m.attr("MAX_LEVELS") = serape::max_levels;
     m.attr("MAX_ROWS") = serape::max_rows;
+    m.attr("PLANE_LEVELS") = serape::plane_levels;
     serape::bind_table(m);
     serape::bind_screen_answers(m);
     serape::bind_subsets(m);

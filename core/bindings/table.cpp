@@ -1,20 +1,93 @@
 // Packed tables.
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <tuple>
+
 #include "bindings.hpp"
 #include "cancellation.hpp"
 #include "conversions.hpp"
+#include "serape/checksum.hpp"
 #include "serape/copies.hpp"
 #include "serape/packed_table.hpp"
 
 namespace nb = nanobind;
 
 namespace serape {
+namespace {
+
+// A NumPy array of memory that a table keeps.
+template <class T>
+nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(std::span<const T> memory, nb::handle table) {
+    return {memory.data(), {memory.size()}, table};
+}
+
+PackedTable borrow(std::size_t rows, const std::string& name, const Array<std::uint32_t>& levels,
+                   const Array<std::uint32_t>& totals, const Array<std::uint64_t>& checksums,
+                   const Array<std::uint64_t>& planes, const Array<std::uint8_t>& narrow,
+                   const Array<std::uint16_t>& wide) {
+    using Kept = std::tuple<Array<std::uint32_t>, Array<std::uint32_t>, Array<std::uint64_t>, Array<std::uint64_t>,
+                            Array<std::uint8_t>, Array<std::uint16_t>>;
+    const std::shared_ptr<const void> owner(new Kept(levels, totals, checksums, planes, narrow, wide),
+                                            [](const void* kept) {
+                                                const nb::gil_scoped_acquire gil;
+                                                delete static_cast<const Kept*>(kept);
+                                            });
+    return PackedTable::borrow(
+        rows, {span(levels), span(totals), span(checksums), span(planes), span(narrow), span(wide), name, owner});
+}
+
+// Damaged columns are an error about data, like those that Python raises.
+void raise_data_error(const std::exception_ptr& thrown, void*) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const DamagedColumns& damaged) {
+        PyErr_SetString(nb::module_::import_("serape.errors").attr("DataError").ptr(), damaged.what());
+    }
+}
+
+}  // namespace
 
 void bind_table(nb::module_& m) {
+    nb::register_exception_translator(raise_data_error);
+    m.def(
+        "checksum", [](const Array<std::uint8_t>& bytes) { return checksum(bytes.data(), bytes.size()); },
+        nb::arg("bytes"), "The checksum of packed files.");
     nb::class_<PackedTable>(m, "PackedTable", "Discrete columns, packed for counting.")
+        .def_static("borrow", &borrow, nb::arg("rows"), nb::arg("name"), nb::arg("levels"), nb::arg("totals"),
+                    nb::arg("checksums"), nb::arg("planes"), nb::arg("narrow"), nb::arg("wide"),
+                    "A table that uses columns in place, in arrays that it keeps; each is verified on first use.")
         .def(nb::init<std::size_t>(), nb::arg("rows"))
         .def_prop_ro("rows", &PackedTable::rows)
         .def_prop_ro("columns", &PackedTable::columns)
         .def_prop_ro("nbytes", &PackedTable::bytes, "Bytes held, derived layouts included.")
+        .def_prop_ro("planes", [](nb::handle_t<PackedTable> t) { return view(nb::cast<PackedTable&>(t).planes(), t); })
+        .def_prop_ro("narrow", [](nb::handle_t<PackedTable> t) { return view(nb::cast<PackedTable&>(t).narrow(), t); })
+        .def_prop_ro("wide", [](nb::handle_t<PackedTable> t) { return view(nb::cast<PackedTable&>(t).wide(), t); })
+        .def_prop_ro("totals", [](nb::handle_t<PackedTable> t) { return view(nb::cast<PackedTable&>(t).totals(), t); })
+        .def(
+            "checksums",
+            [](const PackedTable& table) {
+                std::vector<std::uint64_t> sums(table.columns());
+                for (std::size_t column = 0; column < sums.size(); ++column) {
+                    sums[column] = table.checksum_of(column);
+                }
+                return to_numpy(std::move(sums));
+            },
+            "By column, the checksum of its planes or codes.")
+        .def(
+            "all_levels",
+            [](const PackedTable& table) {
+                std::vector<std::uint32_t> levels(table.columns());
+                for (std::size_t column = 0; column < levels.size(); ++column) {
+                    levels[column] = table.levels(column);
+                }
+                return to_numpy(std::move(levels));
+            },
+            "By column, its number of levels.")
+        .def(
+            "verify", [](const PackedTable& table, std::size_t column) { check(table, column); }, nb::arg("column"),
+            "Refuse a column whose stored content is wrong.")
         .def("reserve_planes", &PackedTable::reserve_planes, nb::arg("planes"))
         .def(
             "append",
@@ -46,7 +119,7 @@ void bind_table(nb::module_& m) {
         .def(
             "levels",
             [](const PackedTable& table, std::size_t column) {
-                check(table, column);
+                check_range(table, column);
                 return table.levels(column);
             },
             nb::arg("column"))

@@ -1,8 +1,7 @@
 #include "serape/copies.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <span>
-#include <unordered_map>
 
 namespace serape {
 namespace {
@@ -98,20 +97,25 @@ class Hasher {
 }  // namespace
 
 std::vector<std::uint32_t> first_copies(const PackedTable& table, CancellationToken& token) {
+    table.verify_all();
     Hasher hasher(table);
-    std::vector<std::uint32_t> first(table.columns());
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> known;  // by hash: columns unlike each other
-    known.reserve(table.columns());
-    for (std::uint32_t column = 0; column < first.size(); ++column) {
-        first[column] = column;
-        std::vector<std::uint32_t>& alike = known[hasher(column)];
-        const auto found =
-            std::find_if(alike.begin(), alike.end(), [&](std::uint32_t other) { return hasher.same(other, column); });
-        if (found == alike.end()) {
-            alike.push_back(column);
-        } else {
-            first[column] = *found;
+    const std::size_t columns = table.columns();
+    std::vector<std::uint32_t> first(columns);
+    std::vector<std::uint64_t> hashes(columns);
+    // A hash table of columns unlike each other, at most half full; from its own slot on, a column is before the first
+    // empty one.
+    constexpr std::uint32_t empty = 0xffffffff;
+    std::vector<std::uint32_t> known(std::bit_ceil(2 * columns + 1), empty);
+    for (std::uint32_t column = 0; column < columns; ++column) {
+        hashes[column] = hasher(column);
+        std::size_t slot = hashes[column] & (known.size() - 1);
+        while (known[slot] != empty && !(hashes[known[slot]] == hashes[column] && hasher.same(known[slot], column))) {
+            slot = (slot + 1) & (known.size() - 1);
         }
+        if (known[slot] == empty) {
+            known[slot] = column;
+        }
+        first[column] = known[slot];
         if (column % 256 == 255) {
             token.check();
         }

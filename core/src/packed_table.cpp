@@ -13,18 +13,6 @@
 namespace serape {
 namespace {
 
-// Transposes a 64×64 bit matrix in place: bit j of word i becomes bit i of word j.
-void transpose64(std::array<std::uint64_t, 64>& m) {
-    std::uint64_t mask = 0x00000000ffffffff;
-    for (unsigned width = 32; width != 0; width >>= 1, mask ^= mask << width) {
-        for (unsigned k = 0; k < 64; k = ((k | width) + 1) & ~width) {
-            const std::uint64_t t = ((m[k] >> width) ^ m[k | width]) & mask;
-            m[k] ^= t << width;
-            m[k | width] ^= t;
-        }
-    }
-}
-
 // The four bits of a number from 0 to 15, the lowest first, as four numbers of 16 bits in memory.
 constexpr std::array<std::uint64_t, 16> spread = [] {
     std::array<std::uint64_t, 16> made{};
@@ -57,8 +45,8 @@ PackedTable::PackedTable(std::size_t rows)
 
 std::size_t PackedTable::bytes() const {
     const std::lock_guard lock(derived_->mutex);
-    std::size_t total =
-        planes_.size() * 8 + narrow_.size() + wide_.size() * 2 + columns_.size() * sizeof(Column) + totals_.size() * 4;
+    std::size_t total = planes_view_.size_bytes() + narrow_view_.size() + wide_view_.size_bytes() +
+                        totals_view_.size_bytes() + columns_.size() * sizeof(Column);
     if (derived_->panels) {
         const Panels& p = *derived_->panels;
         total += p.lines.size() * sizeof(Line) + (p.slot.size() + p.totals.size() + p.first_column.size()) * 4;
@@ -69,18 +57,31 @@ std::size_t PackedTable::bytes() const {
     return total;
 }
 
+void PackedTable::view_own() {
+    planes_view_ = planes_;
+    totals_view_ = totals_;
+    narrow_view_ = narrow_;
+    wide_view_ = wide_;
+}
+
 void PackedTable::start_column(std::uint32_t levels) {
+    if (borrowed_) {
+        throw std::invalid_argument("nothing can be appended to stored columns");
+    }
     if (levels == 0 || levels > max_levels) {
         throw std::invalid_argument("a column has 1 to " + std::to_string(max_levels) + " levels");
     }
-    if (levels <= plane_levels) {
-        columns_.push_back({levels, planes_.size()});
-        planes_.resize(planes_.size() + (levels - 1) * words_, 0);
-    } else if (levels <= 256) {
-        columns_.push_back({levels, narrow_.size()});
-    } else {
-        columns_.push_back({levels, wide_.size()});
+    const std::size_t index = levels <= plane_levels ? planes_.size() / words_
+                              : levels <= 256        ? narrow_.size() / rows_
+                                                     : wide_.size() / rows_;
+    if (index > max_planes) {
+        throw std::invalid_argument("too many columns");
     }
+    columns_.push_back({levels, static_cast<std::uint32_t>(index)});
+    if (levels <= plane_levels) {
+        planes_.resize(planes_.size() + (levels - 1) * words_, 0);
+    }
+    view_own();
     derived_->panels.reset();
     derived_->ones.reset();
 }
@@ -94,7 +95,7 @@ void PackedTable::append(std::span<const std::uint8_t> codes, std::uint32_t leve
     }
     start_column(levels);
     if (levels <= plane_levels) {
-        std::uint64_t* planes = planes_.data() + columns_.back().offset;
+        std::uint64_t* planes = planes_.data() + columns_.back().index * words_;
         for (std::size_t i = 0; i < rows_; ++i) {
             if (codes[i] != 0) {
                 planes[(codes[i] - 1) * words_ + i / 64] |= std::uint64_t{1} << (i % 64);
@@ -106,6 +107,7 @@ void PackedTable::append(std::span<const std::uint8_t> codes, std::uint32_t leve
     } else {
         wide_.insert(wide_.end(), codes.begin(), codes.end());
     }
+    view_own();
 }
 
 void PackedTable::append(std::span<const std::uint16_t> codes, std::uint32_t levels) {
@@ -122,6 +124,7 @@ void PackedTable::append(std::span<const std::uint16_t> codes, std::uint32_t lev
     }
     start_column(levels);
     wide_.insert(wide_.end(), codes.begin(), codes.end());
+    view_own();
 }
 
 void PackedTable::append_block(const std::uint8_t* data, std::size_t stride, std::span<const std::uint32_t> levels) {
@@ -181,7 +184,7 @@ void PackedTable::append_ones(std::span<const std::int64_t> ones) {
         }
     }
     start_column(2);
-    std::uint64_t* plane = planes_.data() + columns_.back().offset;
+    std::uint64_t* plane = planes_.data() + columns_.back().index * words_;
     for (const std::int64_t row : ones) {
         plane[row / 64] |= std::uint64_t{1} << (row % 64);
     }
@@ -190,16 +193,17 @@ void PackedTable::append_ones(std::span<const std::int64_t> ones) {
 
 void PackedTable::append_plane(const std::uint64_t* plane) {
     start_column(2);
-    std::copy_n(plane, words_, planes_.data() + columns_.back().offset);
+    std::copy_n(plane, words_, planes_.data() + columns_.back().index * words_);
     count_planes(columns_.size() - 1);
 }
 
 void PackedTable::unpack(std::size_t column, std::span<std::uint16_t> out) const {
+    verify(column);
     const Column& c = columns_[column];
     if (c.levels > 256) {
-        std::copy_n(wide_.data() + c.offset, rows_, out.data());
+        std::copy_n(wide_view_.data() + c.index * rows_, rows_, out.data());
     } else if (c.levels > plane_levels) {
-        std::copy_n(narrow_.data() + c.offset, rows_, out.data());
+        std::copy_n(narrow_view_.data() + c.index * rows_, rows_, out.data());
     } else {
         // Four rows at a time: four bits become four numbers of 16 bits.
         const std::uint32_t levels = c.levels;
@@ -238,9 +242,11 @@ void PackedTable::count_planes(std::size_t column) {
         totals_.push_back(total);
         ones_ += levels(column) == 2 ? total : 0;
     }
+    totals_view_ = totals_;
 }
 
 PackedTable PackedTable::select(std::span<const std::uint32_t> columns) const {
+    verify(columns);
     PackedTable selected(rows_);
     std::size_t planes = 0;
     for (const std::uint32_t column : columns) {
@@ -248,28 +254,30 @@ PackedTable PackedTable::select(std::span<const std::uint32_t> columns) const {
     }
     selected.reserve_planes(planes);
     for (const std::uint32_t column : columns) {
-        const auto [levels, offset] = columns_[column];
+        const auto [levels, index] = columns_[column];
+        selected.start_column(levels);
         if (levels <= plane_levels) {
-            const std::size_t words = (levels - 1) * words_;
-            selected.columns_.push_back({levels, selected.planes_.size()});
-            selected.planes_.insert(selected.planes_.end(), planes_.begin() + offset, planes_.begin() + offset + words);
-            const auto totals = totals_.begin() + offset / words_;
-            selected.totals_.insert(selected.totals_.end(), totals, totals + (levels - 1));
-            selected.ones_ += levels == 2 ? *totals : 0;
+            const auto from = planes_view_.subspan(index * words_, (levels - 1) * words_);
+            std::copy(from.begin(), from.end(), selected.planes_.end() - static_cast<std::ptrdiff_t>(from.size()));
+            const auto totals = totals_view_.subspan(index, levels - 1);
+            selected.totals_.insert(selected.totals_.end(), totals.begin(), totals.end());
+            selected.ones_ += levels == 2 ? totals[0] : 0;
         } else if (levels <= 256) {
-            selected.columns_.push_back({levels, selected.narrow_.size()});
-            selected.narrow_.insert(selected.narrow_.end(), narrow_.begin() + offset, narrow_.begin() + offset + rows_);
+            const auto from = narrow_view_.subspan(index * rows_, rows_);
+            selected.narrow_.insert(selected.narrow_.end(), from.begin(), from.end());
         } else {
-            selected.columns_.push_back({levels, selected.wide_.size()});
-            selected.wide_.insert(selected.wide_.end(), wide_.begin() + offset, wide_.begin() + offset + rows_);
+            const auto from = wide_view_.subspan(index * rows_, rows_);
+            selected.wide_.insert(selected.wide_.end(), from.begin(), from.end());
         }
     }
+    selected.view_own();
     return selected;
 }
 
 const Panels& PackedTable::panels() const {
     const std::lock_guard lock(derived_->mutex);
     if (!derived_->panels) {
+        verify_all();
         std::vector<std::uint32_t> all(columns());
         std::iota(all.begin(), all.end(), 0u);
         derived_->panels = std::make_unique<Panels>(panels(all));
@@ -279,6 +287,7 @@ const Panels& PackedTable::panels() const {
 
 Panels PackedTable::panels(std::span<const std::uint32_t> columns) const {
     constexpr std::size_t most_words_ahead = 64;  // of a column
+    verify(columns);
     Panels made;
     made.rows = rows_;
     made.slot.assign(columns.size(), Panels::absent);
@@ -356,6 +365,7 @@ const Ones& PackedTable::ones() const {
     if (derived_->ones) {
         return *derived_->ones;
     }
+    verify_all();
     auto made = std::make_unique<Ones>();
     made->start.reserve(columns() + 1);
     for (std::size_t column = 0; column < columns(); ++column) {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from serape.data import Table, Variable
 from serape.data.degenerate import degenerate, determined_by
 from serape.data.discretise import Discretised, discretise
+from serape.data.packing import pack, verify_packed
 from serape.errors import (
     DataError,
     EmptyBlanketWarning,
@@ -106,11 +107,13 @@ __all__ = [
     "load_structure",
     "markov_blanket",
     "network",
+    "pack",
     "parents_children",
     "read_bif",
     "region",
     "skeleton",
     "stability",
+    "verify_packed",
     "wrapper",
     "write_bif",
 ]

@@ -12,10 +12,21 @@ MAX_LEVELS: int = 65536
 
 MAX_ROWS: int = 2147483000
 
+PLANE_LEVELS: int = 8
+
+def checksum(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+    """The checksum of packed files."""
+
 class PackedTable:
     """Discrete columns, packed for counting."""
 
     def __init__(self, rows: int) -> None: ...
+
+    @staticmethod
+    def borrow(rows: int, name: str, levels: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], checksums: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], planes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], narrow: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], wide: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> PackedTable:
+        """
+        A table that uses columns in place, in arrays that it keeps; each is verified on first use.
+        """
 
     @property
     def rows(self) -> int: ...
@@ -26,6 +37,27 @@ class PackedTable:
     @property
     def nbytes(self) -> int:
         """Bytes held, derived layouts included."""
+
+    @property
+    def planes(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def narrow(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def wide(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def totals(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+
+    def checksums(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+        """By column, the checksum of its planes or codes."""
+
+    def all_levels(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """By column, its number of levels."""
+
+    def verify(self, column: int) -> None:
+        """Refuse a column whose stored content is wrong."""
 
     def reserve_planes(self, planes: int) -> None: ...
 

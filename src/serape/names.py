@@ -1,8 +1,8 @@
-"""Names of algorithms and tests, matched without regard to case, `-` and `_`."""
+"""Names of algorithms and tests, matched without regard to case, `-` and `_`; positions of names of columns."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from serape.errors import InputTypeError, shown, suggestion
 
@@ -52,3 +52,32 @@ def unknown(what: str, name: object, known: Iterable[str]) -> str:
         raise InputTypeError(f"{what} must be a name, not {shown(name)}")
     known = list(known)
     return f"{what} {name!r} is not known.{suggestion(name, known)} Use one of {', '.join(map(repr, known))}."
+
+
+class NamePositions(Mapping[str, int]):
+    """The positions of names. A few are looked for one by one, because an index of a million takes half a second."""
+
+    _FEW = 20
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._known: dict[str, int] = {}
+        self._searches = 0
+
+    def __getitem__(self, name: str) -> int:
+        if name in self._known or self._searches > self._FEW:
+            return self._known[name]
+        self._searches += 1
+        if self._searches > self._FEW:
+            self._known = {known: k for k, known in enumerate(self._names)}
+            return self._known[name]
+        try:
+            return self._known.setdefault(name, self._names.index(name))
+        except ValueError:
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

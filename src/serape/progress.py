@@ -91,8 +91,8 @@ class NotebookLine:
 class StatusLine:
     """Shows progress on standard error, or in a notebook, once a search has taken a moment."""
 
-    def __init__(self, patience: float = PATIENCE) -> None:
-        self._patience = patience
+    def __init__(self, patience: float = PATIENCE, on_stop: str = "Ctrl-C keeps what was found") -> None:
+        self._patience, self._on_stop = patience, on_stop
         self._status: Status | NotebookLine | None = None
 
     def __call__(self, now: Progress) -> None:
@@ -100,7 +100,7 @@ class StatusLine:
         if now.seconds < self._patience:
             return
         done = now.doing or f"{len(now.members)} found, {now.tests:,} tests"
-        text = f"{now.target or 'searching'}: {done}, {now.seconds:.0f} s; Ctrl-C keeps what was found"
+        text = f"{now.target or 'searching'}: {done}, {now.seconds:.0f} s; {self._on_stop}"
         if self._status is None and in_notebook():
             self._status = NotebookLine()
         elif self._status is None:
@@ -121,11 +121,16 @@ def check_progress(progress: object) -> None:
         raise OptionError(f"progress must be True, False, None or a callable, not {shown(progress)}")
 
 
-def progress_callback(progress: bool | ProgressCallback | None) -> ProgressCallback | None:
-    """Return the callback for `progress`: None shows it on a terminal or in a notebook, True always, False never."""
+def progress_callback(
+    progress: bool | ProgressCallback | None, on_stop: str = "Ctrl-C keeps what was found"
+) -> ProgressCallback | None:
+    """Return the callback for `progress`: None shows it on a terminal or in a notebook, True always, False never.
+
+    `on_stop` says what Ctrl-C does.
+    """
     check_progress(progress)
     if callable(progress):
         return progress
     if progress is False or (progress is None and not is_watched()):
         return None
-    return StatusLine(0.0 if progress else PATIENCE)
+    return StatusLine(0.0 if progress else PATIENCE, on_stop)

@@ -119,7 +119,7 @@ def decoded(column: Encoded) -> list[Any]:
 def read(columns: list[list[str]], header: bool | None = True) -> list[Encoded]:
     names = [] if header is False else [",".join(f"name{k}" for k in range(len(columns)))]
     text = "\n".join([*names, *(",".join(row) for row in zip(*columns, strict=True))]) + "\n"
-    return read_data(io.StringIO(text), Kinds(), ReadOptions(header, index=False)).encoded
+    return list(read_data(io.StringIO(text), Kinds(), ReadOptions(header, index=False)).encoded)
 
 
 @pytest.mark.parametrize("seed", range(60))

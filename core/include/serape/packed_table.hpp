@@ -6,6 +6,9 @@
 // Two further layouts of the plane columns are derived on first use, each for a kind of question (see kernels.hpp):
 //   Panels  the bits of 512 plane columns of one row in one cache line, for many candidates at once;
 //   Ones    row numbers of the ones of binary columns, where ones are rare.
+//
+// A table holds its columns, or uses columns that are stored elsewhere, such as in a mapped file. Stored columns are
+// verified before their first use: no content of a file can lead outside the memory.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +16,8 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "serape/aligned.hpp"
@@ -22,6 +27,7 @@ namespace serape {
 
 inline constexpr std::uint32_t max_levels = 65'536;
 inline constexpr std::size_t max_rows = 2'147'483'000;
+inline constexpr std::size_t max_planes = 4'294'967'000;
 
 // Row panels: panel p, row i is lines[p * (rows + 1) + i]. The last line of a panel is zero, so that lists of rows can
 // be padded with it.
@@ -44,9 +50,38 @@ struct Ones {
     std::vector<std::uint32_t> rows;
 };
 
+// Columns in memory of somebody else, laid out as a table lays them out: first come all planes, then codes of one byte,
+// then codes of two.
+struct StoredColumns {
+    std::span<const std::uint32_t> levels;     // by column
+    std::span<const std::uint32_t> totals;     // by plane: number of ones
+    std::span<const std::uint64_t> checksums;  // by column: of its planes or codes
+    std::span<const std::uint64_t> planes;
+    std::span<const std::uint8_t> narrow;
+    std::span<const std::uint16_t> wide;
+    std::string name;                   // of the file, for messages
+    std::shared_ptr<const void> owner;  // keeps the memory
+};
+
+struct DamagedColumns : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 class PackedTable {
   public:
     explicit PackedTable(std::size_t rows);
+
+    // A table that uses stored columns in place; nothing can be appended to it. Throws DamagedColumns, here if sizes do
+    // not agree, and later, on the first use of a column, if its content is wrong.
+    static PackedTable borrow(std::size_t rows, StoredColumns stored);
+    // To be called before plane() and total(); everything else verifies what it uses.
+    void verify(std::size_t column) const {
+        if (borrowed_) {
+            verify_stored(column);
+        }
+    }
+    void verify(std::span<const std::uint32_t> columns) const;
+    void verify_all() const;
 
     std::size_t rows() const { return rows_; }
     std::size_t columns() const { return columns_.size(); }
@@ -71,33 +106,49 @@ class PackedTable {
 
     // The bitset of the rows in which `column` (with planes) has `level` >= 1.
     const std::uint64_t* plane(std::size_t column, std::uint32_t level) const {
-        return planes_.data() + columns_[column].offset + (level - 1) * words_;
+        return planes_view_.data() + (columns_[column].index + (level - 1)) * words_;
     }
     // Codes of any column, written to `out` (rows() long).
     void unpack(std::size_t column, std::span<std::uint16_t> out) const;
     // Number of rows in which `column` (with planes) has `level` >= 1.
     std::uint32_t total(std::size_t column, std::uint32_t level) const {
-        return totals_[columns_[column].offset / words_ + (level - 1)];
+        return totals_view_[columns_[column].index + (level - 1)];
     }
+    // All planes, codes of one byte, codes of two, and totals, one column after the other.
+    std::span<const std::uint64_t> planes() const { return planes_view_; }
+    std::span<const std::uint8_t> narrow() const { return narrow_view_; }
+    std::span<const std::uint16_t> wide() const { return wide_view_; }
+    std::span<const std::uint32_t> totals() const { return totals_view_; }
+    // The checksum of the planes or codes of a column.
+    std::uint64_t checksum_of(std::size_t column) const;
+
     // Room for so many more planes, so that packing a wide table does not move it again and again.
-    void reserve_planes(std::size_t planes) { planes_.reserve(planes_.size() + planes * words_); }
+    void reserve_planes(std::size_t planes) {
+        planes_.reserve(planes_.size() + planes * words_);
+        planes_view_ = planes_;
+    }
 
     const Panels& panels() const;
     // Panels of some columns, which count as the columns there.
     Panels panels(std::span<const std::uint32_t> columns) const;
     const Ones& ones() const;
     // Whether lists of ones would take no more than twice the room of the bitsets.
-    bool ones_are_few() const { return ones_ * sizeof(std::uint32_t) <= 2 * planes_.size() * sizeof(std::uint64_t); }
+    bool ones_are_few() const {
+        return ones_ * sizeof(std::uint32_t) <= 2 * planes_view_.size() * sizeof(std::uint64_t);
+    }
     // n ln n for the counts of this table.
     const LogTable& log_table() const;
 
   private:
     struct Column {
         std::uint32_t levels;
-        std::size_t offset;  // into planes_ (words), narrow_ or wide_ (codes)
+        std::uint32_t index;  // of its first plane, or among the columns of one byte or two bytes
     };
     void start_column(std::uint32_t levels);
     void count_planes(std::size_t column);
+    void view_own();
+    void verify_stored(std::size_t column) const;
+    bool codes_are_valid(std::size_t column) const;
 
     std::size_t rows_;
     std::size_t words_;
@@ -107,6 +158,13 @@ class PackedTable {
     std::size_t ones_ = 0;               // of all binary columns
     std::vector<std::uint8_t> narrow_;
     std::vector<std::uint16_t> wide_;
+    // Where the columns lie: in the vectors above, or in memory of somebody else.
+    std::span<const std::uint64_t> planes_view_;
+    std::span<const std::uint32_t> totals_view_;
+    std::span<const std::uint8_t> narrow_view_;
+    std::span<const std::uint16_t> wide_view_;
+    struct Borrowed;
+    std::shared_ptr<Borrowed> borrowed_;
 
     // Derived layouts; guarded by the mutex, made at most once for the columns present.
     struct Derived {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,6 +13,7 @@ import serape
 from serape.checks import MISSING_RULES
 from serape.cli.values import kind_entry
 from serape.data.kinds import KINDS
+from serape.data.packed_files.opened import packed_path
 from serape.data.reading.text import column_names, has_text_name
 from serape.errors import OptionError, SerapeError
 from serape.wording import OTHERS
@@ -22,26 +23,22 @@ _FILE = "Text files"
 
 
 def complete_column(context: typer.Context, incomplete: str) -> list[str]:
-    """Complete the name of a column of the data file on the command line, if it is a text file."""
+    """Complete the name of a column of the data file on the command line, if it is a text file or a packed one."""
     words = [context.params.get("data"), *context.args]  # on an incomplete line, arguments may not be parsed yet
-    path = next((Path(word) for word in words if word and has_text_name(Path(word))), None)
+    paths = [Path(word) for word in words if word]
+    packed = next((path for path in paths if packed_path(path)), None)
+    text = next((path for path in paths if has_text_name(path)), None)
     try:
-        return [name for name in column_names(path) if name.startswith(incomplete)] if path is not None else []
+        names = serape.Table(packed).names if packed else column_names(text) if text else ()
+        return [name for name in names if name.startswith(incomplete)]
     except SerapeError:  # there are no names to complete
         return []
 
 
 @dataclass(frozen=True)
-class DataOptions:
-    """The data file, and how to read it."""
+class ReadingOptions:
+    """How to read data."""
 
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A file: delimited text, Parquet, Arrow, Feather, JSON lines, Excel, R (.rds), SQLite or DuckDB, also "
-            "compressed (.gz, .bz2, .xz, .zst, .zip); - reads standard input."
-        ),
-    ]
     missing: Annotated[
         list[str] | None,
         typer.Option(
@@ -150,15 +147,6 @@ class DataOptions:
         ),
     ] = None
 
-    @property
-    def source(self) -> Any:
-        """The path of the file, or standard input."""
-        return sys.stdin.buffer if str(self.data) == "-" else self.data
-
-    def read(self) -> serape.Table:
-        """Read the table."""
-        return serape.Table(self.source, **self.arguments())
-
     def arguments(self) -> dict[str, Any]:
         """Return the options as arguments of `Table`, and of the questions in Python."""
         if self.names is not None and self.header is not None:
@@ -180,6 +168,28 @@ class DataOptions:
             "weight_kind": self.weight_kind,
             "groups": self.groups,
         }
+
+
+@dataclass(frozen=True)
+class DataOptions(ReadingOptions):
+    """The data file, and how to read it."""
+
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A file: delimited text, Parquet, Arrow, Feather, JSON lines, Excel, R (.rds), SQLite, DuckDB or "
+            "packed (.srp), also compressed (.gz, .bz2, .xz, .zst, .zip); - reads standard input."
+        ),
+    ] = field(kw_only=True)
+
+    @property
+    def source(self) -> Any:
+        """The path of the file, or standard input."""
+        return sys.stdin.buffer if str(self.data) == "-" else self.data
+
+    def read(self) -> serape.Table:
+        """Read the table."""
+        return serape.Table(self.source, **self.arguments())
 
 
 def _missing(entries: list[str] | tuple[()]) -> Any:

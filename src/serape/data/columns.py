@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,18 +22,23 @@ def ignored_column(rows: int) -> Encoded:
     return Encoded("identifier", "ignored", (), np.broadcast_to(np.uint8(0), rows))
 
 
+Store = Callable[[Iterable[Encoded]], Sequence[Encoded]]
+
+
 @dataclass
 class Columns:
     """Columns as read, each one an `Encoded`."""
 
     names: list[str]
     rows: int
-    encoded: list[Encoded]
+    encoded: Sequence[Encoded]
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     """What a user should know about how they were read."""
     weights: Weights | None = field(default=None, kw_only=True)
     groups: NDArray[np.int64] | None = field(default=None, kw_only=True)
     """By row, the number of its group."""
+    store: Store = field(default=list, kw_only=True)
+    """How columns are kept: in memory, or in a file that is mapped."""
 
     @property
     def kinds(self) -> list[Kind]:
@@ -70,16 +75,17 @@ class Columns:
             encoded[k] = replace(encoded[k], kind="continuous", reason="whole numbers, like ranks")
         return replace(self, encoded=encoded)
 
-    def with_columns(self, encoded: list[Encoded]) -> Columns:
+    def with_columns(self, encoded: Iterable[Encoded]) -> Columns:
         """Return the same names and rows with other columns."""
-        return Columns(self.names, len(encoded[0]), encoded, weights=self.weights, groups=self.groups)
+        stored = self.store(encoded)
+        return Columns(self.names, len(stored[0]), stored, weights=self.weights, groups=self.groups, store=self.store)
 
     def kept(self, keep: NDArray[np.bool_]) -> Columns:
         """Return the columns with only some rows; levels that were not declared and no longer occur are removed."""
-        encoded = [c.kept_rows(keep) for c in self.encoded]
+        encoded = self.store(c.kept_rows(keep) for c in self.encoded)
         weights = None if self.weights is None else self.weights.at(keep)
         groups = None if self.groups is None else np.unique(self.groups[keep], return_inverse=True)[1]
-        return Columns(self.names, len(encoded[0]), encoded, weights=weights, groups=groups)
+        return Columns(self.names, len(encoded[0]), encoded, weights=weights, groups=groups, store=self.store)
 
     def check(self) -> None:
         """Refuse columns that cannot make a table."""
@@ -108,7 +114,7 @@ class Columns:
         encoded = self.unpacked().encoded
         names_kept = [self.names[k] for k in kept]
         encoded_kept = [encoded[k] for k in kept]
-        return Columns(names_kept, self.rows, encoded_kept, weights=self.weights, groups=self.groups)
+        return Columns(names_kept, self.rows, encoded_kept, weights=self.weights, groups=self.groups, store=self.store)
 
     def unpacked(self) -> Columns:
         """Return the columns, each one an `Encoded`, also if they were packed while they were read."""
@@ -120,15 +126,20 @@ class Columns:
 
     def pack(self) -> tuple[_core.PackedTable, list[tuple[Any, ...]]]:
         """Return the categorical columns packed, and all levels; a column of numbers is packed as one of one level."""
-        packed = _core.PackedTable(self.rows)
-        packed.reserve_planes(sum(len(c.levels) - 1 for c in self.encoded if 1 < len(c.levels) <= 8))
-        zeros = np.zeros(self.rows, np.uint8)
-        for column in self.encoded:
-            if column.codes is None:
-                packed.append(zeros, 1)
-            else:
-                packed.append(np.ascontiguousarray(column.codes), max(len(column.levels), 1))
-        return packed, [c.levels for c in self.encoded]
+        return pack_columns(self.encoded, self.rows), [c.levels for c in self.encoded]
+
+
+def pack_columns(encoded: Sequence[Encoded], rows: int) -> _core.PackedTable:
+    """Return columns packed; one of numbers as one of one level."""
+    packed = _core.PackedTable(rows)
+    packed.reserve_planes(sum(len(c.levels) - 1 for c in encoded if 1 < len(c.levels) <= _core.PLANE_LEVELS))
+    zeros = np.zeros(rows, np.uint8)
+    for column in encoded:
+        if column.codes is None:
+            packed.append(zeros, 1)
+        else:
+            packed.append(np.ascontiguousarray(column.codes), max(len(column.levels), 1))
+    return packed
 
 
 @dataclass

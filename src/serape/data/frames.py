@@ -1,8 +1,11 @@
-"""A table as a frame of pandas."""
+"""A table as a frame of pandas, and its columns as they were before encoding."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,3 +32,19 @@ def to_pandas(table: Table) -> pd.DataFrame:
             codes[codes == len(levels)] = -1
         frame[name] = pd.Series(pd.Categorical.from_codes(codes, pd.Index(levels), kind == "ordinal"))
     return pd.DataFrame(frame)
+
+
+def values_before_encoding(table: Table, k: int) -> NDArray[Any]:
+    """Return the values of the column at a position, dates in days; None or NaN where they are missing."""
+    of_column = table.column_levels(k)
+    if k in table._values and not of_column:
+        return table.numbers(k)
+    levels = np.empty(len(of_column), object)
+    levels[:] = of_column
+    if k in table.missing:
+        values: NDArray[Any] = levels[table.indices(k)]
+        values[table.missing[k]] = None
+        return values
+    if all(type(v) is type(levels[0]) for v in levels) and isinstance(levels[0], bool | int | float | str):
+        levels = np.array(of_column)
+    return levels[table.indices(k)]

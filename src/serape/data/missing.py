@@ -46,7 +46,7 @@ def treat_missing(columns: Columns, rules: MissingRules, notes: list[str], *, le
             f"values are missing in {describe_gaps(of_rule['pairwise'])}; every test uses the rows that are complete "
             f"for its variables ({complete:,} of {columns.rows:,} rows are complete for all)"
         )
-        columns = columns.with_columns([c.with_nan() for c in columns.encoded])
+        columns = columns.with_columns(c.with_nan() for c in columns.encoded)
     return _with_rows_dropped(columns, of_rule["drop"], notes) if of_rule["drop"] else columns
 
 
@@ -88,7 +88,7 @@ def _with_levels(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]], notes:
         )
     notes.append(f"missing values are a level of their own in {describe_gaps(gaps)}")
     return columns.with_columns(
-        [c.missing_as_level() if name in gaps else c for name, c in zip(columns.names, columns.encoded, strict=True)]
+        c.missing_as_level() if name in gaps else c for name, c in zip(columns.names, columns.encoded, strict=True)
     )
 
 
@@ -114,3 +114,12 @@ def describe_gaps(gaps: Mapping[str, NDArray[np.bool_]]) -> str:
         return f"{name!r} ({int(gaps[name].sum()):,}, first in row {int(np.argmax(gaps[name]))})"
 
     return first_few(list(gaps), gap, what="columns")
+
+
+def refusal_of_gaps(gaps: Mapping[str, NDArray[np.bool_]]) -> DataError:
+    """Return the error about missing values where only complete columns can be used."""
+    return DataError(
+        f"values are missing in {describe_gaps(gaps)}; with {setting('missing', 'pairwise')} only tests can be done, "
+        f"each on the rows that are complete for its variables; for anything else pass {setting('missing', 'drop')} or "
+        f"{setting('missing', 'level')}"
+    )

@@ -1,9 +1,10 @@
-"""The codes of a packed table as plain arrays, for pickles: one bit a row for two levels, one or two bytes for more."""
+"""What a pickle of a table holds: codes as plain arrays, one bit a row for two levels, one or two bytes for more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,3 +63,14 @@ def _sizes(levels: Sequence[int] | NDArray[np.uint32]) -> tuple[NDArray[np.bool_
     """Return masks of the columns whose codes take one bit, one byte and two bytes."""
     number = np.asarray(levels)
     return number == 2, (number > 2) & (number <= 256), number > 256
+
+
+def state_of(table: Any) -> dict[str, Any]:
+    """Return the attributes of a table that cannot be derived, with the codes as plain arrays."""
+    state = {name: value for name, value in vars(table).items() if name not in ("_position", "duplicates")}
+    return {**state, "_packed": stored(table._packed)}
+
+
+def restore(table: Any, state: Mapping[str, Any]) -> None:
+    """Give a table the attributes that `state_of` returned."""
+    vars(table).update(state, _packed=packed_again(state["_packed"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import fields
 from functools import cached_property
@@ -13,19 +13,21 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.columns import Columns
+from serape.data.duplicates import duplicate_groups
 from serape.data.encoding import Codes, Encoded, as_codes
-from serape.data.frames import to_pandas
+from serape.data.frames import to_pandas, values_before_encoding
 from serape.data.kinds import Kind, Kinds
-from serape.data.missing import describe_gaps, treat_missing
+from serape.data.missing import refusal_of_gaps
 from serape.data.notes import column_notes, not_categorical
-from serape.data.pickling import packed_again, stored
+from serape.data.packed_files.opened import PackedFile, packed_path
+from serape.data.pickling import restore, state_of
+from serape.data.preparing import prepared
 from serape.data.provenance import Provenance, how_made
 from serape.data.reading import ReadOptions, read
 from serape.data.reading.header import with_first_line_note
-from serape.data.rows import with_row_settings, with_weights_applied
-from serape.data.variables import Variable, Variables, position_of
+from serape.data.variables import Variable, Variables, position_of, refuse_removed
 from serape.data.weights import Weights
-from serape.errors import DataError, OptionError, n_shown, suggestion
+from serape.errors import DataError, OptionError, n_shown
 from serape.settings import DataSettings, refuse_encoding_again
 from serape.types import MissingRules, WeightKind
 from serape.wording import setting
@@ -47,8 +49,9 @@ class Table:
     ----------
     data
         A pandas, polars or pyarrow frame (or any other that narwhals reads), anything that exports an Arrow stream, a
-        two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, an open file, or the
-        path of a file (docs/files.md). Columns without names are called x0, x1, …. A `Table` is returned unchanged.
+        two-dimensional NumPy array, a SciPy sparse matrix, a list of dicts, a dict of columns, an open file, the
+        path of a file (docs/files.md), or a list of paths, whose rows are joined. Columns without names are called x0,
+        x1, …. A `Table` is returned unchanged.
 
     Raises
     ------
@@ -63,8 +66,6 @@ class Table:
     (3, {'age': 'continuous', 'sex': 'categorical'})
     """
 
-    names: tuple[str, ...]
-    """The names of the columns."""
     rows: int
     """The number of rows."""
     notes: tuple[str, ...]
@@ -75,6 +76,7 @@ class Table:
     """By row, the number of its group."""
     empty: tuple[str, ...] = ()  # columns without any value, which `describe` leaves out
     _leave_out_empty = False
+    _file: PackedFile | None = None  # the mapped file that holds the columns, if there is one
 
     def __new__(cls, data: Any = None, *_args: Any, **_settings: Any) -> Table:
         """Return data unchanged if they are a table."""
@@ -117,22 +119,14 @@ class Table:
         if isinstance(data, Table):
             refuse_encoding_again(settings)
             return  # `data` is this table
+        path = packed_path(data)
+        if path is not None and (file := PackedFile.open(path)).fits(settings):
+            self._map(file, {"path": str(data)})
+            return
         columns = read(data, Kinds(kinds), ReadOptions.of(settings))
-        columns.check()
-        if isinstance(kinds, Mapping):
-            known = set(columns.names)
-            for name in map(str, kinds):
-                if name not in known:
-                    raise OptionError(
-                        f"{setting('kinds')} names a column {name!r} that the data do not "
-                        f"have.{suggestion(name, known)}"
-                    )
-        notes: list[str] = list(columns.notes)
-        columns = with_row_settings(columns.without_false_identifiers(), settings, notes)
-        kept = treat_missing(columns, missing, notes, leave_out_empty=self._leave_out_empty)
-        left_out = set(columns.names).difference(kept.names) if self._leave_out_empty else ()
-        self.empty = tuple(sorted(left_out, key=columns.names.index))
-        self._fill(with_weights_applied(kept, settings, notes), notes, how_made(data, settings))
+        ready = prepared(columns, settings, leave_out_empty=self._leave_out_empty)
+        self.empty = ready.empty
+        self._fill(ready.columns, ready.notes, how_made(data, settings))
         self.notes += tuple(column_notes(self))
 
     def _fill(self, columns: Columns, notes: Sequence[str], made: Mapping[str, Any] | None = None) -> None:
@@ -141,15 +135,42 @@ class Table:
         self.weights, self.groups = columns.weights, columns.groups
         self.missing: Mapping[int, NDArray[np.bool_]] = columns.missing
         """By position, a mask of the missing values: empty unless the table was made with missing="pairwise"."""
+        self._packed: _core.PackedTable
+        self._levels: Sequence[tuple[Any, ...]]
         self._packed, self._levels = columns.pack()
-        self._kinds, self._reasons = columns.kinds, columns.reasons
-        self._values = columns.values
-        self._declared = {k for k, c in enumerate(columns.encoded) if c.declared}
+        self._kinds: Sequence[Kind] = columns.kinds
+        self._reasons: Sequence[str] = columns.reasons
+        self._values: Mapping[int, NDArray[np.float64]] = columns.values
+        self._declared: Set[int] = {k for k, c in enumerate(columns.encoded) if c.declared}
         self._constant: dict[int, bool] = {}  # columns that were looked at
-        self._position = {name: k for k, name in enumerate(self.names)}
         self._reading_notes = tuple(notes)
         self.notes = self._reading_notes
         self._made = made or {}
+
+    @classmethod
+    def of_file(cls, file: PackedFile) -> Table:
+        """Return the table of a packed file."""
+        table = object.__new__(cls)
+        table._map(file, {"path": file.name})
+        return table
+
+    def _map(self, file: PackedFile, made: Mapping[str, Any]) -> None:
+        """Use the columns of a packed file in place; what is known about them is read when it is needed."""
+        self._file, self.rows, self._packed = file, file.rows, file.packed
+        self.weights, self.groups = file.weights, file.groups
+        self.missing, self._values, self._declared = file.missing, file.numbers, file.declared
+        self._kinds, self._reasons, self._levels = map(file.described, ("kind", "reason", "levels"))
+        self._constant, self._made = {}, made
+        self._reading_notes, self.notes = file.reading_notes, file.notes
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns."""
+        return () if self._file is None else self._file.names
+
+    @cached_property
+    def _position(self) -> Mapping[str, int]:
+        return {name: k for k, name in enumerate(self.names)} if self._file is None else self._file.position
 
     # --- columns -------------------------------------------------------------------------------------------------
 
@@ -174,12 +195,7 @@ class Table:
     def check_complete(self) -> None:
         """Refuse missing values, because their codes have no meaning."""
         if self.missing:
-            gaps = {self.names[k]: mask for k, mask in self.missing.items()}
-            raise DataError(
-                f"values are missing in {describe_gaps(gaps)}; with {setting('missing', 'pairwise')} only tests can be "
-                f"done, each on the rows that are complete for its variables; for anything else pass "
-                f"{setting('missing', 'drop')} or {setting('missing', 'level')}"
-            )
+            raise refusal_of_gaps({self.names[k]: mask for k, mask in self.missing.items()})
 
     @property
     def nbytes(self) -> int:
@@ -197,6 +213,8 @@ class Table:
     @cached_property
     def identifiers(self) -> frozenset[int]:
         """The positions of identifiers, which take part in no search."""
+        if self._file is not None:
+            return frozenset(self._file.described("kind").where("identifier").tolist())
         return frozenset(k for k, kind in enumerate(self._kinds) if kind == "identifier")
 
     @property
@@ -263,6 +281,7 @@ class Table:
         """
         table = copy(self)
         table.__dict__.pop("duplicates", None)
+        table.names, table._position, table._file = self.names, self._position, None
         table.rows, table._packed = len(rows), packed
         table.__dict__.update(self._of_rows(rows))
         table._values = {k: values[rows] for k, values in self._values.items()}
@@ -303,7 +322,8 @@ class Table:
     @cached_property
     def provenance(self) -> Provenance:
         """What identifies this table: rows, columns, a fingerprint, and how it was made."""
-        return Provenance(self.rows, len(self.names), self._made, table=self)
+        known = None if self._file is None else self._file.fingerprint
+        return Provenance(self.rows, self._packed.columns, self._made, known, table=self)
 
     @property
     def varying(self) -> list[int]:
@@ -316,19 +336,7 @@ class Table:
 
         Columns without duplicates, constant columns and columns with missing values are not in it.
         """
-        groups: dict[Any, list[int]] = {}
-        if self.missing:
-            firsts: Any = {k: self.codes(k).tobytes() for k in range(len(self.names)) if k not in self._values}
-            compared: Iterable[int] = range(len(self.names))
-        else:
-            firsts = self._packed.first_copies()
-            compared = np.flatnonzero(np.bincount(firsts)[firsts] > 1).tolist()
-        for k in compared:
-            if k not in self.missing and not self.is_constant(k):
-                key = ("numbers", self._values[k].tobytes()) if k in self._values else ("codes", firsts[k])
-                groups.setdefault(key, []).append(k)
-        duplicates = [tuple(group) for group in groups.values() if len(group) > 1]
-        return {k: group for group in duplicates for k in group}
+        return duplicate_groups(self)
 
     @cached_property
     def later_duplicates(self) -> frozenset[int]:
@@ -337,12 +345,10 @@ class Table:
 
     def position(self, variable: object) -> int:
         """Return the position of a variable, given by name or position."""
-        if isinstance(variable, str) and variable not in self._position:
-            for name, what in (("sample_weight", "weights"), ("groups", "groups")):
-                if variable == self._made.get(name):
-                    raise OptionError(f"the column {variable!r} holds the {what}, so it is no variable; name another")
-            if variable in self._made.get("ignore", ()):
-                raise OptionError(f"the column {variable!r} is ignored, as asked; remove it from the ignored columns")
+        if isinstance(variable, str):
+            if variable in self._position:
+                return self._position[variable]
+            refuse_removed(variable, self._made)
         try:
             return position_of(variable, self.names, self._position)
         except OptionError as error:
@@ -356,18 +362,7 @@ class Table:
 
     def column(self, variable: str | int) -> NDArray[Any]:
         """Return the values of a column as before encoding, dates in days; None or NaN where they are missing."""
-        k = self.position(variable)
-        if k in self._values and not self._levels[k]:
-            return self._values[k]
-        levels = np.empty(len(self._levels[k]), object)
-        levels[:] = self._levels[k]
-        if k in self.missing:
-            values: NDArray[Any] = levels[self.indices(k)]
-            values[self.missing[k]] = None
-            return values
-        if all(type(v) is type(levels[0]) for v in levels) and isinstance(levels[0], bool | int | float | str):
-            levels = np.array(self._levels[k])
-        return levels[self.indices(k)]
+        return values_before_encoding(self, self.position(variable))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas frame; columns of categories become pandas categories."""
@@ -389,13 +384,17 @@ class Table:
     # --- internal ------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the content of a pickle: all attributes that cannot be derived, with the codes as plain arrays."""
-        state = {name: value for name, value in self.__dict__.items() if name not in ("_position", "duplicates")}
-        return {**state, "_packed": stored(self._packed)}
+        """Return the content of a pickle: all attributes that cannot be derived, or where the packed file is."""
+        if self._file is not None:
+            return {"file": (self._file.path, self._file.fingerprint, self._made)}
+        return state_of(self)
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self.__dict__.update(state, _packed=packed_again(state["_packed"]))
-        self._position = {name: k for k, name in enumerate(self.names)}
+        if "file" in state:
+            path, fingerprint, made = state["file"]
+            self._map(PackedFile.open(path).same_as(fingerprint), made)
+        else:
+            restore(self, state)
 
     def _variable(self, k: int) -> Variable:
         return Variable(self.names[k], self._kinds[k], self._levels[k], self._reasons[k])

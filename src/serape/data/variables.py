@@ -56,6 +56,15 @@ def position_of(variable: object, names: Sequence[str], positions: Mapping[str, 
     raise OptionError(f"a variable is given by its name or its position, not by {what}; give one of its names")
 
 
+def refuse_removed(variable: str, made: Mapping[str, Any]) -> None:
+    """Refuse a column that the data have, but that is no variable of the table."""
+    for name, what in (("sample_weight", "weights"), ("groups", "groups")):
+        if variable == made.get(name):
+            raise OptionError(f"the column {variable!r} holds the {what}, so it is no variable; name another")
+    if variable in made.get("ignore", ()):
+        raise OptionError(f"the column {variable!r} is ignored, as asked; remove it from the ignored columns")
+
+
 class Variables(Mapping[str, Variable]):
     """A view of a table's columns; a `Variable` is made when it is looked up."""
 

@@ -16,6 +16,7 @@ from serape.errors import first_few, n_shown
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effect, Effects
 from serape.independence.outcomes import Outcome
+from serape.names import NamePositions
 from serape.records import Records
 from serape.results.effects import DecidingEffects, effect_columns
 
@@ -177,9 +178,9 @@ class Evidence:
         return None if given is None else tuple(self.names[z] for z in given)
 
     @cached_property
-    def position(self) -> dict[str, int]:
+    def position(self) -> Mapping[str, int]:
         """The position of each variable."""
-        return {name: k for k, name in enumerate(self.names)}
+        return NamePositions(self.names)
 
     def given(self, variable: str) -> tuple[str, ...] | None:
         """Return the conditioning set of a variable's deciding test, or None if it was not tested."""

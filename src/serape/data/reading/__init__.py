@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from serape.data.columns import Columns
+from serape.data.joining import Part, joined
 from serape.data.kinds import Kinds
 from serape.data.reading.arrays import is_sparse, read_array, read_sparse
 from serape.data.reading.formats import read_source
 from serape.data.reading.frames import read_frame, read_series
 from serape.data.reading.objects import read_mapping, read_records
 from serape.data.reading.options import ReadOptions
-from serape.data.reading.sources import is_source, open_source
+from serape.data.reading.sources import are_paths, is_source, open_source
 
 __all__ = ["ReadOptions", "read", "read_series"]
 
@@ -30,6 +31,9 @@ def read(data: Any, kinds: Kinds, options: ReadOptions | None = None) -> Columns
     if is_source(data):
         source, left = open_source(data, options)
         return read_source(source, kinds, left)
+    if are_paths(data):
+        parts = [Part(str(path), read(path, kinds, options)) for path in data]
+        return parts[0].columns if len(parts) == 1 else joined(parts, options.keeping.store)
     options.refuse("these data are")
     options.refuse_table("these data are")
     if isinstance(data, Columns):

@@ -54,7 +54,7 @@ def _read_by_column(source: Source, kinds: Kinds, options: ReadOptions) -> Colum
     file = opened()
     schema = file.schema_arrow
     names = [str(name) for name in schema.names]
-    if len(names) > _MANY or len(set(names)) < len(names):
+    if (len(names) > _MANY and options.keeping.max_bytes is None) or len(set(names)) < len(names):
         return None
     index, notes = skipped_index(names, options, _pandas_index(schema.metadata))
     texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
@@ -74,13 +74,15 @@ def _read_by_column(source: Source, kinds: Kinds, options: ReadOptions) -> Colum
 
     pool = pa.default_memory_pool()
     pa.set_memory_pool(pa.system_memory_pool())  # the default takes up to three times as long where pages are scarce
+    kept = [name for name in names if name not in index]
+    keeping = options.keeping
     try:
         with ThreadPoolExecutor(2) as threads:
-            encoded = list(threads.map(read_column, names))
+            groups = keeping.groups(kept, rows)
+            encoded = keeping.store(column for group in groups for column in threads.map(read_column, group))
     finally:
         pa.set_memory_pool(pool)
-    kept = [k for k, name in enumerate(names) if name not in index]
-    return Columns([names[k] for k in kept], rows, [encoded[k] for k in kept], notes=tuple(notes))
+    return Columns(kept, rows, encoded, notes=tuple(notes), store=keeping.store)
 
 
 def _pandas_index(metadata: dict[bytes, bytes] | None) -> frozenset[str]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import codecs
 import importlib.util
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ MIN_BYTES = 1 << 18
 MIN_COLUMN_BYTES = 2000
 """So are texts of fewer bytes per column."""
 _CHUNK = 1 << 18
+_PART = 1 << 26  # bytes of a text that are parsed together, where memory is scarce
 _BLOCK = 1 << 20  # bytes that pyarrow parses together; more if rows are long, because no row may be longer
 _CARDINALITY = 2000  # texts of more distinct values are not encoded while they are parsed
 _MAX_BAD_ROWS = 100
@@ -40,13 +42,87 @@ _ZERO, _NINE, _PLUS, _MINUS, _POINT, _X = (np.uint8(mark) for mark in b"09+-.x")
 _IN_NUMBERS = np.frombuffer(b"-eE:", np.uint8)  # what precedes a zero inside a field, such as 1e-05 or 12:05
 
 
-def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list[Encoded] | None:
-    """Return the columns of a text file; None if it is left to the plain reader."""
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What is known about a text that is read in groups of columns, after it was read once."""
+
+    quotes: int
+    has_odd_numbers: bool
+    types: Mapping[str, Any]
+    """By name, the type of a column."""
+
+
+def scanned(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> Scan | None:
+    """Read a text once, part by part, to find the types of its columns; None if it is left to the plain reader."""
+    quotes = _quotes_if_readable(layout)
+    used = [name for name in layout.names if name not in skip]
+    if quotes is None or not used:
+        return None
+    import pyarrow as pa
+
+    found: dict[str, set[Any]] = {name: set() for name in used}
+    try:
+        for part in _parts(layout, quotes > 0):
+            schema = _parse(part, reader, used, {}, quotes > 0).schema
+            for name in used:
+                found[name].add(schema.field(name).type)
+    except (pa.ArrowInvalid, pa.ArrowKeyError):
+        return None
+    return Scan(quotes, _has_odd_numbers(layout), {name: _common_type(types) for name, types in found.items()})
+
+
+def _common_type(types: set[Any]) -> Any:
+    """Return the type that pyarrow finds for a column whose parts have these."""
+    import pyarrow as pa
+
+    types = types - {pa.null()}
+    if not types:
+        return pa.null()
+    if types <= {pa.int64(), pa.float64()}:
+        return pa.int64() if types == {pa.int64()} else pa.float64()
+    return _text_type()
+
+
+def _text_type() -> Any:
+    import pyarrow as pa
+
+    return pa.dictionary(pa.int32(), pa.string())
+
+
+def _parts(layout: Layout, has_quotes: bool) -> Iterator[Layout]:
+    """Divide a text after the ends of some rows."""
+    body, mark, begin = layout.body, layout.quote.encode(), 0
+    lines = layout.first_line
+    while begin < len(body):
+        end, quotes, newlines, ends_row = begin, 0, 0, False
+        while end < len(body) and (end < begin + _PART or quotes % 2 or not ends_row):
+            chunk = bytes(body[end : end + _CHUNK])
+            is_last = end + len(chunk) == len(body)
+            chunk = chunk if is_last else chunk[: chunk.rfind(b"\n") + 1] or chunk
+            quotes += chunk.count(mark) if has_quotes else 0
+            end += len(chunk)
+            ends_row = is_last or chunk.endswith(b"\n")
+            newlines += chunk.count(b"\n")
+        yield replace(layout, body=body[begin:end], first_line=lines)
+        begin, lines = end, lines + newlines
+
+
+def _quotes_if_readable(layout: Layout) -> int | None:
+    """Return the number of quotation marks; None if the text is left to the plain reader."""
     least = MIN_BYTES and max(MIN_BYTES, MIN_COLUMN_BYTES * len(layout.names))
     if len(layout.body) < least or importlib.util.find_spec("pyarrow") is None:
         return None
-    quotes = _quotes(layout)
-    if quotes is None or len(set(layout.names)) < len(layout.names) or bytes(layout.body[:3]) == codecs.BOM_UTF8:
+    if len(set(layout.names)) < len(layout.names) or bytes(layout.body[:3]) == codecs.BOM_UTF8:
+        return None
+    return _quotes(layout)
+
+
+def read_rows(
+    layout: Layout, reader: FieldReader, skip: frozenset[str], scan: Scan | None = None
+) -> list[Encoded] | None:
+    """Return the columns of a text file; None if it is left to the plain reader."""
+    quotes = _quotes_if_readable(layout) if scan is None else scan.quotes
+    if quotes is None:
         return None
     import pyarrow as pa
 
@@ -56,13 +132,15 @@ def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list
     used = [name for name in layout.names if name not in skip]
     if not used:
         return None
+    parse = partial(_parse if scan is None else _parse_parts, layout, reader, has_quotes=quotes > 0)
+    types = dict.fromkeys(as_text, _text_type())
     try:
-        table = _parse(layout, reader, used, as_text, quotes > 0)
+        table = parse(used, types if scan is None else {**scan.types, **types})
         again = {name for name in used if name not in as_text and _is_unsure(table.schema.field(name).type)}
         numbers = {name for name in used if _is_number(table.schema.field(name).type)}
-        if numbers and _has_odd_numbers(layout):
+        if numbers and (_has_odd_numbers(layout) if scan is None else scan.has_odd_numbers):
             again |= numbers
-        texts = _parse(layout, reader, [n for n in used if n in again], again, quotes > 0) if again else None
+        texts = parse([n for n in used if n in again], dict.fromkeys(again, _text_type())) if again else None
     except (pa.ArrowInvalid, pa.ArrowKeyError):
         return None  # the plain reader says what is wrong
     columns = {name: (table if texts is None or name not in again else texts)[name] for name in used}
@@ -163,8 +241,17 @@ def _quotes(layout: Layout) -> int | None:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _parse(layout: Layout, reader: FieldReader, used: list[str], as_text: Collection[str], has_quotes: bool) -> Any:
-    """Return some columns as an Arrow table; those in `as_text` as dictionaries of texts."""
+def _parse_parts(
+    layout: Layout, reader: FieldReader, used: list[str], types: Mapping[str, Any], has_quotes: bool
+) -> Any:
+    """Return some columns as an Arrow table, as `_parse` does, in the memory that they take and little more."""
+    import pyarrow as pa
+
+    return pa.concat_tables([_parse(part, reader, used, types, has_quotes) for part in _parts(layout, has_quotes)])
+
+
+def _parse(layout: Layout, reader: FieldReader, used: list[str], types: Mapping[str, Any], has_quotes: bool) -> Any:
+    """Return some columns as an Arrow table, of these types where they are given."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -176,7 +263,6 @@ def _parse(layout: Layout, reader: FieldReader, used: list[str], as_text: Collec
         return "skip" if len(bad) < _MAX_BAD_ROWS else "error"
 
     words = sorted(reader.options.missing)
-    text = pa.dictionary(pa.int32(), pa.string())
     try:
         table = csv.read_csv(
             pa.BufferReader(pa.py_buffer(layout.body)),
@@ -188,7 +274,7 @@ def _parse(layout: Layout, reader: FieldReader, used: list[str], as_text: Collec
                 invalid_row_handler=skip_row,
             ),
             csv.ConvertOptions(
-                column_types={name: text for name in used if name in as_text},
+                column_types={name: types[name] for name in used if name in types},
                 include_columns=used,
                 null_values=[*words, *(f" {word}" for word in words)],
                 true_values=[],

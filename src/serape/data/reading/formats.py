@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from serape.data.columns import Columns
 from serape.data.kinds import Kinds
+from serape.data.packed_files.layout import MAGIC
 from serape.data.reading.arrow_files import read_arrow, read_parquet
 from serape.data.reading.databases import read_duckdb, read_sqlite
 from serape.data.reading.json_files import read_json
 from serape.data.reading.options import ReadOptions
+from serape.data.reading.packed import read_packed
 from serape.data.reading.r_files import read_r
 from serape.data.reading.sources import Source, is_workbook
 from serape.data.reading.text import read_text
@@ -19,6 +21,7 @@ from serape.errors import DataError
 _Reader = Callable[[Source, Kinds, ReadOptions], Columns]
 _BY_START: tuple[tuple[tuple[bytes, ...], _Reader], ...] = (
     ((b"PAR1",), read_parquet),
+    ((MAGIC,), read_packed),
     ((b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"), read_arrow),
     ((b"SQLite format 3\0",), read_sqlite),
     ((b"\xd0\xcf\x11\xe0",), read_workbook),
@@ -42,6 +45,7 @@ _BY_ENDING: dict[str, _Reader] = {
     ".xlsm": read_workbook,
     ".xlsb": read_workbook,
     ".ods": read_workbook,
+    ".srp": read_packed,
 }
 _DUCKDB = b"DUCK"  # after the check sum
 
@@ -56,7 +60,8 @@ def read_source(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
     if columns is None:
         raise DataError(
             f"{source.name} is of a kind that cannot be read; use delimited text (.csv, .tsv, .txt, …), .parquet, "
-            f".arrow, .feather, .jsonl, .xlsx, .rds, .sqlite or .duckdb, also compressed (.gz, .bz2, .xz, .zst, .zip)"
+            f".arrow, .feather, .jsonl, .xlsx, .rds, .sqlite, .duckdb or .srp, also compressed (.gz, .bz2, .xz, .zst, "
+            f".zip)"
         )
     return columns
 

@@ -65,23 +65,30 @@ def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) 
     index, notes = skipped_index(names, options, frozenset(n for n in names if n.startswith("__index_level_")))
     skip = options.ignore | index
     types = set(frame.schema.values())
-    if len(names) > 1000 and len(types) == 1 and (types <= {nw.Boolean} or all(t.is_integer() for t in types)):
+    in_memory = options.keeping.max_bytes is None
+    if (
+        in_memory
+        and len(names) > 1000
+        and len(types) == 1
+        and (types <= {nw.Boolean} or all(t.is_integer() for t in types))
+    ):
         array = frame.to_numpy()  # a wide frame of one type is read as one array
         if array.dtype.kind in "biu":
             return read_array(array, kinds, names)
     arrow = frame.to_native() if frame.implementation.is_pyarrow() else None
-    encoded = []
-    for name in names:
+
+    def encode(name: str) -> Encoded:
         if name in skip:
-            encoded.append(ignored_column(len(frame)))
-        elif arrow is not None:
+            return ignored_column(len(frame))
+        if arrow is not None:
             from serape.data.reading.arrow_columns import Chunks, encode_column
 
-            encoded.append(encode_column(name, Chunks.of(arrow[name]), kinds.of(name)))
-        else:
-            encoded.append(read_series(name, frame[name], kinds.of(name)))
-    kept = [k for k, name in enumerate(names) if name not in index]
-    return Columns([names[k] for k in kept], len(frame), [encoded[k] for k in kept], notes=tuple(notes))
+            return encode_column(name, Chunks.of(arrow[name]), kinds.of(name))
+        return read_series(name, frame[name], kinds.of(name))
+
+    kept = [name for name in names if name not in index]
+    encoded = options.keeping.store(map(encode, kept))
+    return Columns(kept, len(frame), encoded, notes=tuple(notes), store=options.keeping.store)
 
 
 def skipped_index(names: list[str], options: ReadOptions, found: frozenset[str]) -> tuple[frozenset[str], list[str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from serape.checks import is_one_of
+from serape.data.columns import Store
 from serape.errors import OptionError, is_integer, shown
 from serape.settings import DataSettings
 from serape.wording import setting
@@ -17,6 +18,25 @@ MISSING = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null
 TEXT_OPTIONS = ("header", "na_values", "delimiter", "decimal", "encoding", "quote", "comment", "index")
 """The settings about text files."""
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "whitespace": " ", "bar": "|"}
+
+
+_BYTES = 24  # that a value takes while it is read, at most in the usual case
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How columns are kept while others are read."""
+
+    store: Store = list
+    max_bytes: int | None = None
+    """Columns that take more than this are read in groups, one after the other."""
+
+    def groups(self, names: Sequence[str], rows: int) -> list[Sequence[str]]:
+        """Divide columns of so many rows into groups."""
+        if self.max_bytes is None or len(set(names)) < len(names):
+            return [names]
+        step = max(1, self.max_bytes // (_BYTES * max(rows, 1)))
+        return [names[k : k + step] for k in range(0, len(names), step)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +59,7 @@ class ReadOptions:
     ignore: frozenset[str] = frozenset()
     given: tuple[str, ...] = ()
     """The names of the settings about text files that the caller gives."""
+    keeping: Keeping = Keeping()
 
     @classmethod
     def of(cls, settings: DataSettings) -> ReadOptions:

@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,30 @@ _NO_CODES = np.zeros(0, np.int64)
 
 def read_rows(layout: Layout, reader: FieldReader, skip: frozenset[str]) -> list[Encoded]:
     """Return the columns of a text file; those to skip are empty."""
-    lines = io.TextIOWrapper(io.BytesIO(layout.body), encoding="utf-8", newline="")
+    lines = io.TextIOWrapper(io.BufferedReader(_Bytes(layout.body)), encoding="utf-8", newline="")
     try:
         rows = csv_reader(lines, layout.delimiter, layout.quote)
         return encode_rows(_complete(rows, layout), layout.names, reader, skip)
     except csv.Error as error:
         raise DataError(f"{layout.name} is not a CSV file that can be read: {one_line(error)}") from None
+
+
+class _Bytes(io.RawIOBase):
+    """Bytes as a file, without a copy of them."""
+
+    def __init__(self, content: memoryview) -> None:
+        self._left = content
+
+    def readable(self) -> bool:
+        """Return that this can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read the next bytes."""
+        size = min(len(buffer), len(self._left))
+        buffer[:size] = self._left[:size]
+        self._left = self._left[size:]
+        return size
 
 
 def encode_rows(

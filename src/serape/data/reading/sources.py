@@ -94,6 +94,11 @@ def is_source(data: Any) -> bool:
     return isinstance(data, str | PathLike | io.IOBase)
 
 
+def are_paths(data: Any) -> bool:
+    """Return whether data are a list of paths."""
+    return isinstance(data, list | tuple) and bool(data) and all(isinstance(path, str | PathLike) for path in data)
+
+
 def open_source(data: Any, options: ReadOptions) -> tuple[Source, ReadOptions]:
     """Return the decompressed content of a path or an open file, and the options that are left to apply."""
     source = _opened_path(Path(data)) if isinstance(data, str | PathLike) else _opened_file(data)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from serape.data.columns import Columns
+from serape.data.columns import Columns, ignored_column
 from serape.data.encoding import Encoded
 from serape.data.kinds import Kinds
 from serape.data.reading import arrow_text, plain
@@ -26,13 +28,40 @@ def read_text(source: Source, kinds: Kinds, options: ReadOptions) -> Columns | N
             return None
         if not looks_delimited(layout):
             return None
-    reader = FieldReader(kinds, options, layout.decimal)
     skip = options.ignore | {INDEX}
-    encoded = arrow_text.read_rows(layout, reader, skip)
+    used = [name for name in layout.names if name not in skip]
+    notes = list(layout.notes)
+    in_groups = options.keeping.max_bytes is not None
+    scan = arrow_text.scanned(layout, FieldReader(kinds, options, layout.decimal), skip) if in_groups else None
+    stored = options.keeping.store(
+        column
+        for group in options.keeping.groups(used, _count_rows(layout))
+        for column in _read_group(layout, group, FieldReader(kinds, options, layout.decimal), notes, scan)
+    )
+    if not used:
+        return as_columns(layout.names, plain.read_rows(layout, FieldReader(kinds, options), skip), notes, layout.index)
+    each, rows = iter(stored), len(stored[0])
+    encoded = [ignored_column(rows) if name in skip else next(each) for name in layout.names]
+    return replace(as_columns(layout.names, encoded, notes, layout.index), store=options.keeping.store)
+
+
+def _count_rows(layout: Layout) -> int:
+    """Return about how many rows a text has."""
+    sample = sum(len(field) + 1 for row in layout.sample for field in row)
+    return int(len(layout.body) * len(layout.sample) / sample) if sample else 0
+
+
+def _read_group(
+    layout: Layout, group: Sequence[str], reader: FieldReader, notes: list[str], scan: arrow_text.Scan | None
+) -> list[Encoded]:
+    """Return some columns; what is to be known about them is added to the notes."""
+    skip = frozenset(layout.names).difference(group)
+    encoded = arrow_text.read_rows(layout, reader, skip, scan)
     if encoded is None:
         reader.notes.clear()
         encoded = plain.read_rows(layout, reader, skip)
-    return as_columns(layout.names, encoded, [*layout.notes, *reader.notes], layout.index)
+    notes += reader.notes
+    return [column for name, column in zip(layout.names, encoded, strict=True) if name not in skip]
 
 
 def as_columns(names: list[str], encoded: list[Encoded], notes: list[str], index: bool) -> Columns:
