@@ -256,3 +256,10 @@ def test_json_has_records_with_names_and_p(capsys: pytest.CaptureFixture[str], p
         assert row["separating_set"] == (None if why.separating_set is None else list(why.separating_set))
         assert row["p"] == pytest.approx(math.exp(why.log_p))
         assert row["reliable"] is why.reliable
+
+
+def test_explanations_in_json(capsys: pytest.CaptureFixture[str], patients: str) -> None:
+    code, out, _ = run(capsys, "blanket", patients, "--target", "HeartDisease", "--json", "--explain", "Weight")
+    content = json.loads(out)
+    assert code == 0
+    assert content["explanations"]["Weight"].startswith("Weight is not in the Markov blanket of HeartDisease")

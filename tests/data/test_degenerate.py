@@ -289,3 +289,8 @@ def test_functions_of_is_determined_by_for_many_targets(seed: int) -> None:
         got = functions_of(table, asked, [table.position(name) for name in some_columns])
         assert got == [x for x in expected if x in asked]
         assert ("of a" in {table.names[x] for x in got}) >= (seed % 2 == 0)
+
+
+def test_identifiers_are_no_duplicates() -> None:
+    found = serape.degenerate({"id": range(100, 140), "day": [k / 2 for k in range(40)], "x": [0, 1] * 20})
+    assert not found.rescaled

@@ -192,3 +192,19 @@ class TestTable:
         part = table.part([1], np.flatnonzero(frame["c1"] == "l1"))
         assert part.levels(0) == 3
         assert part.is_constant(0)
+
+
+def test_the_error_offers_only_rules_that_can_be_used() -> None:
+    numbers = {f"x{k}": [1.5 + r if r != k else None for r in range(6)] for k in range(6)}
+    with pytest.raises(serape.DataError) as error:  # every row has a gap, and all columns are continuous
+        serape.Table(numbers)
+    assert str(error.value).endswith(
+        "; pass missing='pairwise' to keep them and let every test use the rows that are complete for its variables"
+    )
+    with pytest.raises(
+        serape.DataError, match=r"pass missing='drop' .*\(1 of 6\) or missing='pairwise' to keep"
+    ) as error:
+        serape.Table({"x": numbers["x0"], "y": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]})
+    assert "level" not in str(error.value)
+    with pytest.raises(serape.DataError, match="needs categorical columns, .*; pass missing='pairwise', or give such"):
+        serape.Table(numbers, missing="level")

@@ -201,3 +201,12 @@ def test_stability_refuses_data() -> None:
         serape.stability(PATIENTS, "Heart")
     with pytest.raises(DataError, match="constant"):
         serape.stability(assorted("drop"), "constant")
+
+
+def test_draws_that_find_nothing_are_no_reassurance() -> None:
+    random = np.random.default_rng(0)
+    noise = {f"n{k}": random.normal(size=60) for k in range(200)} | {"y": random.normal(size=60)}
+    found = serape.stability(noise, "y", draws=4, algorithm="iamb", sampling="half")
+    assert found.mean_size == 0
+    assert "no draw found any variable: half of the rows may be too few" in str(found)
+    assert "expected number of false selections" not in str(found)

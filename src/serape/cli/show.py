@@ -109,7 +109,8 @@ def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = Fals
     """Print a blanket or a neighbourhood, and explanations for some variables."""
     explanations = [found.explain(name) for name in explain]
     if as_json:
-        print_json({**found.to_dict(), "records": list(_records(found))})
+        told = {"explanations": {one.variable: str(one) for one in explanations}} if explanations else {}
+        print_json({**found.to_dict(), "records": list(_records(found)), **told})
         return
     count = len(found.members)
     print_line(f"{found.title}: {count} {'variable' if count == 1 else 'variables'}")

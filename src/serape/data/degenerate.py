@@ -137,7 +137,7 @@ def degenerate(data: Any, tolerance: float | None = None) -> Degenerate:
     constant: list[int] = []
     continuous = set(table.continuous)
     binary: list[int] = []
-    for k in range(len(table.names)):
+    for k in sorted(set(range(len(table.names))) - table.identifiers):  # identifiers take part in no search
         if k in continuous:
             if table.is_constant(k):
                 constant.append(k)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def is_missing(value: object) -> bool:
     """Return whether a Python value is a missing one: None, NaN, NaT, pandas.NA."""
     if value is None:
         return True
-    if isinstance(value, float):
+    if isinstance(value, float | Decimal):
         return math.isnan(value)
     return type(value).__name__ in {"NAType", "NaTType"}
 
@@ -200,7 +201,9 @@ def encode_objects(name: str, values: Sequence[Any], kind: Kind | None = None) -
             except OverflowError:
                 raise DataError(f"column {name!r} holds a whole number beyond 64 bits; write it as text") from None
             return encode_integers(name, integers, missing, kind)
-        if all(isinstance(v, int | float | np.integer | np.floating) and not isinstance(v, bool) for v in present):
+        if all(
+            isinstance(v, int | float | Decimal | np.integer | np.floating) and not isinstance(v, bool) for v in present
+        ):
             floats = np.array([math.nan if m else float(v) for v, m in zip(values, missing, strict=True)])
             return encode_floats(name, floats, missing, kind)
         for types, reason in ((date, f"dates, in {UNIT}"), (time, TIMES), (timedelta, DURATIONS)):

@@ -67,24 +67,33 @@ def _complete(gaps: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
 
 
 def _refusal(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]]) -> str:
-    dropped = columns.rows - int(_complete(gaps).sum())
-    return (
-        f"values are missing in {describe_gaps(gaps)}; pass {setting('missing', 'drop')} to drop such rows "
-        f"({dropped:,} of {columns.rows:,}), {setting('missing', 'pairwise')} to keep them and let every test use the "
-        f"rows that are complete for its variables, or {setting('missing', 'level')} to make 'missing' a level of its "
-        f"own"
+    """Return the error about missing values, with the rules that can be used."""
+    complete = int(_complete(gaps).sum())
+    drop = f"{setting('missing', 'drop')} to drop such rows ({columns.rows - complete:,} of {columns.rows:,})"
+    pairwise = (
+        f"{setting('missing', 'pairwise')} to keep them and let every test use the rows that are complete for its "
+        f"variables"
     )
+    level = f"{setting('missing', 'level')} to make 'missing' a level of its own"
+    ways = [*([drop] if complete > 1 else []), pairwise, *([] if _continuous(columns, gaps) else [level])]
+    listed = " or ".join(ways) if len(ways) < 3 else f"{', '.join(ways[:-1])}, or {ways[-1]}"
+    return f"values are missing in {describe_gaps(gaps)}; pass {listed}"
+
+
+def _continuous(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]]) -> list[str]:
+    """Return the continuous columns with missing values."""
+    return [
+        columns.names[k] for k in columns.missing if columns.names[k] in gaps and columns.encoded[k].values is not None
+    ]
 
 
 def _with_levels(columns: Columns, gaps: Mapping[str, NDArray[np.bool_]], notes: list[str]) -> Columns:
-    continuous = [
-        columns.names[k] for k in columns.missing if columns.names[k] in gaps and columns.encoded[k].values is not None
-    ]
+    continuous = _continuous(columns, gaps)
     if continuous:
         raise DataError(
             f"{setting('missing', 'level')} needs categorical columns, but values are missing in the continuous "
-            f"{abbreviate(continuous)}; give such a column a rule of its own, as in "
-            f"{setting('missing', {OTHERS: 'level', continuous[0]: 'drop'})}"
+            f"{abbreviate(continuous)}; pass {setting('missing', 'pairwise')}, or give such a column a rule of its "
+            f"own, as in {setting('missing', {OTHERS: 'level', continuous[0]: 'drop'})}"
         )
     notes.append(f"missing values are a level of their own in {describe_gaps(gaps)}")
     return columns.with_columns(

@@ -198,12 +198,10 @@ class Query:
         try:
             answer, discoveries = self.discovered(search, target)
         except KeyboardInterrupt:
+            search.notes.append(_stopped("was interrupted"))
             raise Interrupted(so_far()) from None
         except BudgetSpent as spent:
-            search.notes.append(
-                f"the search stopped at {spent}: the members are those found so far, and neither all candidates nor "
-                f"all members have been tested"
-            )
+            search.notes.append(_stopped(f"stopped at {spent}"))
             return so_far()
         finally:
             if isinstance(watch, StatusLine):
@@ -396,3 +394,10 @@ class Query:
             **self.options,
             **self.constraints,
         }
+
+
+def _stopped(how: str) -> str:
+    return (
+        f"the search {how}: the members are those found so far, and neither all candidates nor all members have been "
+        f"tested"
+    )

@@ -330,7 +330,10 @@ def _in_words(
     role = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
     verdict = f"{variable} is {'' if included else 'not '}{role} of {result.target}"
     if given is None:
-        return f"{verdict}: it was not tested."
+        member = next((name for name, others in result.interchangeable.items() if variable in others), None)
+        if member is not None:
+            return f"{verdict}: it tells the same as {member}, so it was not tested."
+        return f"{verdict}: it was not tested. The notes of the result tell which columns take part in no search."
     condition = _condition(given)
     entered = " It entered and left again during the search." if not included and "left" in history else ""
     if variable in result.dropped:

@@ -182,8 +182,8 @@ class Result(Displayed):
     # --- saving --------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, text and numbers."""
-        return {
+        """Return the result as plain dicts, lists, text and numbers, fit for JSON: NaN is None, infinities are text."""
+        content = {
             "format": FORMAT,
             "target": self.target,
             "finds": self.finds,
@@ -209,6 +209,8 @@ class Result(Displayed):
             "call": self.call.to_dict(),
             "evidence": self.trace.to_dict(),
         }
+        found: dict[str, Any] = finite(content)
+        return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result as JSON. If writing fails, an old file is unchanged."""

@@ -172,7 +172,9 @@ class Resampled(Displayed, Generic[Item]):
             f"  by {self._method}: {self.mean_size:.3g} {self._noun}s in a draw on average, "
             f"{sum(s > 0 for s in self.frequencies.values()):,} at least once, {self.seconds:.3g} s",
         ]
-        if self.pairs:
+        if self.pairs and not self.mean_size:
+            lines.append(f"  no draw found any {self._noun}: half of the rows may be too few to find what is there")
+        elif self.pairs:
             bounds = ", ".join(f"{self.false_selections(at).bound:.2g} at threshold {at:g}" for at in _PRINTED)
             lines.append(f"  expected number of false selections, if unimodal: at most {bounds}")
         if not self.complete:
