@@ -10,6 +10,7 @@ from serape.data.discretise import Discretised, discretise
 from serape.errors import (
     DataError,
     EmptyBlanketWarning,
+    IncompleteSearchWarning,
     InputTypeError,
     Interrupted,
     MissingLibraryError,
@@ -70,6 +71,7 @@ __all__ = [
     "FalseSelections",
     "FunctionTest",
     "GraphComparison",
+    "IncompleteSearchWarning",
     "IndependenceTest",
     "InputTypeError",
     "Interrupted",

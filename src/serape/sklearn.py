@@ -17,10 +17,19 @@ from serape.data.kinds import FEW_LEVELS, KINDS, Kind, Kinds
 from serape.data.labels import encode_array
 from serape.data.reading import read, read_series
 from serape.data.table import Table
-from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError, shown
+from serape.errors import (
+    DataError,
+    EmptyBlanketWarning,
+    IncompleteSearchWarning,
+    InputTypeError,
+    MissingLibraryError,
+    OptionError,
+    shown,
+)
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
 from serape.questions.blanket import ask
+from serape.questions.query import STOPPED
 from serape.records import Records
 from serape.results.result import Result
 from serape.settings import FIELDS, DataSettings, Settings
@@ -46,7 +55,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     text and truth values in any mix. For a frame, `transform` returns a frame of the same library, unless `set_output`
     says otherwise. It returns the columns unchanged, without encoding them. Columns of an array are called x0, x1, ….
 
-    The blanket may be empty: then `fit` warns (`EmptyBlanketWarning`), and `transform` returns no columns.
+    The blanket may be empty: then `fit` warns (`EmptyBlanketWarning`), and `transform` returns no columns. It warns too
+    if a limit of time or tests ends the search (`IncompleteSearchWarning`): after 60 seconds, unless `max_seconds` says
+    otherwise.
 
     Parameters that are not listed here are settings, as in `serape.markov_blanket` (docs/settings.md), with columns of
     X by name or position. `n_jobs` is the number of threads. `weight_kind` is about the `sample_weight` of `fit`.
@@ -176,6 +187,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.blanket_ = self.result_.members
         self.support_ = np.zeros(len(table.names) - 1, bool)
         self.support_[[table.position(name) for name in self.blanket_]] = True
+        if not found.complete:
+            warnings.warn(_incomplete(found), IncompleteSearchWarning, stacklevel=2)
         if not self.blanket_:
             warnings.warn(
                 f"no column is selected: no column was found to depend on {target!r} at alpha={found.alpha:g} "
@@ -306,6 +319,17 @@ def _by_values(name: str, values: NDArray[Any]) -> Encoded:
             column = encode_array(name, values, kind="categorical")
             return replace(column, reason=f"whole numbers, {distinct} distinct")
     return encode_array(name, values)
+
+
+def _incomplete(found: Result) -> str:
+    """Return what ended a search, and the remedy."""
+    limit = next(note.removeprefix(STOPPED) for note in found.notes if note.startswith(STOPPED)).partition(":")[0]
+    remedy = (
+        "pass a larger max_tests, or max_tests=None for no limit"
+        if limit.startswith("max_tests")
+        else "pass max_seconds=None for no limit, with max_tests for one that gives the same answer on any machine"
+    )
+    return f"{STOPPED}{limit}, so the selected columns are those found so far; {remedy}"
 
 
 def _seed(random_state: int | np.random.Generator | np.random.RandomState | None) -> int | np.random.Generator | None:

@@ -136,3 +136,23 @@ def test_empty_blanket() -> None:
     with pytest.warns(serape.EmptyBlanketWarning):
         guess = make_pipeline(MarkovBlanketSelector(alpha=1e-6), DummyClassifier()).fit(X, y)
     assert guess.predict(X).shape == (200,)
+
+
+# --- a search that a limit ends --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ({"max_tests": 4}, "the search stopped at max_tests=4, so .* pass a larger max_tests, or max_tests=None"),
+        ({"max_seconds": 1e-9}, "the search stopped at max_seconds=1e-09, so .* pass max_seconds=None for no limit"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::serape.EmptyBlanketWarning")
+def test_a_limit_that_ends_the_search_is_told(limit: dict[str, Any], message: str) -> None:
+    X, y = mixed_frame()
+    with pytest.warns(serape.IncompleteSearchWarning, match=message):
+        selector = MarkovBlanketSelector(**limit).fit(X, y)
+    assert not selector.result_.complete
+    remedied = selector.set_params(max_tests=None, max_seconds=None).fit(X, y)  # without a warning
+    assert remedied.result_.complete

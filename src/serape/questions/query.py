@@ -43,6 +43,8 @@ MAX_CONDITIONING = 3
 """The meaning of `max_conditioning="auto"` for algorithms that search subsets of neighbourhoods, on data."""
 TARGET_SECONDS = 60.0
 """The meaning of `max_seconds="auto"` for a target on data."""
+STOPPED = "the search stopped at "
+"""How the note begins that says which limit ended a search."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,7 @@ class Query:
             raise Interrupted(so_far()) from None
         except BudgetSpent as spent:
             search.notes.append(
-                f"the search stopped at {spent}: the members are those found so far, and neither all candidates nor "
+                f"{STOPPED}{spent}: the members are those found so far, and neither all candidates nor "
                 f"all members have been tested"
             )
             return so_far()
