@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from inspect import signature
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -180,10 +181,13 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError("MarkovBlanketSelector requires y to be passed, but the target y is None")
         if self.finds not in ("blanket", "parents-children"):
             raise OptionError(f"finds={self.finds!r} is not known; use 'blanket' or 'parents-children'")
-        table, target = self._table(X, y, {"sample_weight": sample_weight, "groups": groups})
+        of_rows = {"sample_weight": sample_weight, "groups": groups}
+        table, target = self._table(X, y, of_rows)
         found = ask(table, target, self.finds, self._settings())
         data = None if found.data is None else replace(found.data, table=None)
-        self.result_: Result = replace(found, trace=found.trace.detached(), data=data)  # without the table
+        fit = tuple(name for name, given in of_rows.items() if given is not None)
+        call = replace(found.call, selector=self._arguments(), fit=fit)
+        self.result_: Result = replace(found, trace=found.trace.detached(), data=data, call=call)  # without the table
         self.blanket_ = self.result_.members
         self.support_ = np.zeros(len(table.names) - 1, bool)
         self.support_[[table.position(name) for name in self.blanket_]] = True
@@ -239,6 +243,13 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         options = self.algorithm_options or {}
         asked = Settings.of(**{**given, "random_state": _seed(self.random_state)}, **options)
         return replace(asked, data=DataSettings())
+
+    def _arguments(self) -> tuple[str, ...]:
+        """Return the parameters that are not at their defaults as code, but for those that do not change the answer."""
+        defaults = {name: one.default for name, one in signature(type(self)).parameters.items()}
+        texts = {name: _code(value) for name, value in self.get_params(deep=False).items()}
+        order = [name for name in defaults if name not in ("n_jobs", "progress")]
+        return tuple(f"{name}={texts[name]}" for name in order if texts[name] != _code(defaults[name]))
 
     def _checked(self, X: Any, **options: Any) -> Any:
         """Return X, which is not a frame, as an array or sparse matrix checked by scikit-learn."""
@@ -319,6 +330,16 @@ def _by_values(name: str, values: NDArray[Any]) -> Encoded:
             column = encode_array(name, values, kind="categorical")
             return replace(column, reason=f"whole numbers, {distinct} distinct")
     return encode_array(name, values)
+
+
+def _code(value: Any) -> str:
+    """Return a parameter as code; of an object that code cannot show, its name, or an ellipsis."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Knowledge):
+        value = value.to_dict()
+    text = repr(dict(value) if isinstance(value, Mapping) else value)
+    return getattr(value, "__name__", "…") if " at 0x" in text else text
 
 
 def _incomplete(found: Result) -> str:
