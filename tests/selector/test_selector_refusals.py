@@ -101,6 +101,15 @@ def test_missing_is_a_level() -> None:
     assert selector.transform(X[["text", "truth"]])["text"].isna().any()
 
 
+def test_new_rows_of_a_frame_need_not_be_complete() -> None:
+    X, y = mixed_frame()
+    numbers = X[["noise", "number"]]
+    gaps = numbers.assign(number=np.nan)
+    assert MarkovBlanketSelector().fit(numbers, y).transform(gaps).isna().all(axis=None)
+    with pytest.raises(ValueError, match="NaN"):
+        MarkovBlanketSelector().fit(numbers.to_numpy(), y).transform(gaps.to_numpy())
+
+
 @pytest.mark.parametrize("missing", ["error", "drop", "level", "pairwise"])
 def test_y_is_complete(missing: Any, random: np.random.Generator) -> None:
     X = random.integers(0, 2, (50, 3))
