@@ -348,7 +348,7 @@ def _incomplete(found: Result) -> str:
     remedy = (
         "pass a larger max_tests, or max_tests=None for no limit"
         if limit.startswith("max_tests")
-        else "pass max_seconds=None for no limit, with max_tests for one that gives the same answer on any machine"
+        else "pass max_seconds=None for no limit, and max_tests too for one that gives the same answer on any machine"
     )
     return f"{STOPPED}{limit}, so the selected columns are those found so far; {remedy}"
 

@@ -57,13 +57,14 @@ def test_kinds_are_those_of_a_table() -> None:
     X, y = mixed_frame()
     X["whole"] = np.arange(len(X)) % 25  # a fold of few rows has few distinct values, and takes them for categories
     X.loc[X.index[:9], "number"] = np.nan
-    pinned = MarkovBlanketSelector(kinds=serape.Table(X, missing="pairwise").kinds, missing="pairwise")
+    kinds = serape.Table(X, missing="pairwise").kinds
+    pinned = MarkovBlanketSelector(kinds=kinds, missing="pairwise")
     few = X.iloc[:15]
     assert serape.Table(few, missing="pairwise").kinds["whole"] == "categorical"
     found = clone(pinned).fit(X, y)
     assert found.blanket_ == MarkovBlanketSelector(missing="pairwise").fit(X, y).blanket_
     table, _ = clone(pinned)._table(few, y[:15], {"sample_weight": None, "groups": None})
-    assert table.kinds["whole"] == pinned.kinds["whole"] == "count"
+    assert table.kinds["whole"] == kinds["whole"] == "count"
 
 
 def test_knowledge_names_y() -> None:
