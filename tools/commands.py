@@ -182,7 +182,7 @@ def _taken(command: Command, shared: Iterable[Parameter], group: str | None) -> 
     of_group = [one for one in shared if one.group == group]
     names = list(dict.fromkeys(_name(one) for one in of_group))
     taken = [_name(one) for one in of_group if one in command.parameters]
-    left = [name for name in names if name not in taken]
+    left = [name for name in names if name not in map(_name, command.parameters)]
     link = f"[{GROUPS[group].lower()}](#{GROUPS[group].lower().replace(' ', '-')})"
     if not taken:
         return ""
@@ -198,14 +198,20 @@ def _name(parameter: Parameter) -> str:
 
 
 def _lines(shared: dict[Parameter, list[str]], group: str | None) -> list[str]:
-    """Return the descriptions of the shared options of a group; where one name has two meanings, with the commands."""
-    of_group = [parameter for parameter in shared if parameter.group == group]
+    """Return the descriptions of the shared options of a group, one for each name; it has each meaning's commands."""
+    by_name: dict[str, list[Parameter]] = {}
+    for one in shared:
+        if one.group == group:
+            by_name.setdefault(_name(one), []).append(one)
     lines = []
-    for one in of_group:
-        alike = [other for other in of_group if _name(other) == _name(one)]
-        where = f" ({', '.join(shared[one])})" if len(alike) > 1 else ""
-        lines.append(one.line + where)
+    for first, *others in by_name.values():
+        more = [f"For {_listed(shared[other])}: {other.meaning}" for other in others]
+        lines.append(" ".join([first.line, *more]))
     return lines
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(f"`{word}`" for word in words[:-1]), f"`{words[-1]}`"]))
 
 
 def outdated() -> bool:

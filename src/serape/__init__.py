@@ -11,6 +11,7 @@ from serape.data.packing import pack, verify_packed
 from serape.errors import (
     DataError,
     EmptyBlanketWarning,
+    IncompleteSearchWarning,
     InputTypeError,
     Interrupted,
     MissingLibraryError,
@@ -71,6 +72,7 @@ __all__ = [
     "FalseSelections",
     "FunctionTest",
     "GraphComparison",
+    "IncompleteSearchWarning",
     "IndependenceTest",
     "InputTypeError",
     "Interrupted",

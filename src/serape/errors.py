@@ -84,6 +84,20 @@ class EmptyBlanketWarning(UserWarning):
     """
 
 
+class IncompleteSearchWarning(UserWarning):
+    """A limit of time or tests ended the search of a selector; the selected columns are those found so far.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = serape.MarkovBlanketSelector(max_tests=1).fit([[0, 0], [1, 1], [0, 1]] * 9, [0, 1, 0] * 9)
+    >>> caught[0].category.__name__
+    'IncompleteSearchWarning'
+    """
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a search. `found` is the result so far.
 

@@ -63,7 +63,7 @@ class SearchSettings:
         "auto",
         "A bound on the false discovery rate: the expected share of false members among those found (of false edges, "
         "for skeletons and networks). None is no bound: alpha alone judges (docs/false-discoveries.md). "
-        '"auto" is 0.2 for a named algorithm on data if alpha is "auto" too, otherwise None.',
+        '"auto" is 0.2, and None if you pass an alpha, your own algorithm or a test without data.',
     )
     fdr_method: FdrMethod = _setting(
         "auto",
@@ -93,9 +93,9 @@ class SearchSettings:
     )
     random_state: int | np.random.Generator | None = _setting(
         None,
-        "A seed. With a seed, exact ties between candidates are broken at random; without, by the order of columns. "
-        "It is also the seed of tests that draw random numbers, such as permutation tests (0 if not given). For "
-        "`stability` it is the seed of the draws, and tests keep the seed 0.",
+        "A seed. Results are fixed without one. With a seed, exact ties between candidates are broken at random; "
+        "without, by the order of columns. Tests that draw random numbers, such as permutation tests, use the seed "
+        "too; without one, theirs is 0. For `stability` it seeds the draws alone.",
     )
     knowledge: Knowledge | Mapping[str, Any] | None = _setting(
         None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from inspect import signature
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -17,10 +18,19 @@ from serape.data.kinds import FEW_LEVELS, KINDS, Kind, Kinds
 from serape.data.labels import encode_array
 from serape.data.reading import read, read_series
 from serape.data.table import Table
-from serape.errors import DataError, EmptyBlanketWarning, InputTypeError, MissingLibraryError, OptionError, shown
+from serape.errors import (
+    DataError,
+    EmptyBlanketWarning,
+    IncompleteSearchWarning,
+    InputTypeError,
+    MissingLibraryError,
+    OptionError,
+    shown,
+)
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
 from serape.questions.blanket import ask
+from serape.questions.query import STOPPED
 from serape.records import Records
 from serape.results.result import Result
 from serape.settings import FIELDS, DataSettings, Settings
@@ -46,7 +56,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     text and truth values in any mix. For a frame, `transform` returns a frame of the same library, unless `set_output`
     says otherwise. It returns the columns unchanged, without encoding them. Columns of an array are called x0, x1, ….
 
-    The blanket may be empty: then `fit` warns (`EmptyBlanketWarning`), and `transform` returns no columns.
+    The blanket may be empty: then `fit` warns (`EmptyBlanketWarning`), and `transform` returns no columns. It warns too
+    if a limit of time or tests ends the search (`IncompleteSearchWarning`): after 60 seconds, unless `max_seconds` says
+    otherwise.
 
     Parameters that are not listed here are settings, as in `serape.markov_blanket` (docs/settings.md), with columns of
     X by name or position. `n_jobs` is the number of threads. `weight_kind` is about the `sample_weight` of `fit`.
@@ -169,13 +181,18 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError("MarkovBlanketSelector requires y to be passed, but the target y is None")
         if self.finds not in ("blanket", "parents-children"):
             raise OptionError(f"finds={self.finds!r} is not known; use 'blanket' or 'parents-children'")
-        table, target = self._table(X, y, {"sample_weight": sample_weight, "groups": groups})
+        of_rows = {"sample_weight": sample_weight, "groups": groups}
+        table, target = self._table(X, y, of_rows)
         found = ask(table, target, self.finds, self._settings())
         data = None if found.data is None else replace(found.data, table=None)
-        self.result_: Result = replace(found, trace=found.trace.detached(), data=data)  # without the table
+        fit = tuple(name for name, given in of_rows.items() if given is not None)
+        call = replace(found.call, selector=self._arguments(), fit=fit)
+        self.result_: Result = replace(found, trace=found.trace.detached(), data=data, call=call)  # without the table
         self.blanket_ = self.result_.members
         self.support_ = np.zeros(len(table.names) - 1, bool)
         self.support_[[table.position(name) for name in self.blanket_]] = True
+        if not found.complete:
+            warnings.warn(_incomplete(found), IncompleteSearchWarning, stacklevel=2)
         if not self.blanket_:
             warnings.warn(
                 f"no column is selected: no column was found to depend on {target!r} at alpha={found.alpha:g} "
@@ -226,6 +243,13 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         options = self.algorithm_options or {}
         asked = Settings.of(**{**given, "random_state": _seed(self.random_state)}, **options)
         return replace(asked, data=DataSettings())
+
+    def _arguments(self) -> tuple[str, ...]:
+        """Return the parameters that are not at their defaults as code, but for those that do not change the answer."""
+        defaults = {name: one.default for name, one in signature(type(self)).parameters.items()}
+        texts = {name: _code(value) for name, value in self.get_params(deep=False).items()}
+        order = [name for name in defaults if name not in ("n_jobs", "progress")]
+        return tuple(f"{name}={texts[name]}" for name in order if texts[name] != _code(defaults[name]))
 
     def _checked(self, X: Any, **options: Any) -> Any:
         """Return X, which is not a frame, as an array or sparse matrix checked by scikit-learn."""
@@ -306,6 +330,27 @@ def _by_values(name: str, values: NDArray[Any]) -> Encoded:
             column = encode_array(name, values, kind="categorical")
             return replace(column, reason=f"whole numbers, {distinct} distinct")
     return encode_array(name, values)
+
+
+def _code(value: Any) -> str:
+    """Return a parameter as code; of an object that code cannot show, its name, or an ellipsis."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Knowledge):
+        value = value.to_dict()
+    text = repr(dict(value) if isinstance(value, Mapping) else value)
+    return getattr(value, "__name__", "…") if " at 0x" in text else text
+
+
+def _incomplete(found: Result) -> str:
+    """Return what ended a search, and the remedy."""
+    limit = next(note.removeprefix(STOPPED) for note in found.notes if note.startswith(STOPPED)).partition(":")[0]
+    remedy = (
+        "pass a larger max_tests, or max_tests=None for no limit"
+        if limit.startswith("max_tests")
+        else "pass max_seconds=None for no limit, and max_tests too for one that gives the same answer on any machine"
+    )
+    return f"{STOPPED}{limit}, so the selected columns are those found so far; {remedy}"
 
 
 def _seed(random_state: int | np.random.Generator | np.random.RandomState | None) -> int | np.random.Generator | None:

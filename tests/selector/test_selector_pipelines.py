@@ -24,7 +24,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import serape
 from serape import MarkovBlanketSelector
-from tables import clinic_frame
+from tables import clinic_frame, mixed_frame
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,6 +50,29 @@ def test_grid_search() -> None:
     selector = search.best_estimator_["select"]
     assert selector.result_.alpha == search.best_params_["select__alpha"]
     assert selector.result_.algorithm == search.best_params_["select__algorithm"]
+
+
+def test_kinds_are_those_of_a_table() -> None:
+    """The kinds that a table detects in all rows can be pinned, so that folds cannot differ in them."""
+    X, y = mixed_frame()
+    X["whole"] = np.arange(len(X)) % 25  # a fold of few rows has few distinct values, and takes them for categories
+    X.loc[X.index[:9], "number"] = np.nan
+    kinds = serape.Table(X, missing="pairwise").kinds
+    pinned = MarkovBlanketSelector(kinds=kinds, missing="pairwise")
+    few = X.iloc[:15]
+    assert serape.Table(few, missing="pairwise").kinds["whole"] == "categorical"
+    found = clone(pinned).fit(X, y)
+    assert found.blanket_ == MarkovBlanketSelector(missing="pairwise").fit(X, y).blanket_
+    table, _ = clone(pinned)._table(few, y[:15], {"sample_weight": None, "groups": None})
+    assert table.kinds["whole"] == kinds["whole"] == "count"
+
+
+def test_knowledge_names_y() -> None:
+    X, y = mixed_frame()
+    for target, name in ((y, "y"), (pd.Series(y, X.index, name="ill"), "ill")):
+        selector = MarkovBlanketSelector(knowledge={"forbidden_pairs": [("number", name)]}).fit(X, target)
+        assert selector.result_.target == name
+        assert "number" not in selector.blanket_
 
 
 def test_nothing_leaks() -> None:

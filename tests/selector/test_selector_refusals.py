@@ -101,6 +101,15 @@ def test_missing_is_a_level() -> None:
     assert selector.transform(X[["text", "truth"]])["text"].isna().any()
 
 
+def test_new_rows_of_a_frame_need_not_be_complete() -> None:
+    X, y = mixed_frame()
+    numbers = X[["noise", "number"]]
+    gaps = numbers.assign(number=np.nan)
+    assert MarkovBlanketSelector().fit(numbers, y).transform(gaps).isna().all(axis=None)
+    with pytest.raises(ValueError, match="NaN"):
+        MarkovBlanketSelector().fit(numbers.to_numpy(), y).transform(gaps.to_numpy())
+
+
 @pytest.mark.parametrize("missing", ["error", "drop", "level", "pairwise"])
 def test_y_is_complete(missing: Any, random: np.random.Generator) -> None:
     X = random.integers(0, 2, (50, 3))
@@ -136,3 +145,23 @@ def test_empty_blanket() -> None:
     with pytest.warns(serape.EmptyBlanketWarning):
         guess = make_pipeline(MarkovBlanketSelector(alpha=1e-6), DummyClassifier()).fit(X, y)
     assert guess.predict(X).shape == (200,)
+
+
+# --- a search that a limit ends --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ({"max_tests": 4}, "the search stopped at max_tests=4, so .* pass a larger max_tests, or max_tests=None"),
+        ({"max_seconds": 1e-9}, "the search stopped at max_seconds=1e-09, so .* pass max_seconds=None for no limit"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::serape.EmptyBlanketWarning")
+def test_a_limit_that_ends_the_search_is_told(limit: dict[str, Any], message: str) -> None:
+    X, y = mixed_frame()
+    with pytest.warns(serape.IncompleteSearchWarning, match=message):
+        selector = MarkovBlanketSelector(**limit).fit(X, y)
+    assert not selector.result_.complete
+    remedied = selector.set_params(max_tests=None, max_seconds=None).fit(X, y)  # without a warning
+    assert remedied.result_.complete

@@ -20,7 +20,7 @@ from serape.wording import command_line
 
 BAD_DATA, BAD_USE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 EXIT_CODES = {
-    0: "done",
+    0: "done, also if a limit of time or tests ended the search (complete is then false in the JSON)",
     BAD_DATA: "bad data",
     BAD_USE: "bad use",
     INTERRUPTED: "interrupted (the result so far is printed)",

@@ -263,8 +263,8 @@ class SearchOptions(QuestionOptions):
     fdr: Annotated[
         str,
         typer.Option(
-            help="Bound the share of false members among those found: a number, none, or auto (0.2 unless alpha is "
-            "given).",
+            help="Bound the share of false members among those found: a number, none, or auto (0.2; none if alpha "
+            "is given).",
             metavar="[NUMBER|none|auto]",
             rich_help_panel=_TESTS,
         ),

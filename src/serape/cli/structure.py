@@ -39,6 +39,15 @@ RegionFormat = Annotated[
     Literal["table", "json", "dot", "graphml", "dagitty"],
     typer.Option("--format", help="What to print.", rich_help_panel="Output"),
 ]
+RegionOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Also save the result to this file: .dot, .graphml, .dagitty, or JSON.",
+        rich_help_panel="Output",
+    ),
+]
 
 
 @command(
@@ -53,7 +62,7 @@ def region(
     depth: Annotated[int, typer.Option(help="The largest number of edges between the target and a column.")] = 2,
     search: SearchOptions,
     picture: Picture = None,
-    output: GraphOutput = None,
+    output: RegionOutput = None,
     format_: RegionFormat = "table",
     as_json: AsJson = False,
 ) -> None:

@@ -44,6 +44,8 @@ MAX_CONDITIONING = 3
 """The meaning of `max_conditioning="auto"` for algorithms that search subsets of neighbourhoods, on data."""
 TARGET_SECONDS = 60.0
 """The meaning of `max_seconds="auto"` for a target on data."""
+STOPPED = "the search stopped at "
+"""How the note begins that says which limit ended a search."""
 
 
 @dataclass(frozen=True)
@@ -198,10 +200,10 @@ class Query:
         try:
             answer, discoveries = self.discovered(search, target)
         except KeyboardInterrupt:
-            search.notes.append(_stopped("was interrupted"))
+            search.notes.append(_stopped("the search was interrupted"))
             raise Interrupted(so_far()) from None
         except BudgetSpent as spent:
-            search.notes.append(_stopped(f"stopped at {spent}"))
+            search.notes.append(_stopped(f"{STOPPED}{spent}"))
             return so_far()
         finally:
             if isinstance(watch, StatusLine):
@@ -397,7 +399,4 @@ class Query:
 
 
 def _stopped(how: str) -> str:
-    return (
-        f"the search {how}: the members are those found so far, and neither all candidates nor all members have been "
-        f"tested"
-    )
+    return f"{how}: the members are those found so far, and neither all candidates nor all members have been tested"

@@ -17,14 +17,21 @@ class Call:
     """Options with these values need not be shown on the command line."""
     implied: tuple[str, ...] = ()
     """Options that the algorithm sets itself."""
+    selector: tuple[str, ...] | None = None
+    """Of a selector's result: the arguments of the selector that are not at their defaults, as code."""
+    fit: tuple[str, ...] = ()
+    """Of a selector's result: the arguments of `fit` besides X and y."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts and lists, fit for JSON."""
-        return {"own": list(self.own), "defaults": dict(self.defaults), "implied": list(self.implied)}
+        of_selector = {} if self.selector is None else {"selector": list(self.selector), "fit": list(self.fit)}
+        return {"own": list(self.own), "defaults": dict(self.defaults), "implied": list(self.implied), **of_selector}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any] | None) -> Call:
         """Return the call that `to_dict` wrote; files of older versions have none."""
         if stored is None:
             return cls()
-        return cls(tuple(map(str, stored["own"])), dict(stored["defaults"]), tuple(map(str, stored["implied"])))
+        own, implied, fit = (tuple(map(str, stored.get(name, ()))) for name in ("own", "implied", "fit"))
+        selector = tuple(map(str, stored["selector"])) if "selector" in stored else None
+        return cls(own, dict(stored["defaults"]), implied, selector, fit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from serape.data.provenance import ARRAY, Provenance
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def blanket_calls(found: Result) -> dict[str, str]:
     """Return the calls that reproduce a result."""
+    if found.call.selector is not None:
+        return {"In Python": _selector(found.call.selector, found.call.fit)}
     blanket = found.finds == "blanket"
     settings = {"algorithm": found.algorithm, **_tested(found.test, found.alpha, found.options)}
     arguments = [repr(found.target), *_arguments(settings, found.call.own)]
@@ -71,6 +73,13 @@ def _python(question: str, data: Provenance | None, test: str | None, arguments:
         name, first = "table", f"table = serape.Table({inside}){comment}"
     lines = "".join(f"    {argument},\n" for argument in (name, *arguments))
     return f"import serape\n\n{first}\nfound = serape.{question}(\n{lines})"
+
+
+def _selector(arguments: Iterable[str], fit: Iterable[str]) -> str:
+    inside = "".join(f"\n    {argument}," for argument in arguments)
+    made = f"serape.MarkovBlanketSelector({inside}{inside and chr(10)})"
+    given = ", ".join(["X", "y", *(f"{name}={name}" for name in fit)])
+    return f"import serape\n\nselector = {made}.fit({given})\nfound = selector.result_"
 
 
 def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
