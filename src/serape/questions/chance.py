@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection
 
 from serape.errors import abbreviate
+from serape.independence.outcomes import p_text
 from serape.search import FalseDiscoveryRate, Search
 from serape.wording import setting
 
@@ -30,7 +31,7 @@ def chance_note(search: Search, target: int, members: Collection[int], kept: Col
         return []
     have = "has" if len(weak) == 1 else "have"
     return [
-        f"{len(weak):,} of {len(members):,} members {have} p above {math.exp(level):.2g}, so perhaps by chance: "
+        f"{len(weak):,} of {len(members):,} members {have} p above {p_text(level)}, so perhaps by chance: "
         f"{abbreviate(weak)}; of {candidates:,} candidates, about {by_chance:,.0f} without any dependence would have p "
         f"below alpha, {search.alpha:g}: pass {setting('fdr', SUGGESTED_FDR)}, or a smaller alpha"
     ]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from serape.errors import n_shown
 from serape.independence.effects import size_text
+from serape.independence.outcomes import p_text
 from serape.markup import MAX_TEXT, shown
-from serape.results.explanation import p_text
 from serape.results.lines import Lines, Measure
 from serape.results.report.calls import blanket_calls
 from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
@@ -178,7 +178,7 @@ def _variable(found: Result, name: str, kind: str, row: Mapping[str, Any], names
     why = found.trace.explain(name, found)
     facts = []
     if why.given is not None:
-        facts = [["Test", found.test], ["Statistic", f"{why.statistic:.5g}"], ["Degrees of freedom", f"{why.dof:g}"],
+        facts = [["Test", found.test], ["Statistic", f"{why.statistic:z.5g}"], ["Degrees of freedom", f"{why.dof:g}"],
                  ["p", p_text(why.log_p)]]  # fmt: skip
         if why.effect is not None:
             facts.append(["Effect", str(why.effect)])
@@ -239,7 +239,7 @@ def _row(found: Result, name: str, role: str, row: Mapping[str, Any], names: Emb
     return [
         Cell(shown(name), shown(name), names.index(name)),
         Cell(role, role),
-        _number(row["statistic"], f"{row['statistic']:.5g}"),
+        _number(row["statistic"], f"{row['statistic']:z.5g}"),
         _number(row["dof"], f"{row['dof']:g}"),
         _number(row["log_p"], p_text(row["log_p"]) if row["reliable"] else "skipped"),
         _number(row["effect"], size_text(row["effect"])),

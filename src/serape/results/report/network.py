@@ -11,9 +11,9 @@ import networkx as nx
 
 from serape.errors import n_shown
 from serape.independence.effects import size_text
+from serape.independence.outcomes import p_text
 from serape.markup import shown
 from serape.results.effects import edge_effect
-from serape.results.explanation import p_text
 from serape.results.layout import Edge, lay_out
 from serape.results.lines import MEASURES, Lines
 from serape.results.report.calls import structure_calls
@@ -226,7 +226,7 @@ def _edge_grid(found: Structure, edges: Sequence[tuple[str, str]], names: Embedd
         elif tested:
             given = evidence["given"]
             row += [
-                Cell(f"{evidence['statistic']:.5g}", _order(evidence["statistic"])),
+                Cell(f"{evidence['statistic']:z.5g}", _order(evidence["statistic"])),
                 Cell(f"{evidence['dof']:g}", _order(evidence["dof"])),
                 Cell(p_text(evidence["log_p"]), _order(evidence["log_p"])),
                 Cell(size_text(bits := evidence.get("effect", math.nan)), _order(bits)),
