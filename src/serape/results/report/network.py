@@ -17,7 +17,7 @@ from serape.results.effects import edge_effect
 from serape.results.layout import Edge, lay_out
 from serape.results.lines import MEASURES, Lines
 from serape.results.report.calls import structure_calls
-from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
+from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, rate_facts, skipped_about
 from serape.results.report.data import data_grid
 from serape.results.report.page import Cell, Grid, Page, Words, listed
 
@@ -286,7 +286,7 @@ def _answer(found: Structure, neighbours: Mapping[str, set[str]]) -> Words:
 def _facts(found: Structure) -> dict[str, str]:
     facts = {"Algorithm": found.algorithm}
     if found.test is not None and found.alpha is not None:
-        facts |= {"Test": found.test, "Alpha": f"{found.alpha:g}"}
+        facts |= {"Test": found.test, "Alpha": f"{found.alpha:g}"} | rate_facts(found)
     if found.score is not None and found.total is not None:
         facts |= {"Score": f"{found.score} {found.total:,.2f}"}
     if found.data is not None:
