@@ -14,6 +14,7 @@ import pytest
 
 import serape
 from command import run
+from serape.independence.outcomes import p_value_text
 
 
 def test_blanket(capsys: pytest.CaptureFixture[str], patients: str) -> None:
@@ -108,7 +109,11 @@ def test_a_false_discovery_rate(capsys: pytest.CaptureFixture[str], patients: st
         expected.adjusted_p,
     )
     code, out, _ = run(capsys, *asked, "--fdr", "0.01", "--fdr-method", "by")
-    assert f"false discovery rate 0.01 (p up to {expected.threshold:.2g})" in " ".join(out.split())
+    assert f"false discovery rate 0.01 (p up to {p_value_text(expected.threshold or 0)})" in " ".join(out.split())
+    assert "adjusted p" in out
+    assert all(p_value_text(expected.adjusted_p[name]) in out for name in expected.blanket)
+    code, out, _ = run(capsys, *asked)
+    assert "adjusted p" not in out
     assert run(capsys, *asked, "--fdr", "1.5")[0] == 2
     assert run(capsys, *asked, "--fdr", "0.1", "--fdr-method", "none")[0] == 2
 

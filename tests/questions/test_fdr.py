@@ -15,7 +15,7 @@ import pytest
 
 import serape
 from plain import random_dag, true_blanket
-from serape.independence.outcomes import Outcome
+from serape.independence.outcomes import Outcome, p_value_text
 from serape.independence.partial_correlation import PartialCorrelation
 from serape.local.registry import ALGORITHMS
 from serape.search import FalseDiscoveryRate
@@ -69,7 +69,7 @@ def test_noise_is_left_out(wide: pd.DataFrame, algorithm: str) -> None:
     assert found.threshold < 0.05
     assert found.options["fdr"] == 0.05
     assert found.options["fdr_method"] == ("by" if ALGORITHMS[algorithm].conditions_on_blanket else "adaptive")
-    assert f"false discovery rate 0.05 (p up to {found.threshold:.2g})" in str(found)
+    assert f"false discovery rate 0.05 (p up to {p_value_text(found.threshold)})" in str(found)
     for name, adjusted in found.adjusted_p.items():
         assert (adjusted <= 0.05) == (name in found.members)
     evidence = {row["variable"]: row["adjusted_p"] for row in found.evidence}
@@ -284,7 +284,7 @@ def test_skeletons(network: Network, algorithm: str) -> None:
     assert "adjusted_p" not in plain.evidence.columns
     assert found.fdr == 0.05
     assert found.threshold is not None
-    assert f"false discovery rate 0.05 (p up to {found.threshold:.2g})" in str(found)
+    assert f"false discovery rate 0.05 (p up to {p_value_text(found.threshold)})" in str(found)
     assert all(0 <= p <= 0.05 for p in found.evidence["adjusted_p"])
 
 

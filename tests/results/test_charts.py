@@ -89,6 +89,20 @@ def test_stability_chart() -> None:
     assert "No variable is found at any alpha up to 0.01." in [t.get_text() for t in nothing.plot().texts]
 
 
+def test_ticks_have_one_notation() -> None:
+    for names in ([], ["a"]):
+        ax = stable_result(names).plot()
+        assert [label.get_text() for label in ax.get_xticklabels()] == ["0 %", "25 %", "50 %", "75 %", "100 %"]
+    for alphas, form in ((ALPHAS, "1e-"), ((0.001, 0.01, 0.1), "0.")):
+        ax = AlphaPath("t", "blanket", alphas, (("a",),) * len(alphas), 5, "gs", "g2", 9, 0.1, True).plot()
+        figure_of(ax).canvas.draw()
+        low, high = ax.get_xlim()
+        ticks = zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+        shown = [label.get_text() for at, label in ticks if low <= at <= high]
+        assert len(shown) > 1
+        assert all(text.startswith(form) for text in shown)
+
+
 def test_files_and_axes_of_the_caller(tmp_path: Path) -> None:
     left, right = Figure(figsize=(12, 5)).subplots(1, 2)
     assert stable_result(["a"]).plot(ax=left) is left

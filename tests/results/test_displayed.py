@@ -13,10 +13,12 @@ import pytest
 import serape
 from serape import progress
 from serape.data.example import clinic
+from serape.independence.outcomes import p_value_text
 from serape.markup import MAX_ROWS
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import NotebookLine, Progress, StatusLine, progress_callback
 from serape.records import Records
+from serape.results.displayed import rate_text
 
 NASTY = "<script>alert(1)</script>"
 IMAGE = '"><img src=x onerror=alert(2)>'
@@ -228,3 +230,14 @@ class TestProgressInNotebooks:
     def test_elsewhere_nothing_is_shown(self) -> None:
         assert not progress.in_notebook()
         assert progress_callback(None) is None
+
+
+def test_a_negative_zero_is_zero() -> None:
+    assert repr(Records({"statistic": [-0.0, -0.5]})).split() == ["statistic", "0", "-0.5"]
+
+
+@pytest.mark.parametrize(("p", "text"), [(0.0, "0"), (4.4e-6, "4.4e-6"), (0.01234, "0.0123"), (1.0, "1")])
+def test_p_has_one_form(p: float, text: str) -> None:
+    assert p_value_text(p) == text
+    assert rate_text(0.2, p) == f", false discovery rate 0.2 (p up to {text})"
+    assert rate_text(None) == ""

@@ -113,3 +113,12 @@ def test_older_versions_of_matplotlib_get_letters_in_order(monkeypatch: pytest.M
     assert made.title(f"blanket of {HEBREW}: 3 of 4") == f"blanket of {HEBREW[::-1]}\u200e: 3 of 4"
     monkeypatch.setattr(lettering, "_shapes", lambda: True)
     assert made.name(HEBREW) == HEBREW
+
+
+@pytest.mark.parametrize("number", ["0.01", "4.4e-6", "1,995"])
+def test_no_number_is_broken(number: str) -> None:
+    text = f"No variable was found at {number}, or above it."
+    for width in range(20, 40):
+        lines = wrapped(text, width).split("\n")
+        assert "".join(lines) == text
+        assert any(number in line for line in lines)

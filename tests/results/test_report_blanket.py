@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import serape
 from html_reader import Reader
 from serape.data.example import clinic
+from serape.independence.outcomes import p_value_text
 from serape.results.report import blanket_page, page_text
 
 
@@ -62,10 +64,12 @@ class TestBlanket:
         page = blanket_page(serape.markov_blanket(clinic(5000), "HeartDisease", "iamb", alpha=0.01))
         assert {v.get("role") for v in page.graph["variables"]} == {"target", "member", "excluded"}
         assert not any(e["arrow"] for e in page.graph["edges"])
+        assert all(e["loose"] for e in page.graph["edges"])
+        assert page_text(page).count('class="line loose"') == len(page.widths) == 2
 
     def test_nothing_found(self) -> None:
         read = Reader(page_text(blanket_page(serape.markov_blanket(clinic(200), "Ward", alpha=1e-9))))
-        assert "None of the 13 other variables belongs to the Markov blanket of Ward" in read.text
+        assert "None of the 13 other variables was shown to belong to the Markov blanket of Ward" in read.text
         assert read.content["drawn"] == [0]
 
     def test_warnings(self, read: Reader) -> None:
@@ -112,6 +116,68 @@ class TestBlanket:
     def test_a_folder_that_is_not_there(self, found: serape.Result, tmp_path: Path) -> None:
         with pytest.raises(serape.DataError, match="cannot be written"):
             found.report(tmp_path / "none" / "report.html")
+
+
+def wide(*, by_chance: bool = False) -> serape.Result:
+    """Return a search with the default false discovery rate in 60 rows and 500 numbers, of which two matter."""
+    random = np.random.default_rng(2)
+    x = random.normal(size=(60, 500))
+    target = np.where(x[:, 3] + x[:, 70] > 0, "tumour", "normal")
+    data = {f"G{k}": x[:, k] for k in range(500)}
+    return serape.markov_blanket(data | {"class": random.permutation(target) if by_chance else target}, "class")
+
+
+class TestRate:
+    def test_the_rate_is_said_where_alpha_is(self) -> None:
+        found = wide()
+        assert found.threshold is not None
+        assert set(found.blanket) == {"G3", "G70"}
+        page = blanket_page(found)
+        limit = p_value_text(found.threshold)
+        assert page.facts["Alpha"] == "0.01"
+        assert page.facts["False discovery rate"] == f"0.2 (p up to {limit})"
+        members, outside, *_ = page.grids
+        assert f"at most alpha but above {limit}, the association is too weak" in outside.about
+        assert "Adjusted p is" in members.about
+        at = members.columns.index("Adjusted p")
+        assert [row[at].text for row in members.rows] == [p_value_text(found.adjusted_p[n]) for n in found.blanket]
+        assert "Adjusted p" not in outside.columns  # no member was removed
+        assert "Adjusted p is" not in outside.about
+
+    def test_a_weak_association_is_not_called_separated(self) -> None:
+        found = wide()
+        variables = {v["name"]: v for v in blanket_page(found).graph["variables"]}
+        evidence = {row["variable"]: row for row in found.evidence if not row["included"]}
+        weak = [name for name, row in evidence.items() if found.level < row["p"] <= found.alpha]
+        assert weak
+        assert not any(s["label"].startswith("Separated") for name in weak for s in variables[name]["sets"])
+        apart = next(n for n, row in evidence.items() if row["p"] > found.alpha and "sets" in variables.get(n, {}))
+        assert any(s["label"].startswith("Separated") for s in variables[apart]["sets"])
+
+    def test_without_a_rate(self, found: serape.Result) -> None:
+        page = blanket_page(found)
+        assert "False discovery rate" not in page.facts
+        assert not any(" rate" in grid.about or "Adjusted p" in grid.columns for grid in page.grids[:2])
+
+    def test_columns_that_say_nothing_are_hidden(self, found: serape.Result) -> None:
+        assert "Rows per cell" in blanket_page(found).grids[0].columns
+        numbers = blanket_page(wide()).grids[0]
+        assert "Rows per cell" not in numbers.columns
+        assert {"Statistic", "Degrees of freedom"} < set(numbers.columns)
+        assert {len(row) for row in numbers.rows} == {len(numbers.columns)}
+
+    def test_an_empty_answer_names_the_nearest(self) -> None:
+        found = wide(by_chance=True)
+        assert not found.members
+        text = "".join(blanket_page(found).answer)
+        nearest = sorted(found.evidence, key=lambda row: row["p"])[:5]
+        said = ", ".join(f"{row['variable']} {p_value_text(row['p'])}" for row in nearest)
+        assert f"was shown to belong to the Markov blanket of class. The smallest p: {said}." in text
+        assert f"By the false discovery rate, a member needs p of at most {p_value_text(found.level)}." in text
+
+    def test_notes_come_before_the_tables(self) -> None:
+        text = Reader(page_text(blanket_page(wide()))).text
+        assert text.index("was chosen because") < text.index("Members of the blanket")
 
 
 class TestAccess:

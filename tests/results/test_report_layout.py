@@ -64,6 +64,22 @@ def test_a_row_becomes_a_card_on_a_phone(show: Any) -> None:
     assert {cell.evaluate(label) for cell in first.locator("td").all()} == {"none"}
 
 
+def test_what_sorts_is_one_row_on_a_phone(show: Any) -> None:
+    page = show("clinic", width=400)
+    tops = {button.bounding_box()["y"] for button in page.locator("#members thead button").all()}
+    assert len(tops) == 1
+    last = page.locator("#members thead button").last
+    last.focus()  # the row scrolls
+    assert last.bounding_box()["x"] + last.bounding_box()["width"] <= 400
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_an_empty_graph_is_low(show: Any, width: int) -> None:
+    page = show("empty", width=width)
+    assert page.locator(".node").count() == 1
+    assert page.locator("#canvas").bounding_box()["height"] < 100
+
+
 def test_the_graph_on_a_phone(show: Any) -> None:
     page = show("clinic", width=360)
     left = {

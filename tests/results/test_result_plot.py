@@ -240,9 +240,25 @@ def test_nothing_found_is_said(finds: Any) -> None:
     figure = drawn(result([], target="$a_b$", finds=finds))
     check_readable(figure, ["$a_b$"])
     words = [text.get_text() for text in figure.axes[0].texts]
-    assert words[-1].startswith("No variable ")
-    assert words[-1].endswith("of $a_b$, by pcmb with g2 at alpha 0.05.")
+    said = words[-2].replace("\n", "")
+    assert said.startswith("No variable was shown to be")
+    assert said.endswith("of $a_b$, by pcmb with g2 at alpha 0.05.")
     assert figure.axes[0].get_legend() is None
+
+
+def test_the_caption_says_the_rate() -> None:
+    for near in ([], ["a", "b"]):
+        figure = drawn(result(near, fdr=0.2, threshold=4.4e-6))
+        check_readable(figure, ["T", *near])
+        caption = figure.axes[0].texts[-2].get_text().replace("\n", "")
+        assert caption.endswith("y pcmb with g2 at alpha 0.05, false discovery rate 0.2 (p up to 4.4e-6).")
+
+
+def test_lines_of_the_legend_are_dashed_where_lines_are() -> None:
+    for told, style in ((False, "--"), (True, "-")):
+        legend = drawn(result(["a", "b"], told=told)).axes[0].get_legend()
+        assert legend is not None
+        assert [line.get_linestyle() for line in legend.get_lines()] == [style] * 2
 
 
 def test_the_strongest_of_very_many() -> None:
@@ -300,8 +316,8 @@ def test_lines_show_effects() -> None:
     widths = {patch.get_gid(): patch.get_linewidth() for patch in ax.patches if str(patch.get_gid()).startswith("edge")}
     effects = [found.explain(name).effect for name in ("weak", "strong")]
     r = [abs(effect.value) for effect in effects if effect is not None]
-    assert widths["edge y weak"] == pytest.approx(0.6 + 2.8 * r[0])
-    assert widths["edge y strong"] == pytest.approx(0.6 + 2.8 * r[1])
+    assert widths["edge y weak"] == pytest.approx(0.6 + 4.4 * r[0])
+    assert widths["edge y strong"] == pytest.approx(0.6 + 4.4 * r[1])
     legend = ax.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()][1:] == [

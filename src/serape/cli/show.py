@@ -22,7 +22,7 @@ import serape
 from serape.errors import n_shown
 from serape.results.charts import MAX_BARS
 from serape.results.description import COLUMN_HEADS
-from serape.results.displayed import EVIDENCE, edge_table, evidence_cells
+from serape.results.displayed import edge_table, evidence_table, variables_text
 from serape.results.result import Result, finite
 
 MIN_FOLDED = 24
@@ -112,13 +112,10 @@ def show_result(found: Result, explain: Sequence[str] = (), as_json: bool = Fals
         told = {"explanations": {one.variable: str(one) for one in explanations}} if explanations else {}
         print_json({**found.to_dict(), "records": list(_records(found)), **told})
         return
-    count = len(found.members)
-    print_line(f"{found.title}: {count} {'variable' if count == 1 else 'variables'}")
+    print_line(f"{found.title}: {variables_text(len(found.members))}")
     if found.members:
-        print_grid(
-            ("variable", *EVIDENCE),
-            ([name, *evidence_cells(found.explain(name))] for name in found.members),
-        )
+        heads, rows = evidence_table(found, found.members)
+        print_grid(["variable", *heads], ([name, *row] for name, row in zip(found.members, rows, strict=True)))
     for line in str(found).splitlines()[1:]:
         print_line(line.strip())
     for explanation in explanations:

@@ -8,6 +8,7 @@ from typing import Any
 
 import networkx as nx
 
+from serape.independence.outcomes import p_text
 from serape.palette import LIGHT
 from serape.structure.mixed_edges import arcs_of, undirected_edges
 
@@ -35,7 +36,7 @@ def dot_text(graph: nx.Graph[str], *, title: str = "", target: str | None = None
 def _attributes(evidence: Mapping[str, Any], own: Mapping[str, str] | None = None) -> str:
     attributes = dict(own or {})
     if (log_p := evidence.get("log_p", math.nan)) <= 0:
-        attributes["tooltip"] = _quoted(f"p = {math.exp(log_p):.3g}")
+        attributes["tooltip"] = _quoted(f"p = {p_text(log_p)}")
     return f" [{', '.join(f'{name}={value}' for name, value in attributes.items())}]" if attributes else ""
 
 

@@ -104,3 +104,20 @@ def check_distinct(variables: Candidates) -> None:
 def as_positions(variables: Candidates) -> NDArray[np.uint32]:
     """Return variables as the array of positions that the core takes."""
     return np.ascontiguousarray(variables, np.uint32)
+
+
+def p_text(log_p: float) -> str:
+    """Return a p-value, given by its logarithm, as text, however small it is."""
+    if math.isnan(log_p):
+        return "–"
+    if log_p == -math.inf:
+        return "0"
+    if log_p > math.log(1e-4):
+        return f"{math.exp(log_p):.3g}"
+    exponent = math.floor(log_p / math.log(10))
+    return f"{math.exp(log_p - exponent * math.log(10)):.1f}e{exponent}"
+
+
+def p_value_text(p: float) -> str:
+    """Return a p-value as text, in the form of `p_text`."""
+    return p_text(math.log(p) if p else -math.inf)

@@ -12,7 +12,7 @@ from collections.abc import Collection
 import numpy as np
 
 from serape.errors import abbreviate
-from serape.results.explanation import p_text
+from serape.independence.outcomes import p_text
 from serape.search import FalseDiscoveryRate, Search
 from serape.wording import setting
 
@@ -37,7 +37,7 @@ def chance_note(search: Search, target: int, members: Collection[int], kept: Col
         return []
     have = "has" if len(weak) == 1 else "have"
     return [
-        f"{len(weak):,} of {len(members):,} members {have} p above {math.exp(level):.2g}, so perhaps by chance: "
+        f"{len(weak):,} of {len(members):,} members {have} p above {p_text(level)}, so perhaps by chance: "
         f"{abbreviate(weak)}; of {candidates:,} candidates, about {by_chance:,.0f} without any dependence would have p "
         f"below alpha, {search.alpha:g}: pass {setting('fdr', SUGGESTED_FDR)}, or a smaller alpha"
     ]
@@ -57,6 +57,6 @@ def nothing_note(search: Search, target: int, members: Collection[int]) -> list[
     named = ", ".join(f"{search.test.variables[x]!r} (p = {p_text(float(log_p[x]))})" for x in nearest)
     return [
         f"no member was found, which does not show that there is none: among {len(candidates):,} candidates, a false "
-        f"discovery rate of {search.fdr.rate:g} allows p up to {math.exp(level):.2g}; the smallest p of last tests: "
+        f"discovery rate of {search.fdr.rate:g} allows p up to {p_text(level)}; the smallest p of last tests: "
         f"{named}"
     ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from serape.errors import n_shown
 from serape.palette import LIGHT
+from serape.results.displayed import rate_text
 from serape.results.layout import Point
 from serape.results.legends import Legend, line_entry
 from serape.results.lettering import Lettering, box_size, text_size
@@ -34,7 +35,7 @@ _MEANING: dict[Role, str] = {
     "spouse": "spouse (arrows: common children)",
     "member": "parent, child or spouse (role unknown)",
 }
-_MAX_WIDTH = 3.4
+_MAX_WIDTH = 5.0
 
 
 def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
@@ -42,7 +43,7 @@ def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
     check_matplotlib()
     roles, children, n_omitted = members_to_draw(found)
     points = 9 + 2 * min(1.0, len(roles) / 60)
-    title, empty = _title(found, n_omitted), "" if roles else _empty_sentence(found)
+    title, caption = _title(found, n_omitted), _caption(found)
     lettering = Lettering([*roles, found.target, title])
     font, bold, large = lettering.font(points), lettering.font(points + 1, "bold"), lettering.font(points + 3)
     labels = {name: lettering.name(name) for name in (*roles, found.target)}
@@ -51,25 +52,23 @@ def draw_blanket(found: Result, *, ax: Axes | None = None) -> Axes:
     lines = _lines(found, roles)
     ring = lay_around(target, [name for name in roles if name not in children], children, boxes)
 
-    title, empty = lettering.title(title), lettering.sentence(empty)
+    title, caption = lettering.title(title), lettering.sentence(caption, 60)
     fine = max(0.55, 1 - 0.01 * max(0, sum(map(len, children.values())) - 10))  # many lines are drawn thinner
-    legend = Legend(_entries(roles, lines, fine), font)
-    texts = [text_size(title, large)[0], text_size(empty, font)[0] if empty else 0.0]
-    width = max(ring.width, *texts, legend.width)
+    legend = Legend(_entries(roles, children, lines, fine), font)
+    caption_width, caption_height = text_size(caption, font)
+    width = max(ring.width, text_size(title, large)[0], caption_width, legend.width)
     middle = ring.left + ring.width / 2
     above = 0.34 + text_size(title, large)[1]
     beneath = legend.fit(width)
-    sentence = 0.12 + text_size(empty, font)[1] if empty else 0.0
-    across, down = width + 2 * MARGIN, above + ring.height + sentence + beneath + 2 * MARGIN
+    across, down = width + 2 * MARGIN, above + ring.height + 0.2 + caption_height + beneath + 2 * MARGIN
     ax, scale = sheet(middle - across / 2, ring.top - above - MARGIN, across, down, ax)
 
     _draw_lines(ax, found, ring, target, children, lines, roles, fine, scale)
     draw_box(ax, (0.0, 0.0), target, found.target, labels[found.target], bold, TARGET, scale)
     for name, role in roles.items():
         draw_box(ax, ring.centres[name], boxes[name], name, labels[name], font, STYLES[role], scale)
+    _write(ax, (middle, ring.top + ring.height + 0.2), caption, font, scale, va="top")
     _write(ax, (middle, ring.top - above), title, large, scale, va="top")
-    if empty:
-        _write(ax, (middle, ring.top + ring.height + 0.16), empty, font, scale, va="top")
     legend.draw(ax, scale)
     return ax
 
@@ -116,9 +115,17 @@ def _title(found: Result, n_omitted: int) -> str:
     return f"{found.title}{counts}{drawn}{'' if found.complete else ' (not complete)'}"
 
 
-def _empty_sentence(found: Result) -> str:
-    what = "No variable belongs to the blanket" if found.finds == "blanket" else "No variable is a parent or child"
-    return f"{what} of {found.target}, by {found.algorithm} with {found.test} at alpha {found.alpha:g}."
+def _caption(found: Result) -> str:
+    how = f"{found.algorithm} with {found.test} at alpha {found.alpha:g}{rate_text(found.fdr, found.threshold)}."
+    if found.members:
+        return f"By {how}"
+    what = "belong to the blanket" if found.finds == "blanket" else "be a parent or child"
+    return f"No variable was shown to {what} of {found.target}, by {how}"
+
+
+def _dashes(role: Role, width: float) -> Any:
+    """Return the style of a line from the target to a member; dashes have one length, however thick the line is."""
+    return "-" if role == "parent or child" else (0, (5 / width, 3 / width))
 
 
 def _colour(lines: Lines[str], strength: float) -> Any:
@@ -129,7 +136,9 @@ def _colour(lines: Lines[str], strength: float) -> Any:
     return tuple((1 - part) * a + part * b for a, b in zip(to_rgb(LIGHT.edge), to_rgb(LIGHT.ink), strict=True))
 
 
-def _entries(roles: Mapping[str, Role], lines: Lines[str], fine: float) -> list[Any]:
+def _entries(
+    roles: Mapping[str, Role], children: Mapping[str, Sequence[str]], lines: Lines[str], fine: float
+) -> list[Any]:
     from matplotlib.patches import Patch
 
     handles: list[Any] = [
@@ -139,7 +148,9 @@ def _entries(roles: Mapping[str, Role], lines: Lines[str], fine: float) -> list[
     ]
     for value in lines.extremes:
         width = max(MIN_WIDTH, lines.width_of(value, _MAX_WIDTH) * fine)
-        handles.append(line_entry(lines.text(value), _colour(lines, value), width))
+        name = next(name for name in roles if lines.strength[name] == value)  # whose line the entry shows
+        dashes = "-" if name in children else _dashes(roles[name], width)
+        handles.append(line_entry(lines.text(value), _colour(lines, value), width, dashes))
     return handles
 
 
@@ -157,7 +168,7 @@ def _draw_lines(
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
-    def line(a: str, b: str, route: Sequence[Point], variable: str, directed: bool, dashes: Any = "-") -> None:
+    def line(a: str, b: str, route: Sequence[Point], variable: str, directed: bool, role: Role) -> None:
         codes = [Path.MOVETO] + [Path.CURVE4] * (len(route) - 1)
         width = max(MIN_WIDTH, lines.width(variable, _MAX_WIDTH) * fine)
         arrow = FancyArrowPatch(
@@ -165,7 +176,7 @@ def _draw_lines(
             arrowstyle="-|>" if directed else "-",
             mutation_scale=(8 + 1.8 * width) * scale,
             linewidth=width * scale,
-            linestyle=dashes,
+            linestyle=_dashes(role, width),
             color=_colour(lines, lines.strength[variable]),
             shrinkA=0,
             shrinkB=0,
@@ -178,11 +189,10 @@ def _draw_lines(
 
     common = {child for names in children.values() for child in names}
     for name, end in ring.ends.items():
-        dashes = "-" if roles[name] == "parent or child" else (0, (3.5, 2))
         start = _border(target, end)
-        line(found.target, name, [start, *straight(start, end)], name, name in common, dashes)
+        line(found.target, name, [start, *straight(start, end)], name, name in common, roles[name])
     for (spouse, child), route in ring.routes.items():
-        line(spouse, child, route, spouse, True)
+        line(spouse, child, route, spouse, True, "parent or child")  # a spouse is a parent of the child
 
 
 def _border(box: Point, towards: Point) -> Point:

@@ -34,6 +34,8 @@ def draw_stability(found: Stability, threshold: float, bound: float | None = Non
     n = n_shown(len(frequent), MAX_BARS)
     first, others = frequent[:n], frequent[n:]
     ax = _rows([name for name, _ in first], found.title, _others_found(others), "share of the draws", ax)
+    ax.set_xlim(0, 1.1)
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     if not first:
         return _empty(ax, "No variable is found in any draw.")
     indices = range(len(first))
@@ -50,8 +52,6 @@ def draw_stability(found: Stability, threshold: float, bound: float | None = Non
         _mark(
             ax, threshold, f"threshold {100 * threshold:.3g} %{expected}", len(first), "right" if expected else "center"
         )
-    ax.set_xlim(0, 1.1)
-    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     return ax
 
 
@@ -68,7 +68,9 @@ def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
     edges = _edges(found.alphas)
     ax.set_xscale("log")
     ax.set_xlim(edges[0], edges[-1])
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda alpha, _: f"{alpha:g}".replace("e-0", "e-")))
+    powers = edges[0] < 1e-4  # one notation for all ticks, which are powers of ten
+    form = (lambda alpha, _: f"1e{round(math.log10(alpha))}") if powers else (lambda alpha, _: f"{alpha:g}")
+    ax.xaxis.set_major_formatter(FuncFormatter(form))
     ax.xaxis.set_minor_locator(NullLocator())
     if not first:
         return _empty(ax, f"No variable is found at any alpha up to {found.alphas[-1]:g}.")

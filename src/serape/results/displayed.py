@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from serape import markup
 from serape.errors import n_shown
 from serape.independence.effects import Effect
+from serape.independence.outcomes import p_text, p_value_text
 from serape.results.effects import edge_effect
-from serape.results.explanation import Explanation, p_text
+
+if TYPE_CHECKING:
+    from serape.results.result import Result
 
 EVIDENCE = ("statistic", "dof", "p", "effect", "given")
-"""The heads of the columns that `evidence_cells` fills."""
+"""The heads of the columns about a deciding test."""
+_ADJUSTED = EVIDENCE.index("p") + 1
+"""The place of the adjusted p among them, where there is one."""
 
 
 class Displayed:
@@ -53,9 +58,32 @@ class Displayed:
 # --- evidence as text ------------------------------------------------------------------------------------------------
 
 
-def evidence_cells(why: Explanation) -> list[str]:
-    """Return the deciding test of a variable as text."""
-    return _cells(why.statistic, why.dof, why.log_p, why.effect, why.given)
+def variables_text(count: int) -> str:
+    """Return a number of variables in words."""
+    return f"{count:,} variable{'' if count == 1 else 's'}" if count else "no variables"
+
+
+def rate_text(fdr: float | None, threshold: float | None = None) -> str:
+    """Return a false discovery rate and the p-value that it came to, to be told after alpha."""
+    return "" if fdr is None else f", false discovery rate {rate_value(fdr, threshold)}"
+
+
+def rate_value(fdr: float, threshold: float | None) -> str:
+    """Return a false discovery rate and the p-value that it came to."""
+    return f"{fdr:g}" if threshold is None else f"{fdr:g} (p up to {p_value_text(threshold)})"
+
+
+def evidence_table(found: Result, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Return the deciding tests of variables, and adjusted p where there is a rate: the heads and the rows."""
+    heads, rows = list(EVIDENCE), []
+    for name in names:
+        why = found.explain(name)
+        rows.append(_cells(why.statistic, why.dof, why.log_p, why.effect, why.given))
+    if found.adjusted_p:
+        heads.insert(_ADJUSTED, "adjusted p")
+        for name, row in zip(names, rows, strict=True):
+            row.insert(_ADJUSTED, p_value_text(found.adjusted_p.get(name, math.nan)))
+    return heads, rows
 
 
 def edge_table(edges: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> tuple[list[str], list[list[str]]]:
@@ -76,5 +104,5 @@ def edge_table(edges: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> tupl
 
 def _cells(statistic: float, dof: float, log_p: float, effect: Effect | None, given: Sequence[str] | None) -> list[str]:
     size = "–" if effect is None else str(effect)
-    conditioning = "not tested" if given is None else ", ".join(given) or "nothing"
-    return [f"{statistic:.5g}", f"{dof:g}", p_text(log_p), size, conditioning]
+    conditioning = "not tested" if given is None else ", ".join(given) or "none"
+    return [f"{statistic:z.5g}", f"{dof:g}", p_text(log_p), size, conditioning]

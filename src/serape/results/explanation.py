@@ -15,7 +15,7 @@ from serape.data.variables import LevelCounts
 from serape.errors import first_few, n_shown
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effect, Effects
-from serape.independence.outcomes import Outcome
+from serape.independence.outcomes import Outcome, p_text, p_value_text
 from serape.names import NamePositions
 from serape.records import Records
 from serape.results.effects import DecidingEffects, effect_columns
@@ -348,16 +348,18 @@ def _in_words(
         return f"{verdict}. Its last test, {condition}, was skipped: {reason}.{entered}"
     plural = "" if outcome.dof == 1 else "s"
     freedom = f"{outcome.dof:g} degree{plural} of freedom"
-    numbers = f"{result.test} = {outcome.statistic:.4g}, {freedom}, p = {p_text(outcome.log_p)}"
+    numbers = f"{result.test} = {outcome.statistic:z.4g}, {freedom}, p = {p_text(outcome.log_p)}"
     if effect is not None:
         numbers += f", {effect}"
-    by_rate = result.threshold is not None and result.threshold < result.alpha
-    limit = f"{result.threshold:.2g}, the largest p that the rate allows" if by_rate else f"alpha = {result.alpha:g}"
+    by_rate = result.level < result.alpha
+    limit = (
+        f"{p_value_text(result.level)}, the largest p that the rate allows" if by_rate else f"alpha = {result.alpha:g}"
+    )
     adjusted = result.adjusted_p.get(variable)
     if adjusted is not None and result.fdr is not None and adjusted > result.fdr and not included:
         return (
             f"{verdict}: its association is too weak for a false discovery rate of {result.fdr:g}. Its adjusted p is "
-            f"{adjusted:.3g}. Its last test was {condition} ({numbers})."
+            f"{p_value_text(adjusted)}. Its last test was {condition} ({numbers})."
         )
     if math.log(result.level) < outcome.log_p <= math.log(result.alpha) and not included:
         finding, compared = f"its association with {result.target} is weak", "above"
@@ -385,15 +387,3 @@ def _listed(names: Sequence[str]) -> str:
     if n_shown(len(names), 8) < len(names):
         return first_few(names, max_items=8)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def p_text(log_p: float) -> str:
-    """Return a p-value, given by its logarithm, as text, however small it is."""
-    if math.isnan(log_p):
-        return "–"
-    if log_p == -math.inf:
-        return "0"
-    if log_p > math.log(1e-4):
-        return f"{math.exp(log_p):.3g}"
-    exponent = math.floor(log_p / math.log(10))
-    return f"{math.exp(log_p - exponent * math.log(10)):.1f}e{exponent}"

@@ -75,16 +75,22 @@ def letters(text: str) -> int:
 
 
 def wrapped(name: str, max_length: int = _MAX_LINE) -> str:
-    """Break a long name into lines, after a space or punctuation mark where possible."""
+    """Break a long name into lines, after a space or punctuation mark where possible, and not within a number."""
     lines = []
     while letters(name) > max_length:
         longest = next(k for k in range(min(len(name) - 1, max_length), 0, -1) if letters(name[:k]) <= max_length)
         while longest > 1 and unicodedata.combining(name[longest]):  # an accent stays with its letter
             longest -= 1
-        at = max((k + 1 for k in range(longest // 2, longest) if not name[k].isalnum()), default=longest)
+        marks = [k for k in range(longest // 2, longest) if not name[k].isalnum() and not _in_number(name, k)]
+        at = max((k for k in marks if name[k].isspace()), default=max(marks, default=longest - 1)) + 1
         lines.append(name[:at])
         name = name[at:]
     return "\n".join([*lines, name])
+
+
+def _in_number(text: str, k: int) -> bool:
+    """Return whether a mark stands within a number, as the point and the sign in 4.4e-6 do."""
+    return text[k] in ".,-" and text[k + 1 : k + 2].isdigit() and text[max(0, k - 1)].isalnum()
 
 
 def text_size(text: str, font: FontProperties) -> Point:

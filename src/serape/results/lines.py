@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
 from serape.independence.effects import size_text
-from serape.results.explanation import p_text
+from serape.independence.outcomes import p_text
 
 Key = TypeVar("Key", bound=Hashable)
 Measure = Literal["share", "effect", "log_p", "gain"]

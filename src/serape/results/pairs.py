@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError, suggestion
-from serape.independence.outcomes import Floats
+from serape.independence.outcomes import Floats, p_text
 from serape.records import Records
 from serape.results.displayed import Displayed
-from serape.results.explanation import p_text
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,7 +21,7 @@ from serape.independence.outcomes import Tally
 from serape.records import Records
 from serape.results.blanket_picture import draw_blanket
 from serape.results.call import Call
-from serape.results.displayed import EVIDENCE, Displayed, evidence_cells
+from serape.results.displayed import Displayed, evidence_table, rate_text
 from serape.results.explanation import Evidence, Explanation
 from serape.results.pictures import figure_of, picture_format, save_picture
 from serape.types import Finds
@@ -241,8 +241,8 @@ class Result(Displayed):
         rows = [[name, str(roles[name]["role"])] for name in members]
         if not self.trace.at_hand:  # no search for the sake of a display
             return ("variable", "role"), rows, len(self.members)
-        rows = [row + evidence_cells(self.explain(row[0])) for row in rows]
-        return ("variable", "role", *EVIDENCE), rows, len(self.members)
+        heads, cells = evidence_table(self, members)
+        return ("variable", "role", *heads), [a + b for a, b in zip(rows, cells, strict=True)], len(self.members)
 
     def __str__(self) -> str:
         lines = [f"{self.title}: {', '.join(self.members) or 'no variables'}"]
@@ -259,12 +259,6 @@ class Result(Displayed):
         if not self.complete:
             lines.append("  not complete: this is the result so far")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
-
-
-def rate_text(fdr: float | None, threshold: float | None = None) -> str:
-    """Return a false discovery rate and the p-value that it came to, to be told after alpha."""
-    rate = "" if fdr is None else f", false discovery rate {fdr:g}"
-    return rate if threshold is None else f"{rate} (p up to {threshold:.2g})"
 
 
 class _HasDict(Protocol):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from serape.errors import OptionError, first_few, shown
 from serape.records import Records
 from serape.results.charts import draw_stability
-from serape.results.displayed import Displayed
+from serape.results.displayed import Displayed, rate_text
 from serape.results.false_selections import (
     ASSUMPTIONS,
     Assumption,
@@ -22,7 +22,6 @@ from serape.results.false_selections import (
     max_false_selections,
 )
 from serape.results.pictures import figure_of, picture_format, save_picture
-from serape.results.result import rate_text
 from serape.types import Finds
 from serape.wording import setting
 

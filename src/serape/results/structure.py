@@ -24,10 +24,10 @@ from serape.networks import Network
 from serape.networks.fitting import fit
 from serape.records import Records
 from serape.results.call import Call
-from serape.results.displayed import Displayed, edge_table
+from serape.results.displayed import Displayed, edge_table, rate_text
 from serape.results.graph_comparison import GraphComparison, compare_graphs, compared_classes
 from serape.results.pictures import draw_graph, save_picture
-from serape.results.result import finite, rate_text
+from serape.results.result import finite
 from serape.structure.equivalence import completed, member
 from serape.structure.graphs import PartlyDirected
 from serape.structure.mixed_edges import arcs_of, undirected_edges, with_evidence

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from serape.errors import n_shown
 from serape.independence.effects import size_text
+from serape.independence.outcomes import p_text, p_value_text
 from serape.markup import MAX_TEXT, shown
-from serape.results.explanation import p_text
+from serape.results.displayed import variables_text
 from serape.results.lines import Lines, Measure
 from serape.results.report.calls import blanket_calls
-from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
+from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, rate_facts, skipped_about
 from serape.results.report.data import data_grid
 from serape.results.report.page import Cell, Grid, Name, Page, Words, listed
 
 if TYPE_CHECKING:
+    from serape.results.explanation import Explanation
     from serape.results.result import Result
 
 MAX_MEMBERS = 400
@@ -42,8 +45,10 @@ _ROLE = {
     "member": "member",
     "excluded": "excluded",
 }
-_COLUMNS = ("Variable", "Role", "Statistic", "Degrees of freedom", "p", "Effect (bits)", "Rows per cell", "Given")
-_NUMBERS = frozenset({"Statistic", "Degrees of freedom", "p", "Effect (bits)", "Rows per cell"})
+_NUMBERS = ("Statistic", "Degrees of freedom", "p", "Adjusted p", "Effect (bits)", "Rows per cell")
+_COLUMNS = ("Variable", "Role", *_NUMBERS, "Given")
+_NEAREST = 5
+"""How many variables an empty answer names: those with the smallest p."""
 
 
 def blanket_page(found: Result) -> Page:
@@ -67,20 +72,17 @@ def blanket_page(found: Result) -> Page:
         _target(found),
         *(_variable(found, name, kinds.get(name, "excluded"), rows[name], names) for name in (*inside, *excluded)),
     ]
+    edges = _edges(found, drawn, lines, names)
     return Page(
         kicker="Markov blanket" if found.finds == "blanket" else "Parents and children",
         title=shown(found.target),
-        answer=_answer(found, len(outside)),
+        answer=_answer(found, outside),
         facts=_facts(found),
         warnings=_warnings(found, rows),
-        hint=f"Choose a variable to see why it is a member. {lines.meaning}"
-        + (
-            " An excluded variable appears below the graph when it is chosen, with lines to its separating set."
-            if outside
-            else ""
-        ),
+        hint=_hint(found, outside, lines.meaning),
         legend={k: _MEANING[k] for k in _MEANING if k in {"target", *kinds.values()} or (k == "excluded" and outside)},
         widths=lines.legend(),
+        dashed=bool(edges) and all("loose" in edge for edge in edges),
         graph={
             "mode": "around",
             "centre": 0,
@@ -88,14 +90,14 @@ def blanket_page(found: Result) -> Page:
             "described": len(variables),
             "absent": len(outside) - len(excluded),
             "drawn": [0, *(names.index(name) for name in drawn)],
-            "edges": _edges(found, drawn, lines, names),
+            "edges": edges,
             "label": f"Graph of {len(drawn):,} variables around {shown(found.target)}",
         },
         grids=(
-            Grid("members", _members_title(found), _members_about(found, len(inside), len(drawn)), _COLUMNS, _NUMBERS,
-                 [_row(found, name, _ROLE[kinds[name]], rows[name], names) for name in inside]),
-            Grid("outside", "Excluded variables", _excluded_about(len(outside), len(excluded)), _COLUMNS, _NUMBERS,
-                 [_row(found, name, _excluded_role(found, name), rows[name], names) for name in excluded]),
+            _grid("members", _members_title(found), _members_about(found, inside, len(drawn)),
+                  [_row(found, name, _ROLE[kinds[name]], rows[name], names) for name in inside]),
+            _grid("outside", "Excluded variables", _excluded_about(found, len(outside), excluded),
+                  [_row(found, name, _excluded_role(found, name), rows[name], names) for name in excluded]),
             *data_grid(found.data, [found.target, *inside, *excluded]),
         ),
         budget=found.tests_by_size,
@@ -151,7 +153,7 @@ def _edges(found: Result, drawn: Sequence[str], lines: Lines[str], names: Embedd
             ]
             if spouses[name]:
                 continue
-        loose = found.parents_children is not None and name not in found.parents_children
+        loose = name not in (found.parents_children or ())
         edges.append(
             {"a": 0, "b": names.index(name), "arrow": int(name in children), "strength": lines.part(name)}
             | ({"loose": 1} if loose else {})
@@ -163,12 +165,11 @@ def _edges(found: Result, drawn: Sequence[str], lines: Lines[str], names: Embedd
 
 
 def _target(found: Result) -> dict[str, Any]:
-    count = len(found.members)
     return {
         "name": shown(found.target),
         "kind": "target",
         "role": "target",
-        "text": f"{found.title}: {count:,} {'variable' if count == 1 else 'variables'}.",
+        "text": f"{found.title}: {variables_text(len(found.members))}.",
         "facts": [],
         "sets": [],
     }
@@ -178,8 +179,10 @@ def _variable(found: Result, name: str, kind: str, row: Mapping[str, Any], names
     why = found.trace.explain(name, found)
     facts = []
     if why.given is not None:
-        facts = [["Test", found.test], ["Statistic", f"{why.statistic:.5g}"], ["Degrees of freedom", f"{why.dof:g}"],
+        facts = [["Test", found.test], ["Statistic", f"{why.statistic:z.5g}"], ["Degrees of freedom", f"{why.dof:g}"],
                  ["p", p_text(why.log_p)]]  # fmt: skip
+        if name in found.adjusted_p:
+            facts.append(["Adjusted p", p_value_text(found.adjusted_p[name])])
         if why.effect is not None:
             facts.append(["Effect", str(why.effect)])
         if row["rows"] is not None:
@@ -190,9 +193,10 @@ def _variable(found: Result, name: str, kind: str, row: Mapping[str, Any], names
             facts.append(["Verdict", "none: the test was skipped"])
         facts += [[f"{what.capitalize()} at step", str(row[what])] for what in ("entered", "left") if row[what]]
     sets = []
+    separated = why.separating_set is not None and not _too_weak(found, why)
     if why.given is not None:
         sets.append(names.group("Conditioning set", why.given))
-    if why.separating_set is not None:
+    if separated and why.separating_set is not None:
         sets.append(names.group(f"Separated from {shown(found.target)} by", why.separating_set))
     if (found.spouses or {}).get(name):
         sets.append(names.group("Spouse through", (found.spouses or {})[name]))
@@ -213,8 +217,25 @@ def _variable(found: Result, name: str, kind: str, row: Mapping[str, Any], names
         "text": shown(why.text, MAX_TEXT),
         "facts": facts,
         "sets": sets,
-        **({"separators": names.indices(why.separating_set)} if why.separating_set and kind == "excluded" else {}),
+        **(
+            {"separators": names.indices(why.separating_set)}
+            if separated and why.separating_set and kind == "excluded"
+            else {}
+        ),
     }
+
+
+def _too_weak(found: Result, why: Explanation) -> bool:
+    """Return whether the association is too weak for the false discovery rate, though p is at most alpha."""
+    return found.level < found.alpha and math.log(found.level) < why.log_p <= math.log(found.alpha)
+
+
+def _grid(key: str, title: str, about: str, rows: Sequence[Sequence[Cell]]) -> Grid:
+    """Return a table without the columns that say nothing about any row."""
+    optional = {"Adjusted p", "Effect (bits)", "Rows per cell"}
+    kept = [k for k, c in enumerate(_COLUMNS) if c not in optional or any(row[k].text != "–" for row in rows)]
+    columns = tuple(_COLUMNS[k] for k in kept)
+    return Grid(key, title, about, columns, frozenset(_NUMBERS), [[row[k] for k in kept] for row in rows])
 
 
 def _excluded_role(found: Result, name: str) -> str:
@@ -232,16 +253,17 @@ def _row(found: Result, name: str, role: str, row: Mapping[str, Any], names: Emb
         return [
             Cell(shown(name), shown(name), names.index(name)),
             Cell(role, role),
-            *[Cell("–")] * 5,
+            *[Cell("–")] * len(_NUMBERS),
             Cell("not tested"),
         ]
-    per_cell = row["rows_per_cell"]
+    per_cell, adjusted = row["rows_per_cell"], row["adjusted_p"]
     return [
         Cell(shown(name), shown(name), names.index(name)),
         Cell(role, role),
-        _number(row["statistic"], f"{row['statistic']:.5g}"),
+        _number(row["statistic"], f"{row['statistic']:z.5g}"),
         _number(row["dof"], f"{row['dof']:g}"),
         _number(row["log_p"], p_text(row["log_p"]) if row["reliable"] else "skipped"),
+        _number(adjusted, p_value_text(adjusted)),
         _number(row["effect"], size_text(row["effect"])),
         _number(per_cell, _plain(per_cell)),
         Cell(few(given), float(len(given))),
@@ -259,14 +281,23 @@ def _number(value: float, text: str) -> Cell:
 # --- sentences -------------------------------------------------------------------------------------------------------
 
 
-def _answer(found: Result, outside: int) -> Words:
+def _hint(found: Result, outside: Sequence[str], meaning: str) -> str:
+    if not found.members:
+        return "Choose a variable by its name, or in the table below, to see why it is excluded." if outside else ""
+    hint = f"Choose a variable to see why it is a member. {meaning}"
+    if outside:
+        hint += " An excluded variable appears below the graph when it is chosen, with lines to its separating set."
+    return hint
+
+
+def _answer(found: Result, outside: Sequence[str]) -> Words:
     target = Name(shown(found.target))
-    count, total = len(found.members), len(found.members) + outside
+    count, total = len(found.members), len(found.members) + len(outside)
     others = f"{total:,} other variable{'' if total == 1 else 's'}"
     blanket = found.finds == "blanket"
     if not count:
-        what = "belongs to the Markov blanket of " if blanket else "is a parent or child of "
-        return [f"None of the {others} {what}", target, "."]
+        what = "was shown to belong to the Markov blanket of " if blanket else "was shown to be a parent or child of "
+        return [f"None of the {others} {what}", target, ".", *_nearest(found, outside)]
     if blanket:
         what = f"form{'s' if count == 1 else ''} the Markov blanket of "
     else:
@@ -274,8 +305,23 @@ def _answer(found: Result, outside: int) -> Words:
     return [f"{count:,} of {others} {what}", target, ": ", *listed(found.members), "."]
 
 
+def _nearest(found: Result, outside: Sequence[str]) -> Words:
+    """Return a sentence on the variables with the smallest p, and the p that a member needs."""
+    log_p = {name: found.trace.log_p(name) for name in outside}
+    nearest = heapq.nsmallest(
+        _NEAREST, (name for name in outside if not math.isnan(log_p[name])), key=log_p.__getitem__
+    )
+    if not nearest:
+        return []
+    words: list[str] = [" The smallest p: " if len(nearest) > 1 else " The only p: "]
+    for k, name in enumerate(nearest):
+        words += [", " if k else "", Name(shown(name, 60)), f" {p_text(log_p[name])}"]
+    limit = "alpha" if found.level == found.alpha else "the false discovery rate"
+    return [*words, f". By {limit}, a member needs p of at most {p_value_text(found.level)}."]
+
+
 def _facts(found: Result) -> dict[str, str]:
-    facts = {"Algorithm": found.algorithm, "Test": found.test, "Alpha": f"{found.alpha:g}"}
+    facts = {"Algorithm": found.algorithm, "Test": found.test, "Alpha": f"{found.alpha:g}"} | rate_facts(found)
     if found.data is not None:
         facts |= {"Rows": f"{found.data.rows:,}", "Columns": f"{found.data.columns:,}"}
     return {**facts, "Tests": f"{found.tests:,}", "Skipped": f"{found.skipped:,}", "Time": f"{found.seconds:.3g} s"}
@@ -300,11 +346,11 @@ def _members_title(found: Result) -> str:
     return "Members of the blanket" if found.finds == "blanket" else "Parents and children"
 
 
-def _members_about(found: Result, embedded: int, drawn: int) -> str:
-    count = len(found.members)
+def _members_about(found: Result, inside: Sequence[str], drawn: int) -> str:
+    count, embedded = len(found.members), len(inside)
     if not count:
         return "There are none."
-    about = "For each member, the deciding test: its latest test against the target."
+    about = "For each member, the deciding test: its latest test against the target." + _adjusted_about(found, inside)
     if embedded < count:
         about += f" Of {count:,} members, this file has the {embedded:,} with the smallest p."
     if drawn < embedded:
@@ -312,15 +358,27 @@ def _members_about(found: Result, embedded: int, drawn: int) -> str:
     return about
 
 
-def _excluded_about(outside: int, embedded: int) -> str:
+def _excluded_about(found: Result, outside: int, excluded: Sequence[str]) -> str:
+    embedded = len(excluded)
     if not outside:
         return "There are none."
     about = (
         "For each variable, the deciding test. If p is above alpha, the conditioning set separates it from the target."
     )
+    if found.level < found.alpha:
+        about += (
+            f" If p is at most alpha but above {p_value_text(found.level)}, the association is too weak for the false "
+            f"discovery rate."
+        )
+    about += _adjusted_about(found, excluded)
     if embedded < outside:
         about += (
             f" These are the {embedded:,} most strongly associated; {outside - embedded:,} more are excluded and not "
             f"embedded in this file (found.evidence has all)."
         )
     return about
+
+
+def _adjusted_about(found: Result, names: Sequence[str]) -> str:
+    judged = any(name in found.adjusted_p for name in names)
+    return " Adjusted p is the smallest false discovery rate at which a variable is kept." if judged else ""

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from serape.data.provenance import Provenance
 from serape.errors import n_shown
 from serape.markup import shown
+from serape.results.displayed import rate_value
 from serape.results.report.page import Words, listed
+
+if TYPE_CHECKING:
+    from serape.results.result import Result
+    from serape.results.structure import Structure
 
 MAX_SET = 100
 """The largest number of names of a conditioning set that are embedded."""
@@ -69,6 +74,11 @@ def budget_about(tests: int, skipped: int, by_size: Mapping[int, int]) -> str:
     if not skipped:
         return f"{performed}; none was skipped."
     return f"{performed}. {skipped:,} more {'was' if skipped == 1 else 'were'} skipped."
+
+
+def rate_facts(found: Result | Structure) -> dict[str, str]:
+    """Return the false discovery rate and the p-value that it came to, if there is a rate."""
+    return {} if found.fdr is None else {"False discovery rate": rate_value(found.fdr, found.threshold)}
 
 
 def provenance_pairs(data: Provenance | None) -> dict[str, str]:

@@ -225,7 +225,7 @@ function arrowhead(id) {
   return draw("marker", { id, class: lit ? "lit" : "", markerWidth: 9, markerHeight: 8, refX: 8, refY: 4, orient: "auto", markerUnits: "userSpaceOnUse" }, shape);
 }
 
-const lineWidth = (strength) => (1.2 + 2.6 * strength).toFixed(2);
+const lineWidth = (strength) => (1 + 5 * strength).toFixed(2);
 
 // The width that the graph can take.
 const room = () => canvas.parentNode.clientWidth - 2;
@@ -278,7 +278,7 @@ function measure(more) {
     if (width) boxes.push([x, y, x + width, y + height]);
     const [left, top] = [0, 1].map((k) => Math.min(...boxes.map((box) => box[k])));
     const [right, bottom] = [2, 3].map((k) => Math.max(...boxes.map((box) => box[k])));
-    const padding = Math.max(0, 220 - (bottom - top)) / 2; // so that a small graph is not cramped
+    const padding = nodes.size === 1 ? 0 : Math.max(0, 220 - (bottom - top)) / 2; // so that a small graph is not cramped
     size = [left - margin, top - margin - padding, right - left + 2 * margin, bottom - top + 2 * (margin + padding) + more];
   } else size = [-margin, -margin, content.size[0] + 2 * margin, content.size[1] + 2 * margin];
   graph.setAttribute("viewBox", size.map((v) => v.toFixed(1)).join(" "));

@@ -11,13 +11,13 @@ import networkx as nx
 
 from serape.errors import n_shown
 from serape.independence.effects import size_text
+from serape.independence.outcomes import p_text
 from serape.markup import shown
 from serape.results.effects import edge_effect
-from serape.results.explanation import p_text
 from serape.results.layout import Edge, lay_out
 from serape.results.lines import MEASURES, Lines
 from serape.results.report.calls import structure_calls
-from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, skipped_about
+from serape.results.report.common import Embedded, budget_about, few, provenance_pairs, rate_facts, skipped_about
 from serape.results.report.data import data_grid
 from serape.results.report.page import Cell, Grid, Page, Words, listed
 
@@ -226,7 +226,7 @@ def _edge_grid(found: Structure, edges: Sequence[tuple[str, str]], names: Embedd
         elif tested:
             given = evidence["given"]
             row += [
-                Cell(f"{evidence['statistic']:.5g}", _order(evidence["statistic"])),
+                Cell(f"{evidence['statistic']:z.5g}", _order(evidence["statistic"])),
                 Cell(f"{evidence['dof']:g}", _order(evidence["dof"])),
                 Cell(p_text(evidence["log_p"]), _order(evidence["log_p"])),
                 Cell(size_text(bits := evidence.get("effect", math.nan)), _order(bits)),
@@ -286,7 +286,7 @@ def _answer(found: Structure, neighbours: Mapping[str, set[str]]) -> Words:
 def _facts(found: Structure) -> dict[str, str]:
     facts = {"Algorithm": found.algorithm}
     if found.test is not None and found.alpha is not None:
-        facts |= {"Test": found.test, "Alpha": f"{found.alpha:g}"}
+        facts |= {"Test": found.test, "Alpha": f"{found.alpha:g}"} | rate_facts(found)
     if found.score is not None and found.total is not None:
         facts |= {"Score": f"{found.score} {found.total:,.2f}"}
     if found.data is not None:

@@ -80,6 +80,8 @@ class Page:
     notes: Sequence[str]
     reproduce: Mapping[str, str]
     calls: Mapping[str, str]
+    dashed: bool = False
+    """Whether every line of the graph is dashed, so those of the legend are, too."""
 
 
 def page_text(page: Page) -> str:
@@ -108,7 +110,8 @@ def page_text(page: Page) -> str:
             for kind, meaning in page.legend.items()
         ),
         "widths": "".join(
-            f'<li><svg class="sample" viewBox="0 0 26 14" aria-hidden="true"><path class="line" d="M0,7H26" '
+            f'<li><svg class="sample" viewBox="0 0 26 14" aria-hidden="true">'
+            f'<path class="line{" loose" if page.dashed else ""}" d="M0,7H26" '
             f'data-strength="{strength}"/></svg>{escaped(meaning)}</li>'
             for meaning, strength in page.widths.items()
         ),
