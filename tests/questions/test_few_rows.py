@@ -18,7 +18,7 @@ def wide(rows: int = 60, columns: int = 501) -> serape.Table:
 @pytest.mark.parametrize(
     ("rows", "columns", "settings", "test"),
     [
-        (60, 501, {}, "x2-moments"),
+        (60, 501, {}, "g2"),
         (100, 501, {"algorithm": "hpc"}, "x2-moments"),
         (101, 501, {}, "g2"),
         (60, 500, {"algorithm": "hiton-mb"}, "g2"),
@@ -46,7 +46,7 @@ def test_a_sample_of_the_rows_takes_the_same_test() -> None:
 
 
 def test_the_result_tells() -> None:
-    found = serape.markov_blanket(wide(40), 0, alpha=0.001)
+    found = serape.markov_blanket(wide(40), 0, "hiton-mb", alpha=0.001)
     assert found.test == "x2-moments"
     assert "test 'x2-moments' was chosen because 501 columns have 40 rows" in found.notes
 

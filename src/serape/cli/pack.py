@@ -19,7 +19,7 @@ from serape.errors import OptionError
 @command(
     "pack",
     "serape pack patients.csv patients.srp",
-    "serape pack parts/*.parquet all.srp --ignore id",
+    "serape pack patients.csv more.srp --ignore Weight",
     "serape pack --verify patients.srp",
 )
 def pack(
