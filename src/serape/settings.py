@@ -51,8 +51,8 @@ class SearchSettings:
     )
     test: str = _setting(
         "auto",
-        'The name of an independence test, or "auto": "g2" if all columns are categorical ("x2-moments" if more than 500 '
-        'columns have up to 100 rows and the algorithm searches subsets), otherwise "residuals", which takes any '
+        'The name of an independence test, or "auto": "g2" if all columns are categorical ("x2-moments" if more than '
+        '500 columns have up to 100 rows and the algorithm searches subsets), otherwise "residuals", which takes any '
         "columns.",
     )
     alpha: float | Literal["auto"] = _setting(
