@@ -11,7 +11,9 @@ import argparse
 import faulthandler
 import math
 import time
+from collections.abc import Iterator
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -100,18 +102,24 @@ def attack(seed: int) -> int:
     return asked
 
 
-def main() -> None:
-    """Attack until the time is up."""
+def seeds() -> Iterator[int]:
+    """Yield one seed after another until the time that the command line gives is up."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     faulthandler.enable()
-    started, seed, asked = time.perf_counter(), options.seed, 0
-    while time.perf_counter() - started < options.seconds:
-        asked += attack(seed)
-        seed += 1
-    print(f"{seed - options.seed:,} tables and {asked:,} questions without a difference")
+    started = time.perf_counter()
+    for seed in count(options.seed):
+        if time.perf_counter() - started >= options.seconds:
+            return
+        yield seed
+
+
+def main() -> None:
+    """Attack until the time is up."""
+    asked = [attack(seed) for seed in seeds()]
+    print(f"{len(asked):,} tables and {sum(asked):,} questions without a difference")
 
 
 if __name__ == "__main__":

@@ -8,11 +8,8 @@ had written them on purpose. Prints the seed of every file that it fails on.
 
 from __future__ import annotations
 
-import argparse
-import faulthandler
 import struct
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 import serape
+from fuzz import seeds
 from serape import _core
 from serape.data.packed_files import layout
 from serape.data.packed_files.opened import PackedFile
@@ -172,19 +170,12 @@ def attack(seed: int, contents: list[bytes], path: Path) -> str:
 
 def main() -> None:
     """Attack until the time is up."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    faulthandler.enable()
     contents = samples()
-    started, seed = time.perf_counter(), options.seed
     outcomes = {"opened": 0, "refused": 0}
     with tempfile.TemporaryDirectory() as folder:
-        while time.perf_counter() - started < options.seconds:
+        for seed in seeds():
             outcomes[attack(seed, contents, Path(folder) / "x.srp")] += 1
-            seed += 1
-    print(f"{seed - options.seed:,} files: {outcomes['refused']:,} refused, {outcomes['opened']:,} used")
+    print(f"{sum(outcomes.values()):,} files: {outcomes['refused']:,} refused, {outcomes['opened']:,} used")
 
 
 if __name__ == "__main__":

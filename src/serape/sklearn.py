@@ -30,9 +30,9 @@ from serape.errors import (
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
 from serape.questions.blanket import ask
-from serape.questions.query import STOPPED
 from serape.records import Records
 from serape.results.result import Result
+from serape.search.budget import STOPPED
 from serape.settings import FIELDS, DataSettings, Settings
 from serape.types import DofRule, FdrMethod, Finds, LocalAlgorithm, MissingRules, Reliability, Variables, WeightKind
 

@@ -36,6 +36,7 @@ from serape.results.call import Call
 from serape.results.explanation import Evidence
 from serape.results.result import Result
 from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Search, StepCache
+from serape.search.budget import STOPPED, stopped_note
 from serape.settings import RunSettings, SearchSettings, Settings
 from serape.types import Finds
 from serape.wording import setting
@@ -44,8 +45,6 @@ MAX_CONDITIONING = 3
 """The meaning of `max_conditioning="auto"` for algorithms that search subsets of neighbourhoods, on data."""
 TARGET_SECONDS = 60.0
 """The meaning of `max_seconds="auto"` for a target on data."""
-STOPPED = "the search stopped at "
-"""How the note begins that says which limit ended a search."""
 
 
 @dataclass(frozen=True)
@@ -200,10 +199,10 @@ class Query:
         try:
             answer, discoveries = self.discovered(search, target)
         except KeyboardInterrupt:
-            search.notes.append(_stopped("the search was interrupted"))
+            search.notes.append(stopped_note("the search was interrupted"))
             raise Interrupted(so_far()) from None
         except BudgetSpent as spent:
-            search.notes.append(_stopped(f"{STOPPED}{spent}"))
+            search.notes.append(stopped_note(f"{STOPPED}{spent}"))
             return so_far()
         finally:
             if isinstance(watch, StatusLine):
@@ -396,7 +395,3 @@ class Query:
             **self.options,
             **self.constraints,
         }
-
-
-def _stopped(how: str) -> str:
-    return f"{how}: the members are those found so far, and neither all candidates nor all members have been tested"

@@ -10,6 +10,8 @@ from serape.settings import RunSettings
 from serape.wording import setting
 
 _NO_LIMIT = (1 << 63) - 1  # for the core
+STOPPED = "the search stopped at "
+"""How the note begins that says which limit ended a search."""
 
 
 class BudgetSpent(Exception):  # noqa: N818 (a signal, not an error)
@@ -54,3 +56,8 @@ class Budget:
     def tests_left(self, tests: int) -> int | None:
         """Return how many more tests the present search may perform after so many."""
         return None if self.max_tests is None else min(max(self.max_tests - self.spent - tests, 1), _NO_LIMIT)
+
+
+def stopped_note(how: str) -> str:
+    """Return the note about a search that ended before its time."""
+    return f"{how}: the members are those found so far, and neither all candidates nor all members have been tested"
