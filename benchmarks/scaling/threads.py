@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import serape
-from benchmarks.common.data import grouped_table, target_index
+from benchmarks.common.data import grouped_table, nothing_shared, target_index
 from benchmarks.common.internals import G2
 from benchmarks.common.output import markdown, short
 from benchmarks.common.timing import alternating
@@ -23,26 +23,6 @@ def repeated(job: Callable[[int], object], threads: int, times: int) -> None:
     """Run a job several times."""
     for _ in range(times):
         job(threads)
-
-
-def nothing_shared(processes: int) -> None:
-    """Count to four million in processes that share nothing: the best speed-up of the machine."""
-    children = []
-    for _ in range(processes - 1):
-        if (child := os.fork()) == 0:
-            _count(4_000_000 // processes)
-            os._exit(0)
-        children.append(child)
-    _count(4_000_000 // processes)
-    for child in children:
-        os.waitpid(child, 0)
-
-
-def _count(up_to: int) -> int:
-    reached = 0
-    while reached < up_to:
-        reached += 1
-    return reached
 
 
 def with_threads(variables: int, many: int, rows: int, threads: Sequence[int], repeats: int) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(std::span<const T> memory, nb:
 PackedTable borrow(std::size_t rows, const std::string& name, const Array<std::uint32_t>& levels,
                    const Array<std::uint32_t>& totals, const Array<std::uint64_t>& checksums,
                    const Array<std::uint64_t>& planes, const Array<std::uint8_t>& narrow,
-                   const Array<std::uint16_t>& wide) {
+                   const Array<std::uint16_t>& wide, bool trusted) {
     using Kept = std::tuple<Array<std::uint32_t>, Array<std::uint32_t>, Array<std::uint64_t>, Array<std::uint64_t>,
                             Array<std::uint8_t>, Array<std::uint16_t>>;
     const std::shared_ptr<const void> owner(new Kept(levels, totals, checksums, planes, narrow, wide),
@@ -33,8 +33,8 @@ PackedTable borrow(std::size_t rows, const std::string& name, const Array<std::u
                                                 const nb::gil_scoped_acquire gil;
                                                 delete static_cast<const Kept*>(kept);
                                             });
-    return PackedTable::borrow(
-        rows, {span(levels), span(totals), span(checksums), span(planes), span(narrow), span(wide), name, owner});
+    return PackedTable::borrow(rows, {span(levels), span(totals), span(checksums), span(planes), span(narrow),
+                                      span(wide), name, trusted, owner});
 }
 
 // Damaged columns are an error about data, like those that Python raises.
@@ -54,9 +54,11 @@ void bind_table(nb::module_& m) {
         "checksum", [](const Array<std::uint8_t>& bytes) { return checksum(bytes.data(), bytes.size()); },
         nb::arg("bytes"), "The checksum of packed files.");
     nb::class_<PackedTable>(m, "PackedTable", "Discrete columns, packed for counting.")
-        .def_static("borrow", &borrow, nb::arg("rows"), nb::arg("name"), nb::arg("levels"), nb::arg("totals"),
-                    nb::arg("checksums"), nb::arg("planes"), nb::arg("narrow"), nb::arg("wide"),
-                    "A table that uses columns in place, in arrays that it keeps; each is verified on first use.")
+        .def_static(
+            "borrow", &borrow, nb::arg("rows"), nb::arg("name"), nb::arg("levels"), nb::arg("totals"),
+            nb::arg("checksums"), nb::arg("planes"), nb::arg("narrow"), nb::arg("wide"), nb::arg("trusted") = false,
+            "A table that uses columns in place, in arrays that it keeps; each is verified on first use, unless "
+            "they are trusted.")
         .def(nb::init<std::size_t>(), nb::arg("rows"))
         .def_prop_ro("rows", &PackedTable::rows)
         .def_prop_ro("columns", &PackedTable::columns)

@@ -60,6 +60,7 @@ struct StoredColumns {
     std::span<const std::uint8_t> narrow;
     std::span<const std::uint16_t> wide;
     std::string name;                   // of the file, for messages
+    bool trusted = false;               // from our own process: it need not be verified
     std::shared_ptr<const void> owner;  // keeps the memory
 };
 

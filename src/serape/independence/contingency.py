@@ -229,6 +229,9 @@ class NativeScreenResult(ScreenResult):
         """The logarithms of the p-values, computed when first asked for."""
         return _core.chi_square_log_sf(self.statistic, self.dof)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of_arrays, (self.xs, self.given, *self._answers.arrays())
+
     def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
         return NativeScreenResult(xs, self.given, self._answers.at(indices))
 
@@ -270,7 +273,7 @@ def _of_arrays(
     statistic: Floats,
     dof: Floats,
     reliable: NDArray[np.bool_],
-    log_p: Callable[[Floats, Floats], Floats],
+    log_p: Callable[[Floats, Floats], Floats] | None = None,
 ) -> NativeScreenResult:
     del log_p  # always that of chi-square
     return NativeScreenResult(xs, given, _core.ScreenAnswers(statistic, dof, reliable))

@@ -8,19 +8,18 @@ about each target itself and collect them; the searches that follow find them in
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
-from serape.parallel.map import can_fork, parallel_map
+from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.search import Search
-from serape.search.memo import NeedsOtherTarget, StepCache, StepRecord
-
-_TRIAL_TARGETS = 64
+from serape.search.memo import NeedsOtherTarget, StepCache
 
 
 class Asked(Protocol):
@@ -56,37 +55,32 @@ def precompute_steps(
     progress: bool | ProgressCallback | None,
     *,
     duplicates: bool = False,
-) -> tuple[dict[int, Tally], int]:
-    """Compute the steps about each target itself, if they are worth sharing between processes.
+) -> dict[int, Tally]:
+    """Compute the steps about each target itself, if there are several workers.
 
-    Returns the tests performed for each target, and the number of processes for the rest of the work: one, if the steps
-    are not worth sharing. With `duplicates`, duplicate columns are candidates too.
+    Returns the tests performed for each target. With `duplicates`, duplicate columns are candidates too.
     """
     tallies: dict[int, Tally] = {}
-    if cache is None or jobs == 1 or not can_fork(query.source):
-        return tallies, jobs
+    if cache is None or jobs == 1:
+        return tallies
     bar = ProgressBar("steps", len(targets), None if callable(progress) else progress)
+    own = os.getpid()
 
-    def compute(target: int, watch: ProgressCallback) -> tuple[list[StepRecord], Tally]:
+    def compute(target: int, watch: ProgressCallback) -> tuple[bytes | None, Tally]:
         search = query.search(None if duplicates else target, watch=watch, marginals=known, cache=cache)
         search.restrict_to = target
         with contextlib.suppress(NeedsOtherTarget):
             query.answer(search, target)
-        return cache.records(target), search.tally
+        return None if os.getpid() == own else cache.pickled(target), search.tally
 
-    def keep(target: int, answer: tuple[list[StepRecord], Tally]) -> None:
+    def keep(target: int, answer: tuple[bytes | None, Tally]) -> None:
         steps, tallies[target] = answer
-        cache.add(steps)
+        if steps is not None:
+            cache.add_pickled(target, steps)
         bar.advance(query.source.variables[target], (), tallies[target].performed, 0)
 
     try:
-        shared = parallel_map(compute, _spread(targets), jobs, keep, test=query.source, if_shared=True)
+        parallel_map(compute, targets, jobs, keep, test=query.source)
     finally:
         bar.close()
-    return tallies, jobs if shared else 1
-
-
-def _spread(targets: Sequence[int]) -> list[int]:
-    """Return the targets, beginning with some from all over the table, from which the work is estimated."""
-    step = max(1, len(targets) // _TRIAL_TARGETS)
-    return [*targets[::step], *(target for k, target in enumerate(targets) if k % step)]
+    return tallies

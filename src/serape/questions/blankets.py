@@ -10,7 +10,8 @@ from serape.errors import InputTypeError, shown
 from serape.independence import table_of
 from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
-from serape.parallel.map import marginal_tests, parallel_map, shared_tests
+from serape.parallel.map import parallel_map
+from serape.parallel.marginals import marginal_tests, shared_tests
 from serape.parallel.precompute import precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
@@ -106,8 +107,7 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
             )
         sharing = [target for target in positions if query.excluded(target) == common] if cache is not None else []
         if unbounded:
-            tallies, jobs = precompute_steps(query, sharing, jobs, known, cache, run.progress)
-            precomputed.update(tallies)
+            precomputed.update(precompute_steps(query, sharing, jobs, known, cache, run.progress))
         parallel_map(one, positions, jobs, done, test=query.source, detach=query.detached)
     except KeyboardInterrupt:
         pass  # the complete results are returned

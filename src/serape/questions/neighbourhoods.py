@@ -16,7 +16,8 @@ from typing import NamedTuple
 from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
-from serape.parallel.map import marginal_tests, parallel_map, shared_tests
+from serape.parallel.map import parallel_map
+from serape.parallel.marginals import marginal_tests, shared_tests
 from serape.parallel.precompute import precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
@@ -109,8 +110,7 @@ def find_neighbourhoods(
             known = marginal_tests(query.source, rest, query.knowledge, jobs)
             if known:
                 found.tally.add(0, shared_tests(known), 0)
-            tallies, jobs = precompute_steps(query, rest, jobs, known, cache, run.progress, duplicates=True)
-            precomputed.update(tallies)
+            precomputed.update(precompute_steps(query, rest, jobs, known, cache, run.progress, duplicates=True))
         parallel_map(one, rest, jobs, keep, test=query.source)
         found.complete = True
     except KeyboardInterrupt:

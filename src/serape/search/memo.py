@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import pickle
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from serape.search.associations import Associations
+from serape.search.on_demand import OnDemand
 from serape.search.separations import Separations
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class StepCache:
         default_factory=dict
     )  # with an event, if a thread waits for the step
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _elsewhere: OnDemand[list[StepRecord]] = field(default_factory=lambda: OnDemand({}))
+    """By target, the steps that other processes computed and nobody here has asked for."""
 
     def recall(self, key: Any, compute: Callable[[], CachedStep[Value]]) -> CachedStep[Value]:
         """Return the step of a key; compute it if it is not known, or wait for the thread that computes it."""
@@ -53,6 +57,7 @@ class StepCache:
             return done
         while True:
             with self._lock:
+                self._fetch(key[1])
                 known = self._steps.get(key)
                 if known is not None:
                     return known
@@ -72,17 +77,36 @@ class StepCache:
                 event.set()
         return step
 
-    def records(self, target: int) -> list[StepRecord]:
-        """Return the steps about a target that were computed here."""
+    def _fetch(self, target: int) -> None:
+        """Add the steps about a target that other processes computed."""
+        for module, name, rest, step in self._elsewhere.pop(target, ()):
+            function = getattr(import_module(module), name).__wrapped__
+            self._steps.setdefault((function, step.target, *rest), step)
+
+    def _records(self, target: int) -> list[StepRecord]:
         return [
             (key[0].__module__, key[0].__qualname__, key[2:], self._steps[key]) for key in self._about.get(target, ())
         ]
 
-    def add(self, steps: Iterable[StepRecord]) -> None:
-        """Add steps that another process computed."""
-        for module, name, rest, step in steps:
-            function = getattr(import_module(module), name).__wrapped__
-            self._steps.setdefault((function, step.target, *rest), step)
+    def pickled(self, target: int) -> bytes:
+        """Return the steps about a target that were computed here, for `add_pickled` in another process."""
+        return pickle.dumps(self._records(target), pickle.HIGHEST_PROTOCOL)
+
+    def add_pickled(self, target: int, steps: bytes) -> None:
+        """Add the steps about a target that another process computed; they are unpickled when they are needed."""
+        self._elsewhere.add_pickled(target, steps)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what a pickle holds: the steps of all processes, to be unpickled one by one."""
+        steps = self._elsewhere.copy()
+        for target in self._about:
+            if target not in steps:
+                steps.add_pickled(target, self.pickled(target))
+        return _cache_of, (steps,)
+
+
+def _cache_of(steps: OnDemand[list[StepRecord]]) -> StepCache:
+    return StepCache(_elsewhere=steps)
 
 
 def memoised(step: Callable[..., Value]) -> Callable[..., Value]:
