@@ -30,8 +30,17 @@ def stored(packed: _core.PackedTable) -> Stored:
 def packed_again(columns: Stored) -> _core.PackedTable:
     """Return the packed table of these arrays, which it uses in place."""
     unchecked = np.empty(0, np.uint64)
-    rows, levels, totals, *parts = columns
-    return _core.PackedTable.borrow(rows, "the table", levels, totals, unchecked, *parts, trusted=True)
+    return _core.PackedTable.borrow(
+        columns.rows,
+        "the table",
+        columns.levels,
+        columns.totals,
+        unchecked,
+        columns.planes,
+        columns.narrow,
+        columns.wide,
+        trusted=True,
+    )
 
 
 def state_of(table: Any) -> dict[str, Any]:

@@ -150,7 +150,7 @@ class CorrelationTest(IndependenceTest):
         statistic, dof, reliable = self._native.screen(
             self._find_one(target), self._find(positions), indices, threads, poll
         )
-        return _CorrelationScreen(positions, named, statistic, dof, reliable, _Tail(self._native))
+        return _CorrelationScreen(positions, named, statistic, dof, reliable, _Tail(self))
 
     def first_dependent(
         self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
@@ -163,7 +163,7 @@ class CorrelationTest(IndependenceTest):
         )
         tested = slice(asked)
         return _CorrelationScreen(
-            positions[tested], named, statistic[tested], dof[tested], reliable[tested], _Tail(self._native)
+            positions[tested], named, statistic[tested], dof[tested], reliable[tested], _Tail(self)
         )
 
     def search_subsets(
@@ -287,10 +287,14 @@ def _weighted(values: Floats, weights: Weights) -> Floats:
 
 
 class _Tail:
-    """Turns statistics into p-values."""
+    """Turns statistics into p-values. A pickle holds the test, which the core's part of it is made from."""
 
-    def __init__(self, native: _core.GaussianTest) -> None:
-        self.native = native
+    def __init__(self, test: CorrelationTest) -> None:
+        self._test = test
+
+    @property
+    def native(self) -> _core.GaussianTest:
+        return self._test._native
 
     def __call__(self, statistic: Floats, dof: Floats) -> Floats:
         return self.native.log_p(np.ascontiguousarray(statistic), np.ascontiguousarray(dof))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,16 @@ class ScreenResult:
 
     def __len__(self) -> int:
         return len(self.xs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the content of a pickle, which has the name of a function of the core instead of the function."""
+        name = getattr(self._log_p, "__name__", "")
+        return {**self.__dict__, "_log_p": name if getattr(_core, name, None) is self._log_p else self._log_p}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+        if isinstance(state["_log_p"], str):
+            self._log_p = getattr(_core, state["_log_p"])
 
     @property
     def performed(self) -> int:

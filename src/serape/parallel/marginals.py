@@ -18,8 +18,8 @@ class Marginals(Mapping[int, ScreenResult]):
     """Screens given nothing by target. Another process makes each of them from its arrays when it is first needed."""
 
     def __init__(self, screens: Mapping[int, Any], *, are_made: bool = True) -> None:
-        self._made = dict(screens) if are_made else {}
-        self._parts = {} if are_made else dict(screens)
+        self._made: dict[int, ScreenResult] = dict(screens) if are_made else {}
+        self._parts: dict[int, Any] = {} if are_made else dict(screens)
 
     def __getitem__(self, target: int) -> ScreenResult:
         if target not in self._made:

@@ -11,12 +11,14 @@ import os
 import pickle
 import shutil
 import tempfile
+import uuid
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from serape.errors import DataError
+from serape.wording import setting
 
 _SMALL = 4096  # bytes: smaller arrays are pickled with the rest
 _ALIGNMENT = 64
@@ -52,10 +54,7 @@ class SharedFile:
                     file.write(view)
         except OSError as error:
             self.delete()
-            raise DataError(
-                f"the data cannot be given to other processes: {self._folder.parent} is full or not writable "
-                f"({error.strerror}); name another folder in JOBLIB_TEMP_FOLDER, or use n_jobs=1"
-            ) from None
+            raise _no_room(self._folder.parent, error) from None
 
     def delete(self) -> None:
         """Delete the file; processes that have it keep it until they open another."""
@@ -87,9 +86,22 @@ def _new_folder(size: int) -> Path:
     """Make a folder for a file of this size; it is deleted even if this process is killed."""
     asked = os.environ.get("JOBLIB_TEMP_FOLDER")
     in_memory = _IN_MEMORY.is_dir() and os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > 2 * size
-    folder = Path(tempfile.mkdtemp(prefix="serape-", dir=asked or (_IN_MEMORY if in_memory else None)))
+    parent = Path(asked or (_IN_MEMORY if in_memory else tempfile.gettempdir()))
+    folder = parent / f"serape-{uuid.uuid4().hex}"
     _tracker().register(str(folder), "folder")
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        _tracker().unregister(str(folder), "folder")
+        raise _no_room(parent, error) from None
     return folder
+
+
+def _no_room(folder: Path, error: OSError) -> DataError:
+    return DataError(
+        f"the data cannot be given to other processes, because {folder} cannot be written to ({error.strerror}); name "
+        f"another folder in JOBLIB_TEMP_FOLDER, or use {setting('n_jobs', 1)}"
+    )
 
 
 def _tracker() -> Any:

@@ -79,7 +79,7 @@ class StepCache:
 
     def _fetch(self, target: int) -> None:
         """Add the steps about a target that other processes computed."""
-        for module, name, rest, step in self._elsewhere.pop(target, ()):
+        for module, name, rest, step in self._elsewhere.pop(target, []):
             function = getattr(import_module(module), name).__wrapped__
             self._steps.setdefault((function, step.target, *rest), step)
 

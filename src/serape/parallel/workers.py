@@ -1,0 +1,229 @@
+"""Who works on the items of `parallel_map`.
+
+- On Linux, forked processes: they begin within milliseconds and share everything there is, without copies.
+- Elsewhere, and where the caller is not the main thread, loky's processes, through joblib. They need a second or more
+  to start, and read what they need from one file that is mapped into memory (`shared_file`).
+- Inside `joblib.parallel_config`, the workers of the backend chosen there.
+- Threads, where Python has no global lock, and for tests of the caller.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import mmap
+import multiprocessing
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from serape.errors import Interrupted, SerapeError
+from serape.independence.function import FunctionTest
+from serape.parallel.shared_file import SharedFile, read_shared
+from serape.progress import Progress, ProgressCallback
+
+Found = list[tuple[int, Any]]
+"""Items with the values that were found for them."""
+
+_WARM = 60.0  # seconds for which loky's workers certainly wait for more work
+_ENDED = "a process ended before its work was done; was it killed, or is memory short?"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker does with the items of a chunk."""
+
+    work: Callable[[int, ProgressCallback], Any]
+    detach: Callable[[Any], Any] | None
+
+    def __call__(self, items: Sequence[int], is_over: Callable[[], bool]) -> Found:
+        """Return what is found, or what was found when the work ended."""
+        found: Found = []
+
+        def stop_search(now: Progress) -> None:
+            del now
+            if is_over():
+                raise KeyboardInterrupt
+
+        try:
+            for item in items:
+                value = self.work(item, stop_search)
+                found.append((item, value if self.detach is None else self.detach(value)))
+        except (KeyboardInterrupt, Interrupted):
+            if not is_over():
+                raise
+        return found
+
+
+@dataclass(frozen=True)
+class Start:
+    """A way to start workers."""
+
+    run: Callable[[Task, Iterator[list[int]], int], Generator[Found, None, None]]
+    """Yields what the workers find in the chunks, with so many of them."""
+    after: float
+    """Seconds for which the calling process works alone, because starting them takes as long."""
+
+    def __call__(self, task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[Found, None, None]:
+        """Yield what the workers find in the chunks."""
+        return self.run(task, chunks, jobs)
+
+
+def choose_workers(test: object) -> Start:
+    """Return the way to start workers for work with a test or score."""
+    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
+    own = type(test).__module__.startswith("serape.") and not isinstance(test, FunctionTest)
+    if _backend_is_chosen():
+        return Start(_through_joblib, 0.0)
+    if not (has_lock and own):
+        return Start(_in_threads, 0.0)
+    if sys.platform == "linux" and threading.current_thread() is threading.main_thread():
+        return Start(_in_forked_processes, 0.05)
+    return Start(_through_joblib, 0.1 if time.monotonic() - _last_used < _WARM else 1.0)
+
+
+# --- forked processes -------------------------------------------------------------------------------------------------
+
+_inherited: tuple[Task, mmap.mmap] | None = None  # the task of forked processes, and a byte that tells that it is over
+
+
+def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[Found, None, None]:
+    global _inherited
+    over = mmap.mmap(-1, 1)
+    _inherited = task, over
+    frozen = gc.get_freeze_count()
+    gc.freeze()  # existing objects are left alone by the collector, and so stay shared
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _leave_interrupts_to_the_parent)
+
+    def submit(count: int) -> set[Future[Found]]:
+        return {pool.submit(_work_on_inherited, chunk) for chunk in islice(chunks, count)}
+
+    earlier = set(multiprocessing.active_children())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # about threads, of which the children use none
+            waiting = submit(2 * jobs)
+        while waiting:
+            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            waiting |= submit(len(finished))
+            for future in finished:
+                yield future.result()
+    except BrokenProcessPool:
+        raise SerapeError(_ENDED) from None
+    except BaseException:
+        over[0] = 1
+        for child in set(multiprocessing.active_children()) - earlier:
+            child.kill()
+        raise
+    finally:
+        _inherited = None
+        pool.shutdown(cancel_futures=True)
+        if frozen == 0:
+            gc.unfreeze()
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _work_on_inherited(items: Sequence[int]) -> Found:
+    assert _inherited is not None
+    task, over = _inherited
+    return task(items, lambda: over[0] == 1)
+
+
+# --- joblib's workers -------------------------------------------------------------------------------------------------
+
+_last_used = -_WARM
+
+
+def _backend_is_chosen() -> bool:
+    """Return whether the caller chose a backend with `joblib.parallel_config`."""
+    if "joblib" not in sys.modules:
+        return False
+    from joblib.parallel import get_active_backend
+
+    backends = [get_active_backend(prefer=prefer)[0] for prefer in ("processes", "threads")]
+    return type(backends[0]) is type(backends[1])  # without a choice, the hint decides
+
+
+def _through_joblib(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[Found, None, None]:
+    global _last_used
+    from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend(prefer="processes")
+    if getattr(backend, "uses_threads", False):
+        yield from _in_threads(task, chunks, jobs)
+        return
+    returns = "generator_unordered" if backend.supports_return_generator else "list"
+    parallel = Parallel(jobs, prefer="processes", return_as=returns, batch_size=1)
+    file = SharedFile(task)
+    try:
+        everything = parallel(delayed(_work_on_shared)(file.path, chunk) for chunk in chunks)
+        with _ended(everything, file.delete):
+            for found in everything:
+                if isinstance(found, SerapeError):
+                    raise found
+                yield found
+    except Exception as error:
+        ended = ("BrokenProcessPool", "KilledWorker", "WorkerCrashedError")  # of loky, Dask, Ray
+        if any(kind.__name__ in ended for kind in type(error).__mro__):
+            raise SerapeError(_ENDED) from None
+        raise
+    finally:
+        file.delete()
+        _last_used = time.monotonic()
+
+
+@contextlib.contextmanager
+def _ended(found: Any, tell: Callable[[], None]) -> Iterator[None]:
+    """End the work of joblib's workers if what they find is not wanted any more; `tell` tells them."""
+    try:
+        yield
+    except BaseException:
+        tell()
+        if hasattr(found, "close"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about work that is not used
+                found.close()
+        raise
+
+
+_shared: tuple[str, Task] | None = None  # in a worker, the last task with its file
+
+
+def _work_on_shared(path: str, items: Sequence[int]) -> Found | SerapeError:
+    """Do the task in a shared file for some items."""
+    global _shared
+    if _shared is None or _shared[0] != path:
+        _shared = None  # so that there are never two
+        try:
+            _shared = path, read_shared(path)
+        except FileNotFoundError:  # the work is over, or this is another machine
+            return SerapeError(f"a worker cannot read {path}; name a folder that all see in JOBLIB_TEMP_FOLDER")
+    return _shared[1](items, lambda: not Path(path).exists())
+
+
+# --- threads ----------------------------------------------------------------------------------------------------------
+
+
+def _in_threads(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[Found, None, None]:
+    from joblib import Parallel, delayed
+
+    over = threading.Event()
+    undetached = Task(task.work, None)
+    parallel = Parallel(jobs, backend="threading", return_as="generator_unordered", batch_size=1)
+    everything = parallel(delayed(undetached)(chunk, over.is_set) for chunk in chunks)
+    with _ended(everything, over.set):
+        for found in everything:  # noqa: UP028 (everything must be closed only when all have been told)
+            yield found
