@@ -121,6 +121,8 @@ ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALL}
 MANY_COLUMNS, MANY_ROWS = 500, 100_000
 SPARSE_ROWS, SPARSE_COLUMNS = 100, 200
 """With at most so many rows and more columns of categories, hpc finds too many false members."""
+VERY_MANY_COLUMNS = 200_000
+"""With more columns of categories, thousands depend on the target by chance, and hpc takes minutes to compare them."""
 FEW_ROWS, FEW_COLUMNS = 200, 100
 """With at most so many rows and columns, some of them numbers, hpc is the nearest to the truth."""
 
@@ -136,7 +138,8 @@ def automatic(finds: Finds, columns: int, rows: int, kind: DataKind) -> str:
     blanket = finds == "blanket"
     if kind == "unknown":
         return "iamb" if blanket else "inter-iapc"
-    if kind == "categorical" and rows <= SPARSE_ROWS and columns > SPARSE_COLUMNS:
+    sparse = rows <= SPARSE_ROWS and columns > SPARSE_COLUMNS
+    if kind == "categorical" and (sparse or columns > VERY_MANY_COLUMNS):
         return "iamb" if blanket else "hiton-pc"
     if (kind == "categorical" and rows <= MANY_ROWS) or (rows <= FEW_ROWS and columns <= FEW_COLUMNS):
         return "hpc"

@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 
 from serape.independence import IndependenceTest
-from serape.independence.effects import Effect
+from serape.independence.effects import Effect, Effects
 from serape.independence.outcomes import Outcome
+from serape.parallel.map import parallel_map
+from serape.progress import ProgressCallback
 from serape.skeletons.edges import pairs_of
 from serape.skeletons.skeleton import Pair, Skeleton
 
 
 def edge_evidence(
-    test: IndependenceTest, found: Skeleton, names: Sequence[str]
+    test: IndependenceTest, found: Skeleton, names: Sequence[str], jobs: int = 1
 ) -> dict[frozenset[str], dict[str, Any]]:
     """Return the test behind every edge of a skeleton, by name."""
     evidence = {}
-    for pair, effect in edge_effects(test, found).items():
+    for pair, effect in edge_effects(test, found, jobs).items():
         if pair in found.weakest:
             _, _, answers, index = found.weakest[pair]
             given = tuple(names[z] for z in answers.given_of(index))
@@ -43,7 +45,7 @@ def test_attributes(outcome: Outcome, given: tuple[str, ...], effect: Effect | N
     return attributes
 
 
-def edge_effects(test: IndependenceTest, found: Skeleton) -> dict[Pair, Effect | None]:
+def edge_effects(test: IndependenceTest, found: Skeleton, jobs: int = 1) -> dict[Pair, Effect | None]:
     """Return the effect size of the weakest association of every adjacent pair; tests given one set in one call."""
     together: dict[tuple[int, tuple[int, ...]], list[tuple[int, float, float]]] = {}
     effects: dict[Pair, Effect | None] = {}
@@ -56,8 +58,17 @@ def edge_effects(test: IndependenceTest, found: Skeleton) -> dict[Pair, Effect |
                 x, y = sorted(pair)
                 key = x, tuple(map(int, answers.given_of(index)))
                 together.setdefault(key, []).append((y, outcome.statistic, outcome.dof))
-    for (x, given), tests in together.items():
+    groups = list(together.items())
+
+    def effects_of(group: int, watch: ProgressCallback) -> Effects:
+        del watch
+        (x, given), tests = groups[group]
         ys, statistic, dof = zip(*tests, strict=True)
-        found_effects = test.effects(x, ys, given, np.array(statistic), np.array(dof))
-        effects.update((frozenset((x, y)), found_effects[k]) for k, y in enumerate(ys))
+        return test.effects(x, ys, given, np.array(statistic), np.array(dof))
+
+    def keep(group: int, answer: Effects) -> None:
+        (x, _), tests = groups[group]
+        effects.update((frozenset((x, y)), answer[k]) for k, (y, _, _) in enumerate(tests))
+
+    parallel_map(effects_of, range(len(groups)), jobs, keep, test=test)
     return effects

@@ -301,7 +301,11 @@ def strong_neighbours(
 
 def skeleton_result(run: Run, query: Query, found: Skeleton) -> Structure:
     """Return a skeleton with its evidence."""
-    graph = undirected(run.names, edges_of(found.neighbours, run.names), edge_evidence(query.source, found, run.names))
+    graph = undirected(
+        run.names,
+        edges_of(found.neighbours, run.names),
+        edge_evidence(query.source, found, run.names, run.settings.threads),
+    )
     return run.result(
         query.algorithm.name, graph, query, finds="skeleton", separating_sets=_named_sets(found, run.names)
     )
@@ -326,7 +330,7 @@ def oriented_result(run: Run, query: Query, found: Skeleton) -> Structure:
 
             oriented = orient(len(names), neighbours, found.separating_set, collider_strength, names, query.knowledge)
             graph, conflicts = oriented.graph, tuple(str(conflict) for conflict in oriented.conflicts)
-    evidence = edge_evidence(query.source, found, names)
+    evidence = edge_evidence(query.source, found, names, run.settings.threads)
     named = graph.to_networkx(names)
     for a, b, attributes in named.edges(data=True):
         attributes.update(evidence.get(frozenset((a, b)), {}))
