@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import gc
+import os
+import threading
+import time
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +25,21 @@ SEARCHES: dict[str, Callable[[serape.Table], object]] = {
     "hiton-pc": lambda table: serape.parents_children(table, 0, algorithm="hiton-pc", alpha=0.01),
     "all-pairs": lambda table: serape.all_pairs(table, alpha=0.01),
     "blankets": lambda table: serape.blankets(table, algorithm="iamb", alpha=0.01),
+}
+QUESTIONS: dict[str, Callable[[serape.Table, int], object]] = {
+    "describe": lambda table, _: serape.describe(table),
+    "ci_test": lambda table, _: serape.ci_test(table, 0, 1, [2]),
+    "markov_blanket": lambda table, n: serape.markov_blanket(table, 0, n_jobs=n),
+    "parents_children": lambda table, n: serape.parents_children(table, 0, n_jobs=n),
+    "blankets (iamb)": lambda table, n: serape.blankets(table, algorithm="iamb", n_jobs=n),
+    "blankets (hiton-mb)": lambda table, n: serape.blankets(table, algorithm="hiton-mb", n_jobs=n),
+    "alpha_path": lambda table, n: serape.alpha_path(table, 0, n_jobs=n),
+    "stability, 20 draws": lambda table, n: serape.stability(table, 0, draws=20, n_jobs=n),
+    "region": lambda table, n: serape.region(table, 0, n_jobs=n),
+    "skeleton": lambda table, n: serape.skeleton(table, n_jobs=n),
+    "skeleton (pc-stable)": lambda table, n: serape.skeleton(table, "pc-stable", n_jobs=n),
+    "network": lambda table, n: serape.network(table, n_jobs=n),
+    "all_pairs": lambda table, n: serape.all_pairs(table, n_jobs=n),
 }
 STAGES = ("imports", "array", "table", "searched")
 CHUNK = 100
@@ -78,4 +98,83 @@ def run(options: argparse.Namespace) -> None:
     save("memory", {"serape": serape.__version__, "seed": SEED, "measured": measured})
 
 
-COMMAND = Command({"growth": Part(run, options)}, default="growth")
+# --- every question ---------------------------------------------------------------------------------------------------
+
+
+def of_question(question: str, rows: int, columns: int, jobs: int) -> dict[str, float]:
+    """Return what a question adds to the memory of a process that has the table, and what its workers have at most.
+
+    Memory that processes share counts once: the workers' is what is theirs alone.
+    """
+    random = np.random.default_rng(SEED)
+    table = serape.Table(draw_groups(random, rows, columns).astype(np.uint8))
+    gc.collect()
+    before = peak_mebibytes() or 0.0
+    workers = _Watcher()
+    begin = time.perf_counter()
+    QUESTIONS[question](table, jobs)
+    seconds = time.perf_counter() - begin
+    after = peak_mebibytes() or 0.0
+    return {"added": after - before, "workers": workers.stop(), "seconds": seconds, "table": table.nbytes / 2**20}
+
+
+class _Watcher:
+    """Looks every 20 ms how much memory the children of this process have for themselves; keeps the most."""
+
+    def __init__(self) -> None:
+        self._most, self._over = 0.0, threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        own = os.getpid()
+        while not self._over.wait(0.02):
+            children = [int(k) for k in Path(f"/proc/{own}/task/{own}/children").read_text().split()]
+            self._most = max(self._most, sum(map(_own_mebibytes, children)))
+
+    def stop(self) -> float:
+        self._over.set()
+        self._thread.join()
+        return self._most
+
+
+def _own_mebibytes(process: int) -> float:
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0  # it has ended
+    return sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Clean", "Private_Dirty"))) / 2**10
+
+
+def question_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("--shapes", nargs="+", default=["1000x10000", "100000x100"], help="rows x columns")
+    parser.add_argument("--questions", nargs="+", choices=QUESTIONS, default=list(QUESTIONS))
+    parser.add_argument("--jobs", type=int, default=2)
+
+
+def run_questions(options: argparse.Namespace) -> None:
+    """Measure what every question adds to the memory of a process that has the table, and what its workers have.
+
+    Binary columns; all defaults but `n_jobs`. Every cell has a process of its own, on Linux. Results go to
+    benchmarks/out/questions.json.
+    """
+    if options.quick:
+        options.shapes, options.questions = ["500x200"], ["markov_blanket", "blankets (iamb)"]
+    measured: list[dict[str, Any]] = []
+    for shape, question in product(options.shapes, options.questions):
+        report(f"{shape}: {question}")
+        rows, columns = map(int, shape.split("x"))
+        found = in_fresh_process(of_question, question, rows, columns, options.jobs)
+        measured.append({"question": question, "rows": rows, "columns": columns, **found})
+    head = ("question", "rows", "columns", "table, MiB", "added, MiB", "workers, MiB", "seconds")
+    lines = [
+        [one["question"], f"{one['rows']:,}", f"{one['columns']:,}"]
+        + [short(one[name]) for name in ("table", "added", "workers", "seconds")]
+        for one in measured
+    ]
+    print(f"{machine()}, n_jobs={options.jobs}\n\n{markdown(head, lines)}")
+    save("questions", {"serape": serape.__version__, "seed": SEED, "measured": measured})
+
+
+COMMAND = Command({"growth": Part(run, options), "questions": Part(run_questions, question_options)}, default="growth")
