@@ -37,9 +37,8 @@ def blankets(
     The answers are those of single searches; the `tests` of a result are those that no earlier target had performed, so
     they depend on the order. A search of its own gathers the evidence of a result when it is first used.
 
-    `n_jobs` processes (on Linux; elsewhere threads, which wait for each other) work on different targets, if the first
-    targets show that the work takes more than a moment; the answers do not depend on it. A callable `progress` is
-    called after each target, with its name, blanket and number of tests.
+    `n_jobs` processes work on different targets, if the work takes more than a moment (docs/cores.md); the answers do
+    not depend on it. A callable `progress` is called after each target, with its name, blanket and number of tests.
 
     Parameters
     ----------
