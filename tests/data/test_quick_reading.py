@@ -65,7 +65,8 @@ def test_labels_of_any_type_keep_the_order_of_their_first_rows() -> None:
     codes: dict[Any, int] = {}
     plain = [codes.setdefault(v, len(codes)) for v in values]
     column = encode_labels("a", values, kind="categorical")
-    assert column.codes is not None and column.missing is not None
+    assert column.codes is not None
+    assert column.missing is not None
     labels = list(codes)
     assert column.missing.tolist() == [v is None or v != v for v in values]
     present = [k for k, gap in enumerate(column.missing) if not gap]
