@@ -10,7 +10,7 @@ import pytest
 
 import serape
 from serape import Table
-from serape.data.encoding import Encoded
+from serape.data.encoding import Encoded, numbered
 from serape.data.kinds import Kind
 from serape.data.labels import encode_labels
 from serape.data.reading.frames import read_series
@@ -92,3 +92,15 @@ def test_arrays_of_whole_numbers_are_read_as_single_columns(values: list[list[in
     for name in table.names:
         assert table.variables[name] == single.variables[name]
         assert table.column(name).tolist() == single.column(name).tolist()
+
+
+@pytest.mark.parametrize("high", [1, 3, 1000, 10**9])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64, np.float64])
+@pytest.mark.parametrize("low", [0, -2])
+def test_numbers_of_values_are_ranks(high: int, dtype: type, low: int) -> None:
+    for rows in (0, 1, 200):
+        values = np.random.default_rng(high).integers(low, high, rows).astype(dtype)
+        distinct, ranks = np.unique(values, return_inverse=True)
+        found, count = numbered(values)
+        assert found.tolist() == ranks.tolist()
+        assert (count, found.dtype) == (len(distinct), np.int64)
