@@ -274,7 +274,7 @@ GROUPS: tuple[type[SearchSettings] | type[DataSettings] | type[RunSettings], ...
 )
 FIELDS = {f.name: f for group in GROUPS for f in fields(group)}
 """All settings by name, in the order of the signatures."""
-_NAMES = [tuple(f.name for f in fields(group)) for group in GROUPS]
+_GROUP_OF = {f.name: group for group in GROUPS for f in fields(group)}
 _NO_DATA_SETTINGS, _NO_RUN_SETTINGS = DataSettings(), RunSettings()
 
 
@@ -291,12 +291,18 @@ class Settings:
     @classmethod
     def of(cls, **keywords: Any) -> Settings:
         """Divide the keywords of a call into settings and options of the algorithm, and check the settings."""
-        search, data, run = ({name: keywords.pop(name) for name in names if name in keywords} for names in _NAMES)
+        search: dict[str, Any] = {}
+        data: dict[str, Any] = {}
+        run: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        groups = {SearchSettings: search, DataSettings: data, RunSettings: run, None: options}
+        for name, value in keywords.items():
+            groups[_GROUP_OF.get(name)][name] = value
         return cls(
             SearchSettings(**search),
             DataSettings(**data) if data else _NO_DATA_SETTINGS,
             RunSettings(**run) if run else _NO_RUN_SETTINGS,
-            keywords,
+            options,
         )
 
 

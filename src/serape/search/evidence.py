@@ -53,6 +53,7 @@ class EvidenceLog:
         self._given: list[tuple[int, ...]] = []
         self._given_index: dict[tuple[int, ...], int] = {}
         self._pending = 0
+        self._max_pending = _MAX_PENDING * max(variables, _MIN_VARIABLES)
         self._serial = 0
         # The latest tests, by variable; empty until batches are first merged.
         self._statistic = self._dof = self._log_p = _NO_NUMBERS
@@ -74,7 +75,7 @@ class EvidenceLog:
         self._serial += 1
         self._batches.append((self._serial, batch))
         self._pending += len(batch)
-        if self._pending > _MAX_PENDING * max(self._variables, _MIN_VARIABLES):
+        if self._pending > self._max_pending:
             self._merge()
 
     def note_event(self, x: int, what: Literal["entered", "left"]) -> None:
