@@ -86,8 +86,7 @@ class Table:
     def of(cls, data: Any, settings: DataSettings | None = None) -> Table:
         """Return data as a table, encoded by the settings; a table is returned unchanged."""
         if isinstance(data, Table):
-            if settings is not None:
-                refuse_encoding_again(settings)
+            refuse_encoding_again(settings)
             return data
         if settings is None:
             return cls(data)
