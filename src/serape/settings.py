@@ -6,6 +6,7 @@ command line are generated from the fields or tested against them. A new setting
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -274,7 +275,8 @@ GROUPS: tuple[type[SearchSettings] | type[DataSettings] | type[RunSettings], ...
 )
 FIELDS = {f.name: f for group in GROUPS for f in fields(group)}
 """All settings by name, in the order of the signatures."""
-_NAMES = [tuple(f.name for f in fields(group)) for group in GROUPS]
+_PLAIN = (str, int, float, bool, type(None))
+_GROUP_OF = {f.name: group for group in GROUPS for f in fields(group)}
 _NO_DATA_SETTINGS, _NO_RUN_SETTINGS = DataSettings(), RunSettings()
 
 
@@ -290,14 +292,33 @@ class Settings:
 
     @classmethod
     def of(cls, **keywords: Any) -> Settings:
-        """Divide the keywords of a call into settings and options of the algorithm, and check the settings."""
-        search, data, run = ({name: keywords.pop(name) for name in names if name in keywords} for names in _NAMES)
+        """Divide the keywords of a call into settings and options of the algorithm, and check the settings.
+
+        Settings of plain values alone are one object for the same keywords, as long as it is remembered.
+        """
+        plain = all(type(value) in _PLAIN for value in keywords.values())
+        return _plain_settings(**keywords) if plain else cls._divided(keywords)
+
+    @classmethod
+    def _divided(cls, keywords: Mapping[str, Any]) -> Settings:
+        search: dict[str, Any] = {}
+        data: dict[str, Any] = {}
+        run: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        groups = {SearchSettings: search, DataSettings: data, RunSettings: run, None: options}
+        for name, value in keywords.items():
+            groups[_GROUP_OF.get(name)][name] = value
         return cls(
             SearchSettings(**search),
             DataSettings(**data) if data else _NO_DATA_SETTINGS,
             RunSettings(**run) if run else _NO_RUN_SETTINGS,
-            keywords,
+            options,
         )
+
+
+@functools.lru_cache(maxsize=64, typed=True)
+def _plain_settings(**keywords: Any) -> Settings:
+    return Settings._divided(keywords)
 
 
 def question(*, without: Mapping[str, str] | None = None) -> Callable[[Question], Question]:
@@ -331,9 +352,9 @@ def refuse(asked_by: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
             raise OptionError(f"{setting(name, keywords[name])} has no effect here: {reason}; leave it out")
 
 
-def refuse_encoding_again(settings: DataSettings) -> None:
+def refuse_encoding_again(settings: DataSettings | None) -> None:
     """Refuse settings about the encoding of data that are a Table already."""
-    for name in settings.given():
+    for name in () if settings is None else settings.given():
         raise OptionError(
             f"the data are a Table already, so {setting(name, getattr(settings, name))} has no effect; pass it to "
             f"Table "

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import serape
-from serape.questions.leaks import share_left
+from serape.questions.leaks import share_left, shares_left
 
 ROWS = 600
 
@@ -190,3 +190,25 @@ def test_share_left_within_levels_is_that_of_ranks() -> None:
     within = ranks.groupby(data["level"]).transform(lambda r: r - r.mean())
     expected = (within**2).sum() / (ROWS - 4) / ranks.var()
     assert share_left(serape.Table(data), 3, 4) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("rows", [15, 30, 400])
+@pytest.mark.parametrize("noise", [0.0, 0.005, 0.3])
+def test_shares_of_many_columns_are_those_of_each(rows: int, noise: float) -> None:
+    rng = np.random.default_rng(rows)
+    y = rng.choice(3, rows, p=[0.8, 0.15, 0.05])
+    data = pd.DataFrame({"y": pd.Categorical.from_codes(y, list("abcd"))})  # one level does not occur
+    for name, levels in (("two", 2), ("three", 3), ("many", 80), ("most", 200)):
+        data[name] = pd.Categorical.from_codes(
+            np.where(rng.random(rows) < noise, rng.integers(0, levels, rows), y % levels), range(levels)
+        )
+    data["constant"] = "c"
+    data["number"] = y + 0.1 * rng.normal(size=rows)
+    tables = [
+        serape.Table(data),
+        serape.Table(data.assign(two=data["two"].where(rng.random(rows) < 0.9)), missing="pairwise"),
+    ]
+    for table in tables:
+        for target in range(len(table.names)):
+            others = [x for x in range(len(table.names)) if x != target]
+            assert shares_left(table, target, others) == [share_left(table, target, x) for x in others]

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.data.encoding import numbered
 from serape.data.table import Table
 from serape.errors import OptionError, abbreviate, first_few
 
@@ -289,9 +290,8 @@ def _values(table: Table, k: int) -> NDArray[Any]:
 
 def _crossed(cell: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
     """Divide cells by the values of one more column; return the cell of every row and the number that occur."""
-    distinct, codes = np.unique(values, return_inverse=True)
-    occurring, crossed = np.unique(cell * max(len(distinct), 1) + codes.ravel(), return_inverse=True)
-    return crossed.ravel().astype(np.int64), len(occurring)
+    codes, distinct = numbered(values)
+    return numbered(cell * max(distinct, 1) + codes)
 
 
 def _hashed(values: NDArray[Any], kind: bytes) -> bytes:

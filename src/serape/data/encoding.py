@@ -106,6 +106,18 @@ def lookup(values: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]) ->
     return found
 
 
+def numbered(values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """Return, for every value, its rank among the distinct ones, and their number."""
+    largest = int(values.max()) if len(values) and values.dtype.kind in "iu" and values.min() >= 0 else -1
+    if 0 <= largest < 4 * len(values) + 1024:  # marking those that occur is quicker than sorting
+        occurs = np.zeros(largest + 1, bool)
+        occurs[values] = True
+        rank = np.cumsum(occurs) - 1
+        return rank[values], int(rank[-1]) + 1
+    distinct, ranks = np.unique(values, return_inverse=True)
+    return ranks.ravel().astype(np.int64), len(distinct)
+
+
 def new_array(rows: int, dtype: Any) -> NDArray[Any]:
     """Return an array of zeros in ordinary pages of memory.
 

@@ -59,7 +59,9 @@ def encode_labels(
     """Encode values of any hashable type; equal values are one level. `declared` categories may be `ordered`."""
     code_of: dict[Any, int] = {} if declared is None else {label: k for k, label in enumerate(declared)}
     try:
-        codes = np.fromiter((code_of.setdefault(v, len(code_of)) for v in values), np.int64, len(values))
+        for label in dict.fromkeys(values):  # few, mostly
+            code_of.setdefault(label, len(code_of))
+        codes = np.fromiter(map(code_of.__getitem__, values), np.int64, len(values))
     except TypeError:
         odd = next(v for v in values if not _hashable(v))
         raise DataError(

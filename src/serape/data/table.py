@@ -86,7 +86,7 @@ class Table:
     def of(cls, data: Any, settings: DataSettings | None = None) -> Table:
         """Return data as a table, encoded by the settings; a table is returned unchanged."""
         if isinstance(data, Table):
-            refuse_encoding_again(settings or DataSettings())
+            refuse_encoding_again(settings)
             return data
         if settings is None:
             return cls(data)

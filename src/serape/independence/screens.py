@@ -155,6 +155,11 @@ class ScreenResult:
         best = lowest & (statistic == statistic[lowest].max())
         return indices[best].tolist(), float(log_p.min())
 
+    def indices_of(self, x: int) -> list[int]:
+        """Return the indices of the answers about one x."""
+        found: list[int] = (self.xs == x).nonzero()[0].tolist()
+        return found
+
     def given_of(self, index: int) -> tuple[int, ...]:
         """Return the conditioning set of one answer."""
         del index

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from serape._keywords import Keywords
 from serape.progress import progress_callback
-from serape.questions.query import Query
+from serape.questions.resolved import resolve
 from serape.results.result import Result
 from serape.settings import Settings, question
 from serape.types import Finds, LocalAlgorithm
@@ -82,5 +82,7 @@ def parents_children(
 
 def ask(data: Any, target: object, finds: Finds, settings: Settings) -> Result:
     """Ask a question about one target."""
-    query, at = Query.about(data, target, finds, settings)
+    query = resolve(data, finds, settings)
+    at = query.position(target)
+    query = query.constrained(settings.search, [at])
     return query.run(at, settings.run.threads, progress_callback(settings.run.progress), warn=True)

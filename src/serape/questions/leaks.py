@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from serape import _core
 from serape.data.table import Table
 from serape.errors import abbreviate, n_shown
 from serape.independence import table_of
@@ -31,6 +32,7 @@ _MIN_ERRORS = 10  # in guessing the target without a column; with fewer, a colum
 _MIN_ROWS_PER_LEVEL = 5  # on average
 _FEW_ROWS = 64
 _MANY_ROWS = 1000
+_FEW_CELLS = 256  # combinations of levels whose counts are looked at one by one
 _MAX_CHECKED = 1000  # candidates that are compared beside members
 
 Rows = NDArray[np.intp]
@@ -80,7 +82,8 @@ def find_leaks(search: Search, target: int, members: Collection[int], max_checke
     same = set(table.duplicates.get(target, ()))
     numbers = () if table.levels(target) else table.continuous
     copies = _copies(table, target, [x for x in search.admissible(target, numbers) if x not in same])
-    leaks = [x for x in sorted(members) if x not in same and x not in copies and _leaks(table, target, x)]
+    asked = [x for x in sorted(members) if x not in same and x not in copies]
+    leaks = [x for x, left in zip(asked, shares_left(table, target, asked), strict=True) if left <= MAX_LEFT]
     unchecked = 0
     if max_checked is not None or copies or leaks or not same.isdisjoint(members):
         known = {*same, *copies, *members}
@@ -121,6 +124,18 @@ def share_left(table: Table, target: int, x: int, rows: Rows | None = None) -> f
     one, other = _ranks(numbers), _ranks(table.numbers(target)[take])
     length = math.sqrt(float(one @ one) * float(other @ other))
     return 1.0 - (float(one @ other) / length) ** 2 if length > 0 else 1.0
+
+
+def shares_left(table: Table, target: int, columns: Sequence[int]) -> list[float]:
+    """Return `share_left` of many columns in all rows; the core counts categories of few combinations."""
+    levels = 0 if table.missing else table.levels(target)
+    counted = [x for x in columns if 0 < levels * table.levels(x) <= _FEW_CELLS]
+    known: dict[int, float] = {}
+    if counted:
+        counts = _core.counts(table.codes_alone, target, counted, ())
+        cells, begin = counts.cells.tolist(), counts.begin
+        known = {x: _errors_counted(cells[begin[k] : begin[k + 1]], table.rows) for k, x in enumerate(counted)}
+    return [known[x] if x in known else share_left(table, target, x) for x in columns]
 
 
 def ignore_remedy(named: Sequence[str]) -> str:
@@ -175,6 +190,21 @@ def _errors_left(levels: NDArray[Any], classes: NDArray[Any]) -> float:
     second, largest = np.partition(counts, len(totals) - 2, axis=1)[:, -2:].T
     right = int(largest[largest - 1 > second].sum())  # without the row itself, its class is still the commonest
     return (len(classes) - right) / without
+
+
+def _errors_counted(cells: Sequence[Sequence[int]], rows: int) -> float:
+    """Return what `share_left` does from the cells that occur: stratum, class, level, and number of rows."""
+    totals: dict[int, int] = {}
+    largest: dict[int, tuple[int, int]] = {}  # by level, the rows of its commonest class, and of the second
+    for _, one, level, count in cells:
+        totals[one] = totals.get(one, 0) + count
+        first, second = largest.get(level, (0, 0))
+        largest[level] = (count, first) if count > first else (first, max(second, count))
+    without = rows - max(totals.values())
+    if rows < _MIN_ROWS or _MIN_ROWS_PER_LEVEL * len(largest) > rows or without < _MIN_ERRORS:
+        return 1.0
+    right = sum(first for first, second in largest.values() if first - 1 > second)
+    return (rows - right) / without
 
 
 def _changes_left(numbers: NDArray[np.float64], classes: NDArray[Any]) -> float:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import MEASURES, Effect, Effects, Indices
@@ -21,10 +23,18 @@ class DecidingEffects:
     """
 
     def __init__(self, count: int, test: IndependenceTest | None, target: int, known: Effects | None = None) -> None:
-        self._found = Effects.unknown(count) if known is None else known
+        self._count = count
+        self._known = known
         self._test = test if test is not None and test.has_effect else None
         self._target = target
-        self._pending = np.full(count, self._test is not None)
+
+    @cached_property
+    def _found(self) -> Effects:
+        return Effects.unknown(self._count) if self._known is None else self._known
+
+    @cached_property
+    def _pending(self) -> NDArray[np.bool_]:
+        return np.full(self._count, self._test is not None)
 
     def of(self, asked: Sequence[int], tests: Mapping[str, Any], given: Sequence[tuple[int, ...]]) -> Effects:
         """Return the effects of all variables, of which those asked for are computed.

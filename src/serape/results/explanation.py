@@ -99,21 +99,21 @@ class Evidence:
         """Return the evidence of a search; with `later`, evidence that `later` makes on first use."""
         if later is not None:
             return cls.later(search.test, target, later)
-        log = search.log(target)
+        log, test = search.log(target), search.test  # the search itself is not kept
 
         def gather() -> Gathered:
             *columns, given = log.columns()
             events = [(e.variable, e.what) for e in log.events]
             found = dict(zip(COLUMNS, columns, strict=True))
-            rows_of = getattr(search.test, "rows_of", None)  # tests on complete rows know how many there are
+            rows_of = getattr(test, "rows_of", None)  # tests on complete rows know how many there are
             if rows_of is not None:
                 tested = [(k, w) for k, w in enumerate(np.asarray(found["which"]).tolist()) if w >= 0]
-                found["rows"] = np.zeros(len(search.test.variables), np.int64)
+                found["rows"] = np.zeros(len(test.variables), np.int64)
                 for k, w in tested:
                     found["rows"][k] = rows_of((k, target, *given[w]))
             return found, given, events, separating
 
-        return cls._from(search.test, target, gather)
+        return cls._from(test, target, gather)
 
     @classmethod
     def later(cls, test: IndependenceTest, target: int, make: Callable[[], Evidence]) -> Evidence:

@@ -9,6 +9,8 @@ import numpy as np
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 
+_FEW = 100  # answers that are looked at one by one
+
 
 class Associations:
     """By target and candidate, the largest log p of a test that showed dependence; 0 if a set separates the two."""
@@ -23,11 +25,11 @@ class Associations:
 
     def note_screen(self, screen: ScreenResult, target: int, log_alpha: float) -> None:
         """Note the tests of candidates that show dependence."""
-        self._note_all(screen, screen.dependent(log_alpha), target)
+        self._note_all(screen, target, log_alpha)
 
     def note_subsets(self, found: SubsetResult, target: int, log_alpha: float) -> None:
         """Note the weakest associations that a search through conditioning sets found, and what it separated."""
-        self._note_all(found, found.reliable & (found.log_p <= log_alpha), target)
+        self._note_all(found, target, log_alpha)
         known = self._log_p.get(target, {})
         for x in found.separated_variables:
             if x in known:
@@ -37,7 +39,11 @@ class Associations:
         """Return the weakest association of a candidate with a target, or None if no test showed dependence."""
         return self._log_p.get(target, {}).get(x)
 
-    def _note_all(self, answers: ScreenResult | SubsetResult, which: np.ndarray, target: int) -> None:
-        indices = np.flatnonzero(which)
-        for x, log_p in zip(answers.xs[indices].tolist(), answers.log_p_of(indices).tolist(), strict=True):
+    def _note_all(self, answers: ScreenResult | SubsetResult, target: int, log_alpha: float) -> None:
+        if len(answers) <= _FEW:
+            dependent = [(x, log_p) for _, x, log_p, _ in answers.each() if log_p <= log_alpha]
+        else:
+            indices = np.flatnonzero(answers.reliable & (answers.log_p <= log_alpha))
+            dependent = list(zip(answers.xs[indices].tolist(), answers.log_p_of(indices).tolist(), strict=True))
+        for x, log_p in dependent:
             self.note(x, target, log_p)

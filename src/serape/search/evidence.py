@@ -21,6 +21,7 @@ from serape.independence.subsets import SubsetResult
 
 _MAX_PENDING = 8  # answers per variable that are kept in batches before they are merged
 _MIN_VARIABLES = 1000  # fewer variables count as so many
+_NO_NUMBERS, _NO_VERDICTS, _NO_INDICES = np.empty(0), np.empty(0, bool), np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,12 @@ class EvidenceLog:
         self._given: list[tuple[int, ...]] = []
         self._given_index: dict[tuple[int, ...], int] = {}
         self._pending = 0
+        self._max_pending = _MAX_PENDING * max(variables, _MIN_VARIABLES)
         self._serial = 0
         # The latest tests, by variable; empty until batches are first merged.
-        self._statistic = self._dof = self._log_p = np.empty(0)
-        self._reliable = np.empty(0, bool)
-        self._which = self._serials = np.empty(0, np.int64)
+        self._statistic = self._dof = self._log_p = _NO_NUMBERS
+        self._reliable = _NO_VERDICTS
+        self._which = self._serials = _NO_INDICES
 
     def note(self, x: int, outcome: Outcome, given: tuple[int, ...]) -> None:
         """Record the outcome of one test."""
@@ -73,7 +75,7 @@ class EvidenceLog:
         self._serial += 1
         self._batches.append((self._serial, batch))
         self._pending += len(batch)
-        if self._pending > _MAX_PENDING * max(self._variables, _MIN_VARIABLES):
+        if self._pending > self._max_pending:
             self._merge()
 
     def note_event(self, x: int, what: Literal["entered", "left"]) -> None:
@@ -87,9 +89,9 @@ class EvidenceLog:
         for serial, batch in reversed(self._batches):
             if single is not None and single.serial > serial:
                 return single
-            index = _index_in(batch, x)
-            if index is not None:
-                return Decision(batch.outcome(index), batch.given_of(index), serial)
+            indices = batch.indices_of(x)
+            if indices:
+                return Decision(batch.outcome(indices[0]), batch.given_of(indices[0]), serial)
         merged = self._merged(x)
         if single is None or (merged is not None and merged.serial > single.serial):
             return merged
@@ -164,8 +166,3 @@ class EvidenceLog:
 def _is_evidence(batch: ScreenResult | SubsetResult) -> NDArray[np.bool_]:
     """Return which answers are evidence: all of a screen, the reliable ones of a subset search."""
     return np.ones(len(batch), bool) if isinstance(batch, ScreenResult) else batch.reliable
-
-
-def _index_in(batch: ScreenResult | SubsetResult, x: int) -> int | None:
-    found = np.flatnonzero((batch.xs == x) & _is_evidence(batch))
-    return int(found[0]) if len(found) else None

@@ -326,11 +326,13 @@ class Search(SearchState):
         answer = self.test.search_subsets
         if self._read is not None:
             answer = functools.partial(search_subsets, self.test, self._read)
-        ask = functools.partial(answer, threads=threads, poll=self._tick)
         try:
             if required and any(int(x) in required for x in query.xs):
-                return self._record_subsets(query.target, *search_all_but(required, query, ask))
-            return self._record_subsets(query.target, *ask(query))
+                ask = functools.partial(answer, threads=threads, poll=self._tick)
+                found, tally = search_all_but(required, query, ask)
+            else:
+                found, tally = answer(query, threads=threads, poll=self._tick)
+            return self._record_subsets(query.target, found, tally)
         except TestsSpent as spent:
             self.tally.merge(spent.tally)
             self._tick()

@@ -80,8 +80,10 @@ class Separations:
     def add_found(self, found: SubsetResult, target: int, log_alpha: float) -> None:
         """Keep the separating sets that a search through conditioning sets found."""
         if len(found) <= _SMALL:
-            for x, given in found.separations(log_alpha):
-                self.add(x, target, given)
+            separations = found.separations(log_alpha)
+            for serial, (x, given) in enumerate(separations, self._serial + 1):
+                self._pairs.setdefault(_pair(x, target), (serial, given))
+            self._serial += len(separations)
             return
         indices = np.flatnonzero(found.reliable & (found.log_p > log_alpha))
         self.add_batch(found.xs[indices], target, found.which[indices], found.sets)

@@ -266,7 +266,7 @@ class SearchState:
 
     def _tick(self) -> None:
         if self._budget is not None:
-            self._budget.check(self.tally.performed)
+            self._budget.check(0 if self._budget.max_tests is None else self.tally.performed)
         if self._progress is None:
             return
         now = time.perf_counter()

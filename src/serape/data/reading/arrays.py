@@ -54,13 +54,13 @@ def _read_narrow_integers(array: NDArray[Any], names: list[str]) -> WideColumns 
         codes = np.ascontiguousarray(block - low if low.any() else block).astype(np.uint8, copy=False)
         block_levels: list[tuple[Any, ...]] = [(lo, hi) for lo, hi in zip(low.tolist(), high.tolist(), strict=True)]
         if spread.max() > 1 or spread.min() < 1:  # not all binary: find which values occur
-            width = codes.shape[1]
-            occurs = np.zeros((width, 256), bool)
-            occurs[np.broadcast_to(np.arange(width), codes.shape), codes] = True
-            if occurs.sum(axis=1).max() > FEW_LEVELS:
+            occurs = _occurring(codes, int(spread.max()))
+            n_levels = occurs.sum(axis=1)
+            if n_levels.max() > FEW_LEVELS:
                 return None
-            rank = (np.cumsum(occurs, axis=1) - 1).astype(np.uint8)
-            codes = rank[np.arange(width), codes]
+            if (n_levels <= spread).any():  # otherwise the codes are the ranks already
+                rank = (np.cumsum(occurs, axis=1) - 1).astype(np.uint8)
+                codes = rank[np.arange(codes.shape[1]), codes]
             block_levels = [
                 tuple(lo + v for v in np.flatnonzero(row).tolist())
                 for row, lo in zip(occurs, low.tolist(), strict=True)
@@ -73,6 +73,16 @@ def _read_narrow_integers(array: NDArray[Any], names: list[str]) -> WideColumns 
     reasons = ["truth values" if boolean else reason_of[len(levels)] for levels in all_levels]
     kinds: list[Kind] = ["boolean" if boolean else "categorical"] * count
     return WideColumns(names, rows, [], packed, all_levels, reasons, kinds)
+
+
+def _occurring(codes: NDArray[np.uint8], largest: int) -> NDArray[np.bool_]:
+    """Return, for each column, which of the codes from 0 to the largest occur."""
+    width = codes.shape[1]
+    if largest < FEW_LEVELS:  # a look for each code is quicker than one for each value
+        return np.array([(codes == code).any(axis=0) for code in range(largest + 1)]).T
+    occurs = np.zeros((width, largest + 1), bool)
+    occurs[np.broadcast_to(np.arange(width), codes.shape), codes] = True
+    return occurs
 
 
 def is_sparse(data: Any) -> bool:

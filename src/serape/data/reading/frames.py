@@ -7,12 +7,13 @@ from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from serape.data.columns import Columns, ignored_column
 from serape.data.dates import MICROSECONDS
 from serape.data.encoding import Encoded, encode_days
 from serape.data.kinds import AS_CODES, Kind, Kinds
-from serape.data.labels import encode_array, encode_labels, encode_objects
+from serape.data.labels import encode_array, encode_distinct, encode_labels, encode_objects
 from serape.data.reading.arrays import read_array
 from serape.data.reading.options import ReadOptions
 from serape.errors import DataError, InputTypeError, MissingLibraryError, abbreviate
@@ -107,6 +108,9 @@ def read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encoded
     dtype = series.dtype
     if isinstance(dtype, nw.Enum) or (isinstance(dtype, nw.Categorical) and not series.implementation.is_polars()):
         declared = series.cat.get_categories().to_list()
+        if series.implementation.is_pandas() and len(set(declared)) == len(declared):
+            codes = np.asarray(series.to_native().array.codes)
+            return _encode_codes(name, declared, codes, ordered=_is_ordered(series), kind=kind)
         return encode_labels(name, series.to_list(), declared=declared, ordered=_is_ordered(series), kind=kind)
     if isinstance(dtype, nw.Categorical | nw.String | nw.Object | nw.Unknown):
         if isinstance(dtype, nw.Categorical | nw.String):
@@ -135,6 +139,17 @@ def read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encoded
         f"column {name!r} is of type {dtype}, which is neither numbers, truth values, dates nor text; "
         f"convert it to one of these, or ignore it"
     )
+
+
+def _encode_codes(
+    name: str, declared: list[Any], codes: NDArray[np.integer[Any]], *, ordered: bool, kind: Kind | None
+) -> Encoded:
+    """Encode a column given as declared categories and, for every row, the index of its category; −1 is missing."""
+    labels = declared
+    if len(codes) and codes.min() < 0:
+        labels = [*declared, None]
+        codes = np.where(codes < 0, len(declared), codes.astype(np.int64))
+    return encode_distinct(name, labels, codes, declared=len(declared), ordered=ordered, kind=kind)
 
 
 def _is_ordered(series: nw.Series[Any]) -> bool:

@@ -1,0 +1,55 @@
+"""Resolved questions that are remembered for their table, so that calls for one target after another resolve once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from serape.data.table import Table
+from serape.independence import G2, X2, IndependenceTest
+from serape.questions.query import Query
+from serape.settings import Settings
+from serape.types import Finds
+
+_MOST = 16  # questions that are remembered for a table
+
+
+class _Known(NamedTuple):
+    """A resolved question without its test: this refers to the table, which would never be forgotten."""
+
+    settings: Settings
+    query: Query
+    make_source: Callable[[Table], IndependenceTest]
+
+
+_known: WeakKeyDictionary[Table, dict[tuple[Finds, int], _Known]] = WeakKeyDictionary()
+
+
+def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
+    """Return what `Query.resolve` does; on a table, for tests in contingency tables, it is remembered.
+
+    Settings are recognised as objects: `Settings.of` returns the same one for the same plain values.
+    """
+    if not isinstance(data, Table):
+        return Query.resolve(data, finds, settings)
+    known = _known.setdefault(data, {})
+    found = known.get((finds, id(settings)))
+    if found is not None:
+        return _with_source(found.query, found.make_source(data))
+    query = Query.resolve(data, finds, settings)
+    source = query.source
+    if isinstance(source, G2 | X2) and not source.notes:
+        if len(known) >= _MOST:
+            known.clear()
+        make = partial(type(source), dof=source.dof, reliability=source.reliability, minimum=source.minimum)
+        _ = query.reported, query.own  # which depend on the test
+        known[finds, id(settings)] = _Known(settings, _with_source(query, None), make)  # keeps the id from being reused
+    return query
+
+
+def _with_source(query: Query, source: IndependenceTest | None) -> Query:
+    made = object.__new__(Query)
+    made.__dict__.update(query.__dict__, source=source)
+    return made

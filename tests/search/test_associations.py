@@ -1,0 +1,38 @@
+"""The weakest associations of pairs: few answers are looked at one by one, many as arrays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import serape
+from serape.independence import G2, SubsetQuery
+from serape.search import associations
+from serape.search.associations import Associations
+
+
+@pytest.mark.parametrize("few", [0, 10**6])
+@pytest.mark.parametrize("columns", [4, 30])
+def test_associations_are_the_largest_p_of_dependent_pairs(
+    few: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(associations, "_FEW", few)
+    rng = np.random.default_rng(columns)
+    common = rng.integers(0, 2, 200)
+    values = np.where(rng.random((columns, 200)) < 0.6, common, rng.integers(0, 2, (columns, 200)))
+    test, xs, log_alpha = G2(serape.Table(values.T)), list(range(1, columns)), math.log(0.01)
+    screen = test.screen(0, xs, ())
+    found, _ = test.search_subsets(SubsetQuery(xs, 0, xs[:2], range(1, 2), stop_above=log_alpha))
+    kept = Associations()
+    kept.note_screen(screen, 0, log_alpha)
+    kept.note_subsets(found, 0, log_alpha)
+    n_separated = 0
+    for k, x in enumerate(xs):
+        shown = [o.log_p for o in (screen.outcome(k), found.outcome(k)) if o.reliable and o.log_p <= log_alpha]
+        wanted = max(shown, default=None)
+        if found[k].separated and wanted is not None:
+            wanted, n_separated = 0.0, n_separated + 1
+        assert kept.get(x, 0) == wanted
+    assert columns == 4 or n_separated > 0
