@@ -374,9 +374,4 @@ Outcome CorrelationEvaluator::exact(std::uint32_t x, std::span<const std::uint32
     return projection_->outcome(x, scratch_);
 }
 
-SubsetAnswers GaussianTest::search_subsets(const SubsetQuery& query, std::size_t threads,
-                                           CancellationToken& token) const {
-    return drive_subsets<CorrelationEvaluator>(*this, query, threads, token);
-}
-
 }  // namespace serape
