@@ -79,7 +79,7 @@ void Correlations::make_rows(std::span<const std::uint32_t> wanted, std::size_t 
     }
     std::sort(fresh.begin(), fresh.end());
     fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
-    if (made_.fetch_add(fresh.size()) + fresh.size() > 8 + columns_ / 64) {  // all others are worth making, too
+    if (made_.fetch_add(fresh.size()) + fresh.size() > columns_ / 32) {  // all others are worth making, too
         fresh.clear();
         for (std::uint32_t k = 0; k < columns_; ++k) {
             add(k);
@@ -97,20 +97,34 @@ void Correlations::make_tile(std::span<const std::uint32_t> tile, std::size_t th
         vectors[k] = column(tile[k]);
         rows[k] = allocated(tile[k]);
     }
-    const std::size_t grain = std::max<std::size_t>(200'000 / (stride_ * tile.size() + 1), 1);
-    parallel_for(columns_, grain, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
-        std::array<double, tile_columns> products{};
-        for (std::size_t other = first; other < last; ++other) {
-            if (const Row known = row(other)) {
-                for (std::size_t k = 0; k < tile.size(); ++k) {
-                    products[k] = known[tile[k]].load(std::memory_order_relaxed);
-                }
-            } else {
-                kernels().dots(column(other), vectors.data(), tile.size(), stride_, products.data());
-            }
+    const auto keep = [&](std::size_t other, const std::array<double, tile_columns>& products) {
+        for (std::size_t k = 0; k < tile.size(); ++k) {
+            rows[k][other].store(products[k], std::memory_order_relaxed);
+        }
+    };
+    std::vector<std::uint32_t> others;  // with which they have no row in common
+    std::array<double, tile_columns> known{};
+    for (std::uint32_t other = 0; other < columns_; ++other) {
+        if (const Row row = this->row(other)) {
             for (std::size_t k = 0; k < tile.size(); ++k) {
-                rows[k][other].store(products[k], std::memory_order_relaxed);
+                known[k] = row[tile[k]].load(std::memory_order_relaxed);
             }
+            keep(other, known);
+        } else {
+            others.push_back(other);
+        }
+    }
+    const std::size_t pairs = (others.size() + 1) / 2;
+    const std::size_t grain = std::max<std::size_t>(100'000 / (stride_ * tile.size() + 1), 1);
+    parallel_for(pairs, grain, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
+        std::array<double, tile_columns> one{};
+        std::array<double, tile_columns> two{};
+        for (std::size_t k = 2 * first; k < 2 * last; k += 2) {
+            const std::uint32_t next = others[std::min(k + 1, others.size() - 1)];  // the last may stand alone
+            kernels().dots_of_two(column(others[k]), column(next), vectors.data(), tile.size(), stride_, one.data(),
+                                  two.data());
+            keep(others[k], one);
+            keep(next, two);
         }
     });
     for (const std::uint32_t column : tile) {

@@ -63,6 +63,8 @@ class CorrelationTest(IndependenceTest):
 
     distribution: ClassVar[Literal["fisher-z", "student-t"]]
     measure: ClassVar[int] = CORRELATION
+    scored: ClassVar[bool] = False
+    """Whether something stands for the values of a column."""
     has_effect = True
 
     def __init__(self, table: Table) -> None:
@@ -92,10 +94,11 @@ class CorrelationTest(IndependenceTest):
 
     def _appended(self, values: Floats) -> Floats:
         """Return a column as the core takes it; with weights, centred and multiplied by the roots of the weights."""
-        if np.isfinite(values).all():
+        weights = self.table.weights
+        if (weights is not None or self.scored) and np.isfinite(values).all():
             values = self._column(values)
-            if self.table.weights is not None:
-                values = _weighted(values, self.table.weights)
+            if weights is not None:
+                values = _weighted(values, weights)
         return np.ascontiguousarray(values, np.float64)
 
     def _column(self, values: Floats) -> Floats:
@@ -245,6 +248,7 @@ class Spearman(PartialCorrelation):
 
     name = "spearman"
     measure = RANK_CORRELATION
+    scored = True
 
     def _column(self, values: Floats) -> Floats:
         return _ranks(values, self.table.weights)
@@ -254,6 +258,7 @@ class NormalScores(PartialCorrelation):
     """Partial correlation of normal scores: exact for many rows of monotone functions of normal variables."""
 
     name = "normal-scores"
+    scored = True
 
     @cached_property
     def _scores(self) -> Floats:
@@ -314,6 +319,11 @@ class _CorrelationScreen(ScreenResult):
         """Return which answers are reliable and show dependence."""
         assert isinstance(self._log_p, _Tail)
         return self._log_p.native.dependent(self.statistic, self.dof, self.reliable, log_alpha)
+
+    def ranked(self, indices: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """Return the indices of some reliable answers from the strongest to the weakest, as in any screen."""
+        ties = np.arange(len(indices)) if ties is None else ties
+        return indices[np.lexsort((ties, -self.statistic[indices]))]
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the indices of the strongest reliable answers (several if they tie exactly) and their log p."""

@@ -151,7 +151,7 @@ def _copies(table: Table, target: int, columns: Sequence[int]) -> list[int]:
 
 
 def _may_be_copies(table: Table, target: int, columns: Sequence[int]) -> Sequence[int]:
-    """Return the columns of numbers that grow or fall where the target does, in a few rows; one with gaps may be one."""
+    """Return the columns of numbers that grow or fall where the target does, in a few rows, and those with gaps."""
     if target in table.missing or not columns:
         return columns
     if table not in _first_look:
