@@ -79,7 +79,7 @@ void Correlations::make_rows(std::span<const std::uint32_t> wanted, std::size_t 
     }
     std::sort(fresh.begin(), fresh.end());
     fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
-    if (made_.fetch_add(fresh.size()) + fresh.size() > columns_ / 32) {  // all others are worth making, too
+    if (made_.fetch_add(fresh.size()) + fresh.size() > columns_ / 4) {  // all others are worth making, too
         fresh.clear();
         for (std::uint32_t k = 0; k < columns_; ++k) {
             add(k);

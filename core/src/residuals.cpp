@@ -8,6 +8,17 @@
 #include "columns_algebra.hpp"
 
 namespace serape {
+namespace {
+
+void take_out(const Conditioning& conditioning, std::vector<LineVector<double>>& columns) {
+    std::vector<double*> left;
+    for (LineVector<double>& column : columns) {
+        left.push_back(column.data());
+    }
+    conditioning.take_out(left);
+}
+
+}  // namespace
 
 Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column, Form form) {
     if (form != Form::levels) {
@@ -34,8 +45,8 @@ Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning,
 
 void Residuals::make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
     const ResidualLimits& limits = test.limits();
-    const auto add = [&](LineVector<double> scores) {
-        if (!(conditioning.take_out(scores.data()) > limits.least_left)) {
+    const auto add = [&](LineVector<double> scores) {  // what Z leaves of them
+        if (!(dot(scores, scores) > limits.least_left)) {
             return;
         }
         take_block_out(block, scores);
@@ -46,7 +57,9 @@ void Residuals::make_columns(const ResidualTest& test, const Conditioning& condi
         }
     };
     if (!test.number(column)) {
-        for (LineVector<double>& scores : indicators(test, test.codes(column), test.scores(column).levels)) {
+        std::vector<LineVector<double>> made = indicators(test, test.codes(column), test.scores(column).levels);
+        take_out(conditioning, made);
+        for (LineVector<double>& scores : made) {
             add(std::move(scores));
         }
         return;
@@ -54,7 +67,9 @@ void Residuals::make_columns(const ResidualTest& test, const Conditioning& condi
     const ResidualTest::Scores& scores = test.scores(column);
     for (std::size_t k = 0; k < scores.width && scores.testable; ++k) {
         const double* first = scores.columns.data() + k * test.stride();
-        add(LineVector<double>(first, first + test.stride()));
+        LineVector<double> left(first, first + test.stride());
+        conditioning.take_out(left.data());
+        add(std::move(left));
     }
     if (!test.curved() || scores.values <= 2 || block.empty()) {
         return;
@@ -118,24 +133,29 @@ void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditi
     const int few_rows = 4 + static_cast<int>(std::max(conditioning.rows_left(), 0.0) / 75.0);
     const int degrees = std::min(test.limits().max_bends, few_rows);
     LineVector<double> last(fitted), before_last(fitted.size(), 1.0);  // Hermite polynomials, as in Conditioning
+    std::vector<LineVector<double>> made;
+    std::vector<double> before;
     for (int degree = 2; degree <= degrees; ++degree) {
-        LineVector<double> curve(test.stride(), 0.0);
+        LineVector<double>& curve = made.emplace_back(test.stride(), 0.0);
         for (std::size_t r = 0; r < test.rows(); ++r) {
             const double next = (fitted[r] * last[r] - std::sqrt(degree - 1.0) * before_last[r]) / std::sqrt(degree);
             before_last[r] = std::exchange(last[r], next);
             curve[r] = next * test.root_weight(r);
         }
         test.centre(curve.data());
-        const double before = dot(curve, curve);
-        conditioning.take_out(curve.data());
+        before.push_back(dot(curve, curve));
+    }
+    take_out(conditioning, made);
+    for (std::size_t k = 0; k < made.size(); ++k) {
+        LineVector<double>& curve = made[k];
         take_block_out(curves, curve);
         double own = dot(curve, curve);
-        if (own < 0.01 * before) {  // again, as rounding weighs more in what is left
+        if (own < 0.01 * before[k]) {  // again, as rounding weighs more in what is left
             conditioning.take_out(curve.data());
             take_block_out(curves, curve);
             own = dot(curve, curve);
         }
-        if (own > test.limits().least_curve * before) {
+        if (own > test.limits().least_curve * before[k]) {
             scale(curve, 1.0 / std::sqrt(own));
             curves.push_back(std::move(curve));
         }
