@@ -21,72 +21,79 @@ void take_out(const Conditioning& conditioning, std::vector<LineVector<double>>&
 }  // namespace
 
 Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column, Form form) {
-    if (form != Form::levels) {
-        make_columns(test, conditioning, column);
-    }
-    const ResidualTest::Scores& scores = test.scores(column);
-    if (!test.number(column)) {
-        make_levels(test, conditioning, column);
-    }
-    if (conditioning.empty()) {  // nothing is explained, so nothing can be bent
-        return;
-    }
     if (test.number(column)) {
-        for (std::size_t k = 0; k < scores.width && !block.empty(); ++k) {
-            const double* first = scores.columns.data() + k * test.stride();
-            add_curves(test, conditioning, LineVector<double>(first, first + test.stride()));
-        }
+        make_number(test, conditioning, column);
         return;
     }
-    for (LineVector<double>& component : leading_components(test)) {
-        add_curves(test, conditioning, std::move(component));
+    if (form != Form::levels) {
+        std::vector<LineVector<double>> made = indicators(test, test.codes(column), test.scores(column).levels);
+        take_out(conditioning, made);
+        for (LineVector<double>& left : made) {
+            add(test, std::move(left));
+        }
+    }
+    make_levels(test, conditioning, column);
+    if (!conditioning.empty()) {  // otherwise nothing is explained, so nothing can be bent
+        const std::vector<LineVector<double>> components = leading_components(test);
+        std::vector<LineVector<double>> left(components);
+        take_out(conditioning, left);
+        for (std::size_t k = 0; k < components.size(); ++k) {
+            add_curves(test, conditioning, components[k].data(), left[k].data());
+        }
     }
 }
 
-void Residuals::make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
-    const ResidualLimits& limits = test.limits();
-    const auto add = [&](LineVector<double> scores) {  // what Z leaves of them
-        if (!(dot(scores, scores) > limits.least_left)) {
-            return;
-        }
-        take_block_out(block, scores);
-        const double left = dot(scores, scores);
-        if (left > limits.least_left) {
-            scale(scores, 1.0 / std::sqrt(left));
-            block.push_back(std::move(scores));
-        }
-    };
-    if (!test.number(column)) {
-        std::vector<LineVector<double>> made = indicators(test, test.codes(column), test.scores(column).levels);
-        take_out(conditioning, made);
-        for (LineVector<double>& scores : made) {
-            add(std::move(scores));
-        }
+// Adds what Z leaves of a column to the block.
+void Residuals::add(const ResidualTest& test, LineVector<double> left) {
+    const double least = test.limits().least_left;
+    if (!(dot(left, left) > least)) {
         return;
     }
+    take_block_out(block, left);
+    const double own = dot(left, left);
+    if (own > least) {
+        scale(left, 1.0 / std::sqrt(own));
+        block.push_back(std::move(left));
+    }
+}
+
+void Residuals::make_number(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
     const ResidualTest::Scores& scores = test.scores(column);
-    for (std::size_t k = 0; k < scores.width && scores.testable; ++k) {
-        const double* first = scores.columns.data() + k * test.stride();
-        LineVector<double> left(first, first + test.stride());
-        conditioning.take_out(left.data());
-        add(std::move(left));
-    }
-    if (!test.curved() || scores.values <= 2 || block.empty()) {
+    if (!scores.testable) {
         return;
     }
-    square.assign(test.stride(), 0.0);
-    for (std::size_t r = 0; r < test.rows(); ++r) {
-        square[r] = scores.columns[r] * scores.columns[r] / test.root_weight(r);
+    std::vector<LineVector<double>> left;  // of the scores, and of their squares
+    for (std::size_t k = 0; k < scores.width; ++k) {
+        const double* first = scores.columns.data() + k * test.stride();
+        left.emplace_back(first, first + test.stride());
     }
-    test.centre(square.data());
-    const double before = dot(square, square);
-    conditioning.take_out(square.data());
-    take_block_out(block, square);
-    const double left = dot(square, square);
-    if (left > limits.least_left * before) {
-        scale(square, 1.0 / std::sqrt(left));
-    } else {
-        square.clear();
+    const bool squared = test.curved() && scores.values > 2;
+    double before = 0.0;
+    if (squared) {
+        LineVector<double>& squares = left.emplace_back(test.stride(), 0.0);
+        for (std::size_t r = 0; r < test.rows(); ++r) {
+            squares[r] = scores.columns[r] * scores.columns[r] / test.root_weight(r);
+        }
+        test.centre(squares.data());
+        before = dot(squares, squares);
+    }
+    take_out(conditioning, left);
+    for (std::size_t k = 0; k < scores.width; ++k) {
+        add(test, left[k]);
+    }
+    if (block.empty()) {
+        return;
+    }
+    if (squared) {
+        take_block_out(block, left.back());
+        const double own = dot(left.back(), left.back());
+        if (own > test.limits().least_left * before) {
+            square = std::move(left.back());
+            scale(square, 1.0 / std::sqrt(own));
+        }
+    }
+    for (std::size_t k = 0; k < scores.width && !conditioning.empty(); ++k) {
+        add_curves(test, conditioning, scores.columns.data() + k * test.stride(), left[k].data());
     }
 }
 
@@ -117,10 +124,10 @@ std::vector<LineVector<double>> Residuals::leading_components(const ResidualTest
 
 // What Z explains of a column may be bent, as where x is a class or a count by a sum of members of Z. Polynomials of it
 // let the regression follow (Ramsey 1969).
-void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> column) {
-    LineVector<double> fitted(column);
-    conditioning.take_out(column.data());
-    std::transform(fitted.begin(), fitted.end(), column.begin(), fitted.begin(), std::minus<>{});
+void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditioning, const double* column,
+                           const double* left_of_it) {
+    LineVector<double> fitted(test.stride());
+    std::transform(column, column + test.stride(), left_of_it, fitted.begin(), std::minus<>{});
     const double share = dot(fitted, fitted);
     if (share < test.limits().least_explained) {
         return;
