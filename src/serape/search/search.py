@@ -277,8 +277,7 @@ class Search(SearchState):
         return self.fdr.log_threshold(log_p, len(self.candidates(target)))
 
     def _member_outcome(self, x: int, target: int, rest: tuple[int, ...]) -> Outcome:
-        """Return the outcome of a test of a member given the others, which a step asks for twice: to find the level, and
-        to find the weakest member. It is computed once and counted twice."""
+        """Return the outcome of a test of a member given the others: computed once, however often it is asked for."""
         key = x, target, rest
         if key not in self._member_outcomes:
             if len(self._member_outcomes) >= _MAX_OUTCOMES:
