@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,15 +21,60 @@ inline double dot(const LineVector<double>& a, const LineVector<double>& b) {
     return value;
 }
 
+// Takes orthonormal vectors out of columns: `from` are the columns of which products are taken, `columns` those that
+// they are taken out of (mostly the same). A block of rows after another, so that the vectors are read once for all
+// columns; the bits are those of one column after another.
+inline void take_vectors_out(std::span<const double* const> vectors, std::span<const double* const> from,
+                             std::span<double* const> columns, std::size_t rows) {
+    constexpr std::size_t block = 4096;  // rows of which the kernel makes one sum
+    constexpr std::size_t group = 16;    // vectors that stay in the cache
+    std::vector<double> products(columns.size() * vectors.size(), 0.0);
+    std::array<const double*, group> some;
+    const auto each_group = [&](const auto& body) {
+        for (std::size_t begin = 0; begin < rows; begin += block) {
+            for (std::size_t first = 0; first < vectors.size(); first += group) {
+                const std::size_t count = std::min(group, vectors.size() - first);
+                for (std::size_t k = 0; k < count; ++k) {
+                    some[k] = vectors[first + k] + begin;
+                }
+                body(begin, std::min(block, rows - begin), first, count);
+            }
+        }
+    };
+    each_group([&](std::size_t begin, std::size_t size, std::size_t first, std::size_t count) {
+        std::array<double, group> one, two;
+        for (std::size_t c = 0; c < columns.size(); c += 2) {
+            const std::size_t next = std::min(c + 1, columns.size() - 1);
+            if (next > c) {
+                kernels().dots_of_two(from[c] + begin, from[next] + begin, some.data(), count, size, one.data(),
+                                      two.data());
+            } else {
+                kernels().dots(from[c] + begin, some.data(), count, size, one.data());
+            }
+            for (std::size_t k = 0; k < count; ++k) {
+                products[c * vectors.size() + first + k] += one[k];
+                if (next > c) {
+                    products[next * vectors.size() + first + k] += two[k];
+                }
+            }
+        }
+    });
+    each_group([&](std::size_t begin, std::size_t size, std::size_t first, std::size_t count) {
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            kernels().subtract(columns[c] + begin, some.data(), products.data() + c * vectors.size() + first, count,
+                               size);
+        }
+    });
+}
+
 // Takes an orthonormal block out of a column.
 inline void take_block_out(const std::vector<LineVector<double>>& block, LineVector<double>& column) {
     std::vector<const double*> vectors(block.size());
-    std::vector<double> products(block.size());
     for (std::size_t k = 0; k < block.size(); ++k) {
         vectors[k] = block[k].data();
     }
-    kernels().dots(column.data(), vectors.data(), vectors.size(), column.size(), products.data());
-    kernels().subtract(column.data(), vectors.data(), products.data(), vectors.size(), column.size());
+    double* const left = column.data();
+    take_vectors_out(vectors, {&left, 1}, {&left, 1}, column.size());
 }
 
 // Cholesky factor of a symmetric matrix, in its lower half; a row whose pivot is below `least` becomes zero.

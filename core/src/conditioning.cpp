@@ -12,6 +12,7 @@ namespace serape {
 namespace {
 
 constexpr std::size_t max_moderating_levels = 8;  // of a category
+constexpr std::size_t side_by_side = 16;          // columns that are orthogonalised together
 
 double squared_length(const double* column, std::size_t stride) {
     double value = 0.0;
@@ -136,9 +137,8 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
     for (std::size_t k = 0; k < categories.size() && divides < categories.size() && roomy_; ++k) {
         if (k != divides) {
             const std::uint32_t levels = test_.table().levels(categories[k]);
-            for (Column& column : indicators(test_, codes[k], indicated_levels(test_, codes[k], levels, levels, 0.0))) {
-                add(std::move(column));
-            }
+            auto made = indicators(test_, codes[k], indicated_levels(test_, codes[k], levels, levels, 0.0));
+            add_all(made);
         }
     }
 }
@@ -173,6 +173,7 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
                 return;
             }
             const double d = static_cast<double>(degree);
+            std::vector<Column> made;
             for (std::size_t k = 0; k < numbers.size(); ++k) {
                 Column next(test_.stride(), 0.0);
                 for (std::size_t r = 0; r < rows; ++r) {
@@ -183,38 +184,43 @@ void Conditioning::enrich(const std::vector<std::uint32_t>& all_numbers, double 
                     if (degree < 3) {
                         powers[k].push_back(next);
                     }
-                    add(weighted(std::move(next)));
+                    made.push_back(weighted(std::move(next)));
                 }
             }
+            add_all(made);
         }
     };
     const auto by_cell = [&](const Column& column) {
         const auto largest = std::max_element(cell_rows_.begin(), cell_rows_.end()) - cell_rows_.begin();
+        std::vector<Column> made;
         for (std::size_t c = 0; c < cells; ++c) {
             if (static_cast<std::ptrdiff_t>(c) == largest) {
                 continue;
             }
-            Column made(test_.stride(), 0.0);
+            Column& part = made.emplace_back(test_.stride(), 0.0);
             for (std::size_t r = 0; r < rows; ++r) {
-                made[r] = cell_[r] == c ? column[r] : 0.0;
+                part[r] = cell_[r] == c ? column[r] : 0.0;
             }
-            add(weighted(std::move(made)));
+            part = weighted(std::move(part));
         }
+        add_all(made);
     };
     raise(3);
     roomy_ = roomy_ && (numbers.empty() || degree > 1);
     const std::size_t pairs = numbers.size() * (numbers.size() - std::min<std::size_t>(numbers.size(), 1)) / 2;
     const std::size_t slopes = cells > 1 ? numbers.size() * (cells - 1) : 0;
     if (pairs > 0 && fits(pairs)) {
+        std::vector<Column> made;
         for (std::size_t k = 0; k < numbers.size(); ++k) {
             for (std::size_t j = 0; j < k; ++j) {
-                Column product(test_.stride(), 0.0);
+                Column& product = made.emplace_back(test_.stride(), 0.0);
                 for (std::size_t r = 0; r < rows; ++r) {
                     product[r] = first[k][r] * first[j][r];
                 }
-                add(weighted(std::move(product)));
+                product = weighted(std::move(product));
             }
         }
+        add_all(made);
     }
     const bool sloped = slopes > 0 && fits(slopes);
     for (std::size_t k = 0; k < numbers.size() && sloped; ++k) {
@@ -269,28 +275,49 @@ void Conditioning::take_means_out(double* column) const {
 }
 
 double Conditioning::take_out(double* column) const {
-    take_means_out(column);
-    if (!vectors_.empty()) {
-        std::vector<double> products(vectors_.size());
-        kernels().dots(column, vectors_.data(), vectors_.size(), test_.stride(), products.data());
-        kernels().subtract(column, vectors_.data(), products.data(), vectors_.size(), test_.stride());
-    }
+    take_out(std::span(&column, 1));
     return squared_length(column, test_.stride());
 }
 
-void Conditioning::add(Column column) {
-    test_.centre(column.data());
-    const double before = squared_length(column.data(), test_.stride());
-    double left = take_out(column.data());
-    if (left < 0.01 * before) {
-        left = take_out(column.data());  // again, as rounding weighs more
+void Conditioning::take_out(std::span<double* const> columns) const {
+    for (double* column : columns) {
+        take_means_out(column);
     }
-    if (!(left > test_.limits().least_new * before)) {
-        return;
+    take_vectors_out(vectors_, columns, columns, test_.stride());
+}
+
+void Conditioning::add_all(std::span<Column> columns) {
+    // As one after another: products with the vectors that join the basis here are taken of the columns as they were.
+    for (std::size_t begin = 0; begin < columns.size(); begin += side_by_side) {
+        const std::size_t known = vectors_.size();
+        const auto some = columns.subspan(begin, std::min(side_by_side, columns.size() - begin));
+        std::vector<double*> left;
+        std::vector<double> before;
+        for (Column& column : some) {
+            test_.centre(column.data());
+            before.push_back(squared_length(column.data(), test_.stride()));
+            take_means_out(column.data());
+            left.push_back(column.data());
+        }
+        const std::vector<Column> as_they_were(some.begin() + std::min<std::ptrdiff_t>(1, std::ssize(some)),
+                                               some.end());
+        take_vectors_out(vectors_, left, left, test_.stride());
+        for (std::size_t k = 0; k < some.size(); ++k) {
+            if (vectors_.size() > known) {
+                const double* const was = as_they_were[k - 1].data();
+                take_vectors_out(std::span(vectors_).subspan(known), {&was, 1}, {&left[k], 1}, test_.stride());
+            }
+            double rest = squared_length(left[k], test_.stride());
+            if (rest < 0.01 * before[k]) {
+                rest = take_out(left[k]);  // again, as rounding weighs more
+            }
+            if (rest > test_.limits().least_new * before[k]) {
+                scale(some[k], 1.0 / std::sqrt(rest));
+                basis_.push_back(std::move(some[k]));
+                vectors_.push_back(basis_.back().data());
+            }
+        }
     }
-    scale(column, 1.0 / std::sqrt(left));
-    basis_.push_back(std::move(column));
-    vectors_.push_back(basis_.back().data());
 }
 
 void Conditioning::weigh() {

@@ -79,7 +79,7 @@ double CorrelationEvaluator::left_of_fixed(std::size_t variable, std::vector<dou
     shares.clear();
     double left = test_.varies(variable) ? 1.0 : 0.0;
     for (std::size_t f = 0; f < fixed_.size(); ++f) {
-        double share = test_.correlation(variable, fixed_[f]);
+        double share = test_.correlation(fixed_[f], variable);
         for (std::size_t e = 0; e < f; ++e) {
             share -= shares[e] * fixed_shares_[f][e];
         }
@@ -145,13 +145,13 @@ void CorrelationEvaluator::start(std::vector<Walk>& walks) {
     for (const Walk& walk : walks) {
         root.x_left[walk.index] = left_of_fixed(walk.x, shares);
         double* row = root.x_row.data() + walk.index * query.pool.size();
-        double with_target = test_.correlation(walk.x, query.target);
+        double with_target = test_.correlation(query.target, walk.x);
         for (std::size_t f = 0; f < fixed_.size(); ++f) {
             with_target -= shares[f] * target_shares[f];
         }
         root.x_target[walk.index] = with_target;
         for (const std::uint32_t j : state_.live) {
-            row[j] = query.largest > 0 ? test_.correlation(walk.x, query.pool[j]) : 0.0;
+            row[j] = query.largest > 0 ? test_.correlation(query.pool[j], walk.x) : 0.0;
             for (std::size_t f = 0; f < fixed_.size(); ++f) {
                 row[j] -= shares[f] * member_shares_[f][j];
             }
@@ -353,6 +353,15 @@ double CorrelationEvaluator::as_rare(double r, double from_dof) const {
         return rule.correlation(statistic, dof_);
     }
     const double log_p = rule.log_p(statistic, from_dof);
+    // Nearly always as Wallace's approximation of the normal quantile has it ("Bounds on normal approximations to
+    // Student's and the chi-square distributions", Annals of Mathematical Statistics 30, 1959).
+    const double z = (8.0 * from_dof + 1.0) / (8.0 * from_dof + 3.0) *
+                     std::sqrt(from_dof * std::log1p(statistic * statistic / from_dof)) * (8.0 * dof_ + 3.0) /
+                     (8.0 * dof_ + 1.0);
+    const double near = std::sqrt(dof_ * std::expm1(z * z / dof_));
+    if (rule.log_p(near * (1.0 - 1e-7), dof_) >= log_p && rule.log_p(near * (1.0 + 1e-7), dof_) <= log_p) {
+        return rule.correlation(near, dof_);
+    }
     double low = statistic;  // fewer degrees of freedom need more
     double high = statistic;
     while (rule.log_p(high, dof_) > log_p && high < 1e100) {
@@ -372,11 +381,6 @@ Outcome CorrelationEvaluator::exact(std::uint32_t x, std::span<const std::uint32
         projected_.assign(given.begin(), given.end());
     }
     return projection_->outcome(x, scratch_);
-}
-
-SubsetAnswers GaussianTest::search_subsets(const SubsetQuery& query, std::size_t threads,
-                                           CancellationToken& token) const {
-    return drive_subsets<CorrelationEvaluator>(*this, query, threads, token);
 }
 
 }  // namespace serape

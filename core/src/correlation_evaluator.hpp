@@ -4,7 +4,7 @@
 // that a subset costs a few operations for each x. Rows of the matrix are swept only when they are needed.
 //
 // Such correlations are known up to a bound that grows as the pivots shrink. Where a verdict or a comparison lies
-// within the bound, and for every answer given, the correlation is computed from the columns (Projection). Answers are
+// within the bound, and for every answer given, the correlation is computed by itself (Projection). Answers are
 // therefore those, bit for bit, of testing every subset by itself.
 #pragma once
 

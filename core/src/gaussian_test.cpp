@@ -1,11 +1,12 @@
 #include "serape/gaussian_test.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <unordered_map>
 
+#include "correlation_evaluator.hpp"
 #include "serape/chi_square.hpp"
 #include "serape/kernels.hpp"
 #include "serape/student_t.hpp"
@@ -14,8 +15,8 @@ namespace serape {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t most_remembered = 2048;  // columns of which all correlations are remembered: 32 MiB
-constexpr std::size_t most_kept = 4096;        // critical values
+constexpr std::size_t most_kept = 4096;    // critical values
+constexpr std::size_t few_candidates = 4;  // a quarter of the columns, from which on rows of correlations are made
 
 double dot(const double* a, const double* b, std::size_t rows) {
     double value = 0.0;
@@ -165,136 +166,20 @@ GaussianTest::Column GaussianTest::append(std::span<const double> values) {
     return Column::varying;
 }
 
+const Correlations& GaussianTest::correlations() const {
+    std::call_once(remembering_,
+                   [&] { correlations_ = std::make_unique<Correlations>(data_.data(), stride_, columns()); });
+    return *correlations_;
+}
+
 double GaussianTest::correlation(std::size_t a, std::size_t b) const {
     if (a == b) {
         return varies(a) ? 1.0 : 0.0;
     }
-    if (columns() > most_remembered) {
-        return dot(column(a), column(b), stride_);
-    }
-    std::call_once(remembering_, [&] { remembered_ = std::make_unique<std::atomic<double>[]>(columns() * columns()); });
-    std::atomic<double>& known = remembered_[std::max(a, b) * columns() + std::min(a, b)];
-    double value = known.load(std::memory_order_relaxed);
-    if (value == 0.0) {
-        value = dot(column(a), column(b), stride_);
-        known.store(value, std::memory_order_relaxed);
-    }
-    return value;
+    return correlations()(a, b);
 }
 
-// --- one conditioning set -----------------------------------------------------------------------------------------
-
-Projection::Projection(const GaussianTest& test, std::size_t target, std::span<const std::uint32_t> given)
-    : test_(test), dof_(test.rule().dof(test.effective_rows(), given.size())) {
-    const std::size_t stride = test.stride();
-    vectors_.push_back(test.column(target));
-    if (!(dof_ >= 1.0) || !test.varies(target)) {
-        known_ = false;
-        return;
-    }
-    if (given.empty()) {
-        return;
-    }
-    memory_.reset(new Line[(given.size() + 1) * stride / line_words]);
-    auto* next = reinterpret_cast<double*>(memory_.get());
-    const auto add = [&](std::size_t column) {  // what is left of a column, at `next`; false if nothing is
-        std::copy_n(test.column(column), stride, next);
-        const double square = take_out(next);
-        if (!(square > least_variance)) {
-            return false;
-        }
-        const double length = std::sqrt(square);
-        for (std::size_t i = 0; i < stride; ++i) {
-            next[i] /= length;
-        }
-        return true;
-    };
-    for (const std::uint32_t z : given) {
-        if (add(z)) {
-            vectors_.push_back(next);
-            next += stride;
-        }
-    }
-    known_ = add(target);
-    vectors_[0] = next;
-}
-
-double Projection::take_out(double* column) const {
-    const std::size_t stride = test_.stride();
-    const std::size_t size = vectors_.size() - 1;
-    std::vector<double> products(size);
-    double left = 1.0;
-    for (int again = 0; again < 2; ++again) {  // twice is enough (Kahan and Parlett), once if much is left
-        const double before = left;
-        if (size > 0) {
-            kernels().dots(column, vectors_.data() + 1, size, stride, products.data());
-            kernels().subtract(column, vectors_.data() + 1, products.data(), size, stride);
-        }
-        left = dot(column, column, stride);
-        if (left > 0.1 * before) {
-            break;
-        }
-    }
-    return left;
-}
-
-Projection::Partial Projection::operator()(std::size_t x, Scratch& scratch) const {
-    constexpr Partial unknown{nan, nan, false};
-    if (!known_ || !test_.varies(x)) {
-        return unknown;
-    }
-    const std::size_t stride = test_.stride();
-    scratch.products.resize(vectors_.size());
-    kernels().dots(test_.column(x), vectors_.data(), vectors_.size(), stride, scratch.products.data());
-    double left = 1.0;
-    for (std::size_t k = 1; k < vectors_.size(); ++k) {
-        left -= scratch.products[k] * scratch.products[k];
-    }
-    if (left > 1e-4) {
-        const double r = std::fabs(scratch.products[0]) / std::sqrt(left);
-        if (r < 0.9) {
-            return {r, 1.0 - r, true};
-        }
-    }
-    // Little is left of x, or it is nearly the target: by what is left of the column itself.
-    scratch.left.assign(test_.column(x), test_.column(x) + stride);
-    double* u = scratch.left.data();
-    const double square = take_out(u);
-    if (!(square > least_variance)) {
-        return unknown;
-    }
-    const double length = std::sqrt(square);
-    if (vectors_.size() > 1) {
-        for (std::size_t i = 0; i < stride; ++i) {
-            u[i] /= length;
-        }
-    }
-    const double* v = vectors_[0];
-    const double r = dot(u, v, stride);
-    if (std::fabs(r) < 0.5) {
-        return {std::fabs(r), 1.0 - std::fabs(r), true};
-    }
-    const double sign = r < 0.0 ? -1.0 : 1.0;
-    for (std::size_t i = 0; i < stride; ++i) {
-        u[i] -= sign * v[i];
-    }
-    const double rest = 0.5 * dot(u, u, stride);  // of two vectors of length 1
-    return {1.0 - rest, rest, true};
-}
-
-Outcome Projection::outcome(std::size_t x, Scratch& scratch) const {
-    const Partial partial = (*this)(x, scratch);
-    if (!partial.known) {
-        return {nan, dof_, nan, false};
-    }
-    const double statistic = test_.rule().statistic(partial.r, partial.rest, dof_);
-    return {statistic, dof_, test_.rule().log_p(statistic, dof_), true};
-}
-
-double Projection::correlation(std::size_t x, Scratch& scratch) const {
-    const Partial partial = (*this)(x, scratch);
-    return partial.known ? std::copysign(partial.r, scratch.products[0]) : nan;
-}
+// --- questions ----------------------------------------------------------------------------------------------------
 
 Outcome GaussianTest::test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const {
     Projection::Scratch scratch;
@@ -304,29 +189,56 @@ Outcome GaussianTest::test(std::size_t x, std::size_t y, std::span<const std::ui
 void GaussianTest::screen(std::size_t target, std::span<const std::uint32_t> candidates,
                           std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
                           Answers out) const {
-    const Projection projection(*this, target, given);
-    std::vector<Projection::Scratch> scratches(std::max<std::size_t>(threads, 1));
-    const std::size_t grain = std::max<std::size_t>(200'000 / (stride_ * (given.size() + 1)), 1);
-    parallel_for(candidates.size(), grain, threads, token, [&](std::size_t first, std::size_t last, std::size_t w) {
-        for (std::size_t k = first; k < last; ++k) {
-            const Projection::Partial partial = projection(candidates[k], scratches[w]);
-            out.statistic[k] = partial.known ? rule_.statistic(partial.r, partial.rest, projection.dof()) : nan;
-            out.dof[k] = projection.dof();
-            out.reliable[k] = partial.known;
-        }
+    const double dof = rule_.dof(effective_, given.size());
+    each_partial(target, candidates, given, threads, token, [&](std::size_t k, const PartialCorrelation& partial) {
+        out.statistic[k] = partial.known ? rule_.statistic(partial.r, partial.rest, dof) : nan;
+        out.dof[k] = dof;
+        out.reliable[k] = partial.known;
     });
 }
 
 void GaussianTest::correlations(std::size_t target, std::span<const std::uint32_t> candidates,
                                 std::span<const std::uint32_t> given, CancellationToken& token, double* out) const {
-    const Projection projection(*this, target, given);
-    Projection::Scratch scratch;
-    for (std::size_t k = 0; k < candidates.size(); ++k) {
-        if (k % 16 == 15) {
-            token.check();
-        }
-        out[k] = projection.correlation(candidates[k], scratch);
+    each_partial(target, candidates, given, 1, token, [&](std::size_t k, const PartialCorrelation& partial) {
+        out[k] = partial.known ? (partial.negative ? -partial.r : partial.r) : nan;
+    });
+}
+
+// Calls body(k, partial correlation) for the candidates, in any order.
+template <class Body>
+void GaussianTest::each_partial(std::size_t target, std::span<const std::uint32_t> candidates,
+                                std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
+                                const Body& body) const {
+    if (candidates.size() >= columns() / few_candidates) {
+        std::vector<std::uint32_t> rows(given.begin(), given.end());
+        rows.push_back(static_cast<std::uint32_t>(target));
+        correlations().make_rows(rows, threads, token);
     }
+    const Projection projection(*this, target, given);
+    std::vector<Projection::Scratch> scratches(std::max<std::size_t>(threads, 1));
+    const std::size_t blocks = (candidates.size() + Projection::block - 1) / Projection::block;
+    parallel_for(blocks, 1, threads, token, [&](std::size_t first, std::size_t last, std::size_t worker) {
+        std::array<PartialCorrelation, Projection::block> found;
+        const std::size_t end = std::min(last * Projection::block, candidates.size());
+        for (std::size_t begin = first * Projection::block; begin < end; begin += Projection::block) {
+            const auto xs = candidates.subspan(begin, std::min(Projection::block, end - begin));
+            projection.partials(xs, scratches[worker], found.data());
+            for (std::size_t k = 0; k < xs.size(); ++k) {
+                body(begin + k, found[k]);
+            }
+        }
+    });
+}
+
+SubsetAnswers GaussianTest::search_subsets(const SubsetQuery& query, std::size_t threads,
+                                           CancellationToken& token) const {
+    if (query.xs.size() >= columns() / few_candidates) {
+        std::vector<std::uint32_t> rows(query.pool);
+        rows.insert(rows.end(), query.fixed.begin(), query.fixed.end());
+        rows.push_back(query.target);
+        correlations().make_rows(rows, threads, token);
+    }
+    return drive_subsets<CorrelationEvaluator>(*this, query, threads, token);
 }
 
 std::size_t GaussianTest::first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,

@@ -8,70 +8,92 @@
 #include "columns_algebra.hpp"
 
 namespace serape {
+namespace {
+
+void take_out(const Conditioning& conditioning, std::vector<LineVector<double>>& columns) {
+    std::vector<double*> left;
+    for (LineVector<double>& column : columns) {
+        left.push_back(column.data());
+    }
+    conditioning.take_out(left);
+}
+
+}  // namespace
 
 Residuals::Residuals(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column, Form form) {
-    if (form != Form::levels) {
-        make_columns(test, conditioning, column);
-    }
-    const ResidualTest::Scores& scores = test.scores(column);
-    if (!test.number(column)) {
-        make_levels(test, conditioning, column);
-    }
-    if (conditioning.empty()) {  // nothing is explained, so nothing can be bent
-        return;
-    }
     if (test.number(column)) {
-        for (std::size_t k = 0; k < scores.width && !block.empty(); ++k) {
-            const double* first = scores.columns.data() + k * test.stride();
-            add_curves(test, conditioning, LineVector<double>(first, first + test.stride()));
-        }
+        make_number(test, conditioning, column);
         return;
     }
-    for (LineVector<double>& component : leading_components(test)) {
-        add_curves(test, conditioning, std::move(component));
+    if (form != Form::levels) {
+        std::vector<LineVector<double>> made = indicators(test, test.codes(column), test.scores(column).levels);
+        take_out(conditioning, made);
+        for (LineVector<double>& left : made) {
+            add(test, std::move(left));
+        }
+    }
+    make_levels(test, conditioning, column);
+    if (!conditioning.empty()) {  // otherwise nothing is explained, so nothing can be bent
+        const std::vector<LineVector<double>> components = leading_components(test);
+        std::vector<LineVector<double>> left(components);
+        take_out(conditioning, left);
+        for (std::size_t k = 0; k < components.size(); ++k) {
+            add_curves(test, conditioning, components[k].data(), left[k].data());
+        }
     }
 }
 
-void Residuals::make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
-    const ResidualLimits& limits = test.limits();
-    const auto add = [&](LineVector<double> scores) {
-        if (!(conditioning.take_out(scores.data()) > limits.least_left)) {
-            return;
-        }
-        take_block_out(block, scores);
-        const double left = dot(scores, scores);
-        if (left > limits.least_left) {
-            scale(scores, 1.0 / std::sqrt(left));
-            block.push_back(std::move(scores));
-        }
-    };
-    if (!test.number(column)) {
-        for (LineVector<double>& scores : indicators(test, test.codes(column), test.scores(column).levels)) {
-            add(std::move(scores));
-        }
+// Adds what Z leaves of a column to the block.
+void Residuals::add(const ResidualTest& test, LineVector<double> left) {
+    const double least = test.limits().least_left;
+    if (!(dot(left, left) > least)) {
         return;
     }
+    take_block_out(block, left);
+    const double own = dot(left, left);
+    if (own > least) {
+        scale(left, 1.0 / std::sqrt(own));
+        block.push_back(std::move(left));
+    }
+}
+
+void Residuals::make_number(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column) {
     const ResidualTest::Scores& scores = test.scores(column);
-    for (std::size_t k = 0; k < scores.width && scores.testable; ++k) {
-        const double* first = scores.columns.data() + k * test.stride();
-        add(LineVector<double>(first, first + test.stride()));
-    }
-    if (!test.curved() || scores.values <= 2 || block.empty()) {
+    if (!scores.testable) {
         return;
     }
-    square.assign(test.stride(), 0.0);
-    for (std::size_t r = 0; r < test.rows(); ++r) {
-        square[r] = scores.columns[r] * scores.columns[r] / test.root_weight(r);
+    std::vector<LineVector<double>> left;  // of the scores, and of their squares
+    for (std::size_t k = 0; k < scores.width; ++k) {
+        const double* first = scores.columns.data() + k * test.stride();
+        left.emplace_back(first, first + test.stride());
     }
-    test.centre(square.data());
-    const double before = dot(square, square);
-    conditioning.take_out(square.data());
-    take_block_out(block, square);
-    const double left = dot(square, square);
-    if (left > limits.least_left * before) {
-        scale(square, 1.0 / std::sqrt(left));
-    } else {
-        square.clear();
+    const bool squared = test.curved() && scores.values > 2;
+    double before = 0.0;
+    if (squared) {
+        LineVector<double>& squares = left.emplace_back(test.stride(), 0.0);
+        for (std::size_t r = 0; r < test.rows(); ++r) {
+            squares[r] = scores.columns[r] * scores.columns[r] / test.root_weight(r);
+        }
+        test.centre(squares.data());
+        before = dot(squares, squares);
+    }
+    take_out(conditioning, left);
+    for (std::size_t k = 0; k < scores.width; ++k) {
+        add(test, left[k]);
+    }
+    if (block.empty()) {
+        return;
+    }
+    if (squared) {
+        take_block_out(block, left.back());
+        const double own = dot(left.back(), left.back());
+        if (own > test.limits().least_left * before) {
+            square = std::move(left.back());
+            scale(square, 1.0 / std::sqrt(own));
+        }
+    }
+    for (std::size_t k = 0; k < scores.width && !conditioning.empty(); ++k) {
+        add_curves(test, conditioning, scores.columns.data() + k * test.stride(), left[k].data());
     }
 }
 
@@ -102,10 +124,10 @@ std::vector<LineVector<double>> Residuals::leading_components(const ResidualTest
 
 // What Z explains of a column may be bent, as where x is a class or a count by a sum of members of Z. Polynomials of it
 // let the regression follow (Ramsey 1969).
-void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> column) {
-    LineVector<double> fitted(column);
-    conditioning.take_out(column.data());
-    std::transform(fitted.begin(), fitted.end(), column.begin(), fitted.begin(), std::minus<>{});
+void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditioning, const double* column,
+                           const double* left_of_it) {
+    LineVector<double> fitted(test.stride());
+    std::transform(column, column + test.stride(), left_of_it, fitted.begin(), std::minus<>{});
     const double share = dot(fitted, fitted);
     if (share < test.limits().least_explained) {
         return;
@@ -118,24 +140,29 @@ void Residuals::add_curves(const ResidualTest& test, const Conditioning& conditi
     const int few_rows = 4 + static_cast<int>(std::max(conditioning.rows_left(), 0.0) / 75.0);
     const int degrees = std::min(test.limits().max_bends, few_rows);
     LineVector<double> last(fitted), before_last(fitted.size(), 1.0);  // Hermite polynomials, as in Conditioning
+    std::vector<LineVector<double>> made;
+    std::vector<double> before;
     for (int degree = 2; degree <= degrees; ++degree) {
-        LineVector<double> curve(test.stride(), 0.0);
+        LineVector<double>& curve = made.emplace_back(test.stride(), 0.0);
         for (std::size_t r = 0; r < test.rows(); ++r) {
             const double next = (fitted[r] * last[r] - std::sqrt(degree - 1.0) * before_last[r]) / std::sqrt(degree);
             before_last[r] = std::exchange(last[r], next);
             curve[r] = next * test.root_weight(r);
         }
         test.centre(curve.data());
-        const double before = dot(curve, curve);
-        conditioning.take_out(curve.data());
+        before.push_back(dot(curve, curve));
+    }
+    take_out(conditioning, made);
+    for (std::size_t k = 0; k < made.size(); ++k) {
+        LineVector<double>& curve = made[k];
         take_block_out(curves, curve);
         double own = dot(curve, curve);
-        if (own < 0.01 * before) {  // again, as rounding weighs more in what is left
+        if (own < 0.01 * before[k]) {  // again, as rounding weighs more in what is left
             conditioning.take_out(curve.data());
             take_block_out(curves, curve);
             own = dot(curve, curve);
         }
-        if (own > test.limits().least_curve * before) {
+        if (own > test.limits().least_curve * before[k]) {
             scale(curve, 1.0 / std::sqrt(own));
             curves.push_back(std::move(curve));
         }

@@ -32,10 +32,13 @@ struct Residuals : ResidualColumns {
     std::vector<double> left;          // their residual sums of squares and products, in the lower half
 
   private:
-    void make_columns(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
+    void make_number(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
+    void add(const ResidualTest& test, LineVector<double> left);
     void make_levels(const ResidualTest& test, const Conditioning& conditioning, std::uint32_t column);
     std::vector<LineVector<double>> leading_components(const ResidualTest& test) const;
-    void add_curves(const ResidualTest& test, const Conditioning& conditioning, LineVector<double> column);
+    // Of a column of which it is known what Z leaves.
+    void add_curves(const ResidualTest& test, const Conditioning& conditioning, const double* column,
+                    const double* left_of_it);
 };
 
 // Compares residuals; one per thread.

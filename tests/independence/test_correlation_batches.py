@@ -1,6 +1,7 @@
 """Batches of correlations: one test after another, to the bit."""
 
 import math
+import pickle
 from functools import cache
 from typing import Any
 
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 import serape
 from plain_batches import bits
-from plain_correlations import TESTS, Floats, correlated, table_of
+from plain_correlations import TESTS, Floats, correlated, reference, table_of
 from serape import _core
+from serape.independence import kept
 from serape.independence.base import IndependenceTest
 from serape.independence.partial_correlation import (
     FisherZ,
@@ -61,6 +63,19 @@ def test_instruction_sets_agree(instruction_set: str) -> None:
     _core.use_instruction_set("plain")
     wide_bits.cache_clear()
     assert found == wide_bits()
+
+
+def test_instruction_sets_make_the_same_rows(instruction_set: str) -> None:
+    del instruction_set
+    data = correlated(17, 5000, 23)
+
+    def all_rows() -> list[Any]:
+        test = FisherZ(table_of(data))
+        return [bits(test.screen(k, [x for x in range(23) if x != k])) for k in range(23)]
+
+    found = all_rows()
+    _core.use_instruction_set("plain")
+    assert found == all_rows()
 
 
 def test_threads_and_order_do_not_matter() -> None:
@@ -183,3 +198,57 @@ def test_nothing_to_ask() -> None:
 
 def test_memory_is_one_copy() -> None:
     assert FisherZ(table_of(wide())).nbytes == 300 * 5008 * 8
+
+
+def test_kept_correlations_are_those_of_single_tests() -> None:
+    # Pairs first, then rows one after another, then all that are left: the bits are those of a test that begins anew.
+    data = correlated(21, 5000, 40)
+    test, everything = PartialCorrelation(table_of(data)), np.arange(40, dtype=np.uint32)
+    test.test(3, 7, (1, 2))
+    for target in range(40):
+        others = np.delete(everything, [target, (target + 1) % 40])
+        found = test.screen(target, others, ((target + 1) % 40,))
+        anew = IndependenceTest.screen(PartialCorrelation(table_of(data)), target, others, ((target + 1) % 40,))
+        assert bits(found) == bits(anew)
+
+
+def test_tables_too_wide_to_keep_correlations() -> None:
+    data = np.random.default_rng(5).normal(size=(30, 4100))
+    data[:, 1] += data[:, 0]
+    data[:, 2] += data[:, 1]
+    some = list(range(0, 4100, 50))
+    where = [*some, 1, 2]
+    wide, narrow = PartialCorrelation(table_of(data)), PartialCorrelation(table_of(data[:, where]))
+    for given_set in ((), (1,), (1, 2)):
+        candidates = [x for x in some if x]
+        found = wide.screen(0, candidates, given_set)
+        expected = narrow.screen(0, [where.index(x) for x in candidates], [where.index(z) for z in given_set])
+        assert bits(found)[1:] == bits(expected)[1:]
+
+
+def test_nearly_collinear_sets_lose_no_digits() -> None:
+    # The more collinear the set, the fewer digits correlations keep; columns are used before too many are lost.
+    random = np.random.default_rng(8)
+    x, y, z, noise = random.normal(size=(4, 500))
+    for power in range(5):  # one more, and the fourth column is left out
+        data = np.column_stack([x + z, y + z, z, z + 10.0**-power * noise])
+        found = PartialCorrelation(table_of(data)).test(0, 1, (2, 3))
+        statistic, _, log_p = reference(data, 0, 1, [2, 3], "partial-correlation")
+        assert found.statistic == pytest.approx(statistic, rel=1e-9)
+        assert found.log_p == pytest.approx(log_p, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_table_keeps_what_was_prepared(name: str) -> None:
+    table = table_of(correlated(3, 50, 6))
+    one, two, other = TESTS[name](table), TESTS[name](table), TESTS[name](table_of(correlated(4, 50, 6)))
+    assert one._native is two._native
+    assert one._native is not other._native
+    assert one.test(0, 1, (2,)) == two.test(0, 1, (2,)) != other.test(0, 1, (2,))
+    assert pickle.loads(pickle.dumps(one)).test(0, 1, (2,)) == one.test(0, 1, (2,))
+
+
+def test_large_preparations_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MAX_BYTES", 8 * 50 * 6 - 1)
+    table = table_of(correlated(3, 50, 6))
+    assert PartialCorrelation(table)._native is not PartialCorrelation(table)._native

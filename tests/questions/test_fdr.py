@@ -106,6 +106,23 @@ def test_the_weakest_association_counts(wide: pd.DataFrame, algorithm: str, meth
     assert list(found.adjusted_p.values()) == pytest.approx(expected.tolist())
 
 
+@pytest.mark.parametrize("algorithm", ["iamb", "fast-iamb", "inter-iamb"])
+def test_members_are_tested_once_and_counted_as_asked(
+    wide: pd.DataFrame, algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask() -> tuple[serape.Result, int]:
+        test = Recording(wide)
+        found = serape.markov_blanket(test, "y", algorithm, fdr=0.1)
+        return found, sum(map(len, test.asked.values()))
+
+    found, computed = ask()
+    monkeypatch.setattr("serape.search.search._MAX_OUTCOMES", 0)  # nothing is remembered
+    plain, all_computed = ask()
+    assert (found.members, found.tests, found.skipped) == (plain.members, plain.tests, plain.skipped)
+    assert found.adjusted_p == plain.adjusted_p
+    assert computed < all_computed
+
+
 def test_a_member_that_is_dropped_is_explained(wide: pd.DataFrame) -> None:
     found = asked(wide, "y", "hiton-mb", fdr=0.05)
     dropped = [name for name in found.adjusted_p if name not in found.blanket]

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 import serape
+from serape.questions import leaks
 from serape.questions.leaks import share_left, shares_left
 
 ROWS = 600
@@ -66,6 +67,21 @@ def test_copies_with_ties_and_gaps() -> None:
     data.loc[::5, "y"] = np.nan
     (note,) = about(data.drop(columns="twice"), "of the target in other units", missing="pairwise")
     assert "'cubed' is a copy" in note
+
+
+@pytest.mark.parametrize("rows", [5, 16, 40, 600])
+def test_the_first_look_misses_no_copy(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    for _ in range(20):
+        y = rng.normal(size=rows).round(int(rng.integers(0, 4)))
+        columns = {"y": y, "noise": rng.normal(size=rows), **{name: copy(y) for name, copy in COPIES.items()}}
+        columns["nearly"] = np.where(np.arange(rows) == rng.integers(rows), y.max() + 1, y)
+        columns["coarse"] = y.round()
+        table = serape.Table(pd.DataFrame(columns), kinds="continuous")
+        others = [k for k in table.continuous if k]
+        found = leaks._may_be_copies(table, 0, others)
+        assert set(found) >= {x for x in others if leaks._is_monotone(table, 0, x, np.argsort(y, kind="stable"))}
+        assert rows < 40 or len(np.unique(y)) < 10 or table.position("noise") not in found
 
 
 def test_what_is_no_copy() -> None:

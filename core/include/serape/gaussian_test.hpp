@@ -1,7 +1,8 @@
 // Conditional independence by partial correlation of standardised columns: one question or many at once.
 //
-// A column is kept centred and of length 1, so that a correlation is a product of two. A partial one is the correlation
-// of what is left of two columns once an orthonormal basis of the conditioning set has been taken out.
+// A column is kept centred and of length 1, so that a correlation is a product of two (Correlations). A partial one is
+// the correlation of what is left of two columns once an orthonormal basis of the conditioning set has been taken out
+// (Projection).
 //
 // Collinear columns: a member of a conditioning set of which those before it leave less than 1e-10 of its variance adds
 // nothing and is left out of the basis (it still costs a degree of freedom, so that these follow from the number of
@@ -13,7 +14,6 @@
 // follow from the effective number of rows.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,8 +22,10 @@
 #include <vector>
 
 #include "serape/aligned.hpp"
+#include "serape/correlations.hpp"
 #include "serape/outcome.hpp"
 #include "serape/parallel.hpp"
+#include "serape/projection.hpp"
 #include "serape/subset_query.hpp"
 
 namespace serape {
@@ -77,7 +79,7 @@ class GaussianTest {
     const double* column(std::size_t k) const { return data_.data() + k * stride_; }
     bool varies(std::size_t k) const { return state_[k] == Column::varying; }
     const CorrelationRule& rule() const { return rule_; }
-    // The correlation of two columns; remembered where there are not too many.
+    const Correlations& correlations() const;  // of different columns
     double correlation(std::size_t a, std::size_t b) const;
 
     Outcome test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const;
@@ -93,6 +95,11 @@ class GaussianTest {
     SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
 
   private:
+    template <class Body>
+    void each_partial(std::size_t target, std::span<const std::uint32_t> candidates,
+                      std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
+                      const Body& body) const;
+
     std::size_t rows_;
     std::size_t stride_;
     double effective_;
@@ -101,37 +108,7 @@ class GaussianTest {
     LineVector<double> data_;
     std::vector<Column> state_;
     mutable std::once_flag remembering_;
-    mutable std::unique_ptr<std::atomic<double>[]> remembered_;  // 0 where not known
-};
-
-// A target and a conditioning set, ready for any x.
-class Projection {
-  public:
-    Projection(const GaussianTest& test, std::size_t target, std::span<const std::uint32_t> given);
-
-    struct Scratch {  // one per thread
-        std::vector<double> products;
-        LineVector<double> left;
-    };
-    struct Partial {  // correlation
-        double r;     // without its sign
-        double rest;  // 1 − r, exact also where r is close to 1
-        bool known;   // false: there is nothing to test
-    };
-    Partial operator()(std::size_t x, Scratch& scratch) const;
-    Outcome outcome(std::size_t x, Scratch& scratch) const;
-    double correlation(std::size_t x, Scratch& scratch) const;  // with its sign; NaN if there is nothing to test
-    double dof() const { return dof_; }
-    bool hopeless() const { return !known_; }
-
-  private:
-    double take_out(double* column) const;  // the basis; returns the squared length of what is left
-
-    const GaussianTest& test_;
-    double dof_;
-    bool known_ = true;
-    std::unique_ptr<Line[]> memory_;
-    std::vector<const double*> vectors_;  // what is left of the target, of length 1, then the basis
+    mutable std::unique_ptr<Correlations> correlations_;
 };
 
 }  // namespace serape

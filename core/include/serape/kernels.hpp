@@ -52,6 +52,10 @@ struct Kernels {
     // out[i] = Σ column · others[i]; `rows` is a multiple of 16, everything aligned to lines. The same bits everywhere.
     void (*dots)(const double* column, const double* const* others, std::size_t count, std::size_t rows, double* out);
 
+    // The same of two columns at once, with the same bits.
+    void (*dots_of_two)(const double* one, const double* two, const double* const* others, std::size_t count,
+                        std::size_t rows, double* out_one, double* out_two);
+
     // column −= Σ factors[i] · others[i], in this order; as above.
     void (*subtract)(double* column, const double* const* others, const double* factors, std::size_t count,
                      std::size_t rows);

@@ -3,7 +3,9 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <type_traits>
 
 #include "serape/kernels.hpp"
 

@@ -25,8 +25,9 @@ member of Z is left out if the members before it explain all but 1e-10 of its va
 freedom, so the degrees of freedom depend on |Z| alone. If Z explains as much of X or Y, the test is not reliable.
 
 A test keeps a copy of all continuous columns, centred and scaled: 8 bytes per value, 800 MB for 100,000 columns of
-1,000 rows. With up to 2,048 columns it keeps their correlations, in 32 MiB at most. With more columns it keeps only the
-matrix of a pool, while the subsets of the pool are searched.
+1,000 rows. With up to 4,096 columns it keeps the correlations that were asked for, in 128 MiB at most. With more
+columns it keeps only the matrix of a pool, while the subsets of the pool are searched. A copy of up to 256 MiB stays
+with the table, for the next call.
 
 Rows with weights: means and covariances are weighted, a row of weight w counts as w rows in ranks, and N is the
 effective number of rows.
@@ -36,6 +37,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Container, Sequence
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal
 
@@ -48,6 +50,7 @@ from serape.data.weights import Weights
 from serape.errors import DataError, abbreviate
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import CORRELATION, RANK_CORRELATION, Effects, in_bits
+from serape.independence.kept import kept_with
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
@@ -60,6 +63,8 @@ class CorrelationTest(IndependenceTest):
 
     distribution: ClassVar[Literal["fisher-z", "student-t"]]
     measure: ClassVar[int] = CORRELATION
+    scored: ClassVar[bool] = False
+    """Whether something stands for the values of a column."""
     has_effect = True
 
     def __init__(self, table: Table) -> None:
@@ -68,24 +73,32 @@ class CorrelationTest(IndependenceTest):
         weights = table.weights
         self.rows = table.rows if weights is None else weights.rows
         continuous = table.continuous
-        effective = None if weights is None else weights.effective
-        self._native = _core.GaussianTest(table.rows, len(continuous), self.distribution, effective)
+        nbytes = 8 * table.rows * len(continuous)
+        self._native, gaps = kept_with(table, type(self), nbytes, self._prepared)
         # The core's index of each column, −1 for one that cannot be tested. None if all are as in the table.
         self._at: NDArray[np.int64] | None = None
         self._positions = np.array(continuous, np.uint32)
-        gaps = [k for k in continuous if self._native.append(self._appended(table.numbers(k))) == "missing"]
         self._gaps = frozenset(gaps)
         if gaps or len(continuous) < len(table.names):
             self._at = np.full(len(table.names), -1)
             self._at[self._positions] = np.arange(len(continuous))
             self._at[gaps] = -1
 
+    def _prepared(self) -> tuple[_core.GaussianTest, list[int]]:
+        """Return the columns as the core takes them, and the positions of those with missing values."""
+        table, weights = self.table, self.table.weights
+        effective = None if weights is None else weights.effective
+        native = _core.GaussianTest(table.rows, len(table.continuous), self.distribution, effective)
+        gaps = [k for k in table.continuous if native.append(self._appended(table.numbers(k))) == "missing"]
+        return native, gaps
+
     def _appended(self, values: Floats) -> Floats:
         """Return a column as the core takes it; with weights, centred and multiplied by the roots of the weights."""
-        if np.isfinite(values).all():
+        weights = self.table.weights
+        if (weights is not None or self.scored) and np.isfinite(values).all():
             values = self._column(values)
-            if self.table.weights is not None:
-                values = _weighted(values, self.table.weights)
+            if weights is not None:
+                values = _weighted(values, weights)
         return np.ascontiguousarray(values, np.float64)
 
     def _column(self, values: Floats) -> Floats:
@@ -235,6 +248,7 @@ class Spearman(PartialCorrelation):
 
     name = "spearman"
     measure = RANK_CORRELATION
+    scored = True
 
     def _column(self, values: Floats) -> Floats:
         return _ranks(values, self.table.weights)
@@ -244,13 +258,13 @@ class NormalScores(PartialCorrelation):
     """Partial correlation of normal scores: exact for many rows of monotone functions of normal variables."""
 
     name = "normal-scores"
+    scored = True
 
-    def __init__(self, table: Table) -> None:
-        if table.weights is None:
-            # For ranks 1, 1.5, 2 … N: tied values have their mean rank.
-            scores = _quantiles(np.arange(2, 2 * table.rows + 1) / 2, table.rows)
-            self._scores = (scores - scores[::-1]) / 2  # bit for bit the same for a column and its negative
-        super().__init__(table)
+    @cached_property
+    def _scores(self) -> Floats:
+        """The scores of ranks 1, 1.5, 2 … N: tied values have their mean rank."""
+        scores = _quantiles(np.arange(2, 2 * self.table.rows + 1) / 2, self.table.rows)
+        return np.asarray((scores - scores[::-1]) / 2)  # bit for bit the same for a column and its negative
 
     def _column(self, values: Floats) -> Floats:
         ranks = _ranks(values, self.table.weights)
@@ -309,6 +323,11 @@ class _CorrelationScreen(ScreenResult):
         """Return which answers are reliable and show dependence."""
         assert isinstance(self._log_p, _Tail)
         return self._log_p.native.dependent(self.statistic, self.dof, self.reliable, log_alpha)
+
+    def ranked(self, indices: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """Return the indices of some reliable answers from the strongest to the weakest, as in any screen."""
+        ties = np.arange(len(indices)) if ties is None else ties
+        return indices[np.lexsort((ties, -self.statistic[indices]))]
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the indices of the strongest reliable answers (several if they tie exactly) and their log p."""

@@ -1,8 +1,7 @@
 """Columns that tell the target by themselves: copies of it in other units, and likely leaks.
 
 A copy is a column of numbers that is a strictly monotone function of a target of numbers, such as 2y + 1 or exp(y).
-Every candidate is compared, first in a few rows: nearly all fail there, so this costs little more than reading these
-rows.
+Every candidate is compared, first in a few rows that are read once for all targets: nearly all fail there.
 
 A likely leak is a column that leaves at most a fiftieth of the target open: of the errors in guessing its level, or of
 the variance of its ranks. Members are compared in all rows, which takes one sort for each. Other candidates are
@@ -15,6 +14,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,16 @@ MAX_LEFT = 0.02  # the share of the target that a likely leak leaves open: a ran
 _MIN_ROWS = 20
 _MIN_ERRORS = 10  # in guessing the target without a column; with fewer, a column can be right by chance
 _MIN_ROWS_PER_LEVEL = 5  # on average
+_FIRST_ROWS = 16
 _FEW_ROWS = 64
 _MANY_ROWS = 1000
 _FEW_CELLS = 256  # combinations of levels whose counts are looked at one by one
 _MAX_CHECKED = 1000  # candidates that are compared beside members
 
 Rows = NDArray[np.intp]
+
+# By table, the indices of its columns of numbers and their values in the rows of the first look.
+_first_look: WeakKeyDictionary[Table, tuple[dict[int, int], NDArray[np.float64]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -153,11 +157,30 @@ def _leaks(table: Table, target: int, x: int, rows: Rows | None = None, max_left
 
 def _copies(table: Table, target: int, columns: Sequence[int]) -> list[int]:
     """Return the columns of numbers that are strictly monotone functions of a target of numbers."""
+    columns = _may_be_copies(table, target, columns)
     if not columns:
         return []
     order = _complete(table, target, np.argsort(table.numbers(target), kind="stable"))
     some = order[:: max(1, len(order) // _FEW_ROWS)]
     return [x for x in columns if _is_monotone(table, target, x, some) and _is_copy(table, target, x, order)]
+
+
+def _may_be_copies(table: Table, target: int, columns: Sequence[int]) -> Sequence[int]:
+    """Return the columns of numbers that grow or fall where the target does, in a few rows, and those with gaps."""
+    if target in table.missing or not columns:
+        return columns
+    if table not in _first_look:
+        rows = some_rows(table, _FIRST_ROWS)
+        _first_look[table] = (
+            {k: index for index, k in enumerate(table.continuous)},
+            np.array([table.numbers(k)[rows] for k in table.continuous]),
+        )
+    index, values = _first_look[table]
+    values = values[:, np.argsort(values[index[target]], kind="stable")]
+    up, down = values[:, 1:] > values[:, :-1], values[:, 1:] < values[:, :-1]
+    grows = up[index[target]]
+    agrees = (up == grows).all(axis=1) & ~down.any(axis=1) | (down == grows).all(axis=1) & ~up.any(axis=1)
+    return [x for x in columns if agrees[index[x]] or x in table.missing]
 
 
 def _is_copy(table: Table, target: int, x: int, order: Rows) -> bool:

@@ -95,6 +95,7 @@ class SearchState:
         self.fdr = fdr
         self.stepwise = stepwise and fdr is not None
         self._associations = Associations() if fdr is not None and not stepwise else None
+        self._member_outcomes: dict[tuple[int, int, tuple[int, ...]], Outcome] = {}  # of the latest steps
         self._members_log_p: tuple[tuple[int, tuple[int, ...]], list[float]] | None = None  # of the latest step
         self._budget = budget
         self.restrict_to: int | None = None
