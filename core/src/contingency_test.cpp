@@ -12,7 +12,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 ContingencyTest::ContingencyTest(const PackedTable& table, Rules rules)
-    : table_(table), rules_(rules), statistic_(rules.statistic, table.rows(), table.log_table()) {}
+    : table_(table), rules_(rules), statistic_(rules.statistic, table.rows_counted(), table.log_table()) {}
 
 double ContingencyTest::strata_product(std::span<const std::uint32_t> given) const {
     double product = 1.0;
@@ -27,11 +27,11 @@ double ContingencyTest::full_dof(std::size_t x, std::size_t y, std::span<const s
 }
 
 bool ContingencyTest::enough_rows(double x_levels, double y_levels, double strata) const {
-    return serape::enough_rows(rules_, table_.rows(), x_levels, y_levels, strata);
+    return serape::enough_rows(rules_, table_.rows_counted(), x_levels, y_levels, strata);
 }
 
 Outcome ContingencyTest::outcome(std::size_t x, std::size_t y, double strata, const Sum& sum) const {
-    return outcome_of(rules_, statistic_, table_.rows(), table_.levels(x), table_.levels(y), strata, sum);
+    return outcome_of(rules_, statistic_, table_.rows_counted(), table_.levels(x), table_.levels(y), strata, sum);
 }
 
 Outcome ContingencyTest::test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const {

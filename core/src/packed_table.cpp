@@ -37,7 +37,10 @@ void check_code(std::size_t code, std::uint32_t levels, std::size_t row) {
 }  // namespace
 
 PackedTable::PackedTable(std::size_t rows)
-    : rows_(rows), words_((rows + line_bits - 1) / line_bits * line_words), derived_(std::make_unique<Derived>()) {
+    : rows_(rows),
+      rows_counted_(rows),
+      words_((rows + line_bits - 1) / line_bits * line_words),
+      derived_(std::make_unique<Derived>()) {
     if (rows == 0 || rows > max_rows) {
         throw std::invalid_argument("a table has 1 to " + std::to_string(max_rows) + " rows");
     }
@@ -46,7 +49,8 @@ PackedTable::PackedTable(std::size_t rows)
 std::size_t PackedTable::bytes() const {
     const std::lock_guard lock(derived_->mutex);
     std::size_t total = planes_view_.size_bytes() + narrow_view_.size() + wide_view_.size_bytes() +
-                        totals_view_.size_bytes() + columns_.size() * sizeof(Column);
+                        totals_view_.size_bytes() + columns_.size() * sizeof(Column) +
+                        frequencies_.size() * sizeof(std::uint32_t);
     if (derived_->panels) {
         const Panels& p = *derived_->panels;
         total += p.lines.size() * sizeof(Line) + (p.slot.size() + p.totals.size() + p.first_column.size()) * 4;
@@ -199,14 +203,11 @@ void PackedTable::append_plane(const std::uint64_t* plane) {
 
 void PackedTable::unpack(std::size_t column, std::span<std::uint16_t> out) const {
     verify(column);
-    const Column& c = columns_[column];
-    if (c.levels > 256) {
-        std::copy_n(wide_view_.data() + c.index * rows_, rows_, out.data());
-    } else if (c.levels > plane_levels) {
-        std::copy_n(narrow_view_.data() + c.index * rows_, rows_, out.data());
+    if (!has_planes(column)) {
+        unpack_codes(column, 0, out.first(rows_));
     } else {
         // Four rows at a time: four bits become four numbers of 16 bits.
-        const std::uint32_t levels = c.levels;
+        const std::uint32_t levels = columns_[column].levels;
         const std::uint64_t* planes[plane_levels] = {};
         for (std::uint32_t level = 1; level < levels; ++level) {
             planes[level] = plane(column, level);
@@ -380,12 +381,12 @@ const Ones& PackedTable::ones() const {
     return *derived_->ones;
 }
 
-const LogTable& PackedTable::log_table() const {
+std::shared_ptr<const LogTable> PackedTable::shared_log_table() const {
     const std::lock_guard lock(derived_->mutex);
     if (!derived_->log_table) {
-        derived_->log_table = std::make_unique<LogTable>(rows_);
+        derived_->log_table = std::make_shared<const LogTable>(rows_);
     }
-    return *derived_->log_table;
+    return derived_->log_table;
 }
 
 }  // namespace serape

@@ -34,6 +34,7 @@ Shape shape_of(const PackedTable& table, const Cells& cells, const CandidateKind
     shape.max_levels = candidates.most_levels;
     shape.levels_present = candidates.present;
     shape.ones_are_few = table.ones_are_few();
+    shape.distinct_rows = !table.frequencies().empty();
     return shape;
 }
 
@@ -207,8 +208,14 @@ typename Functional::Total CandidateCounter::by_scatter(const PreparedCells& cel
     std::fill_n(counts_.data(), all * levels, 0u);
     unpack(cells, candidate);
     const std::uint32_t* const cell_of_row = cells.cells_.cell_of_row.data();
-    for (std::size_t i = 0; i < codes_.size(); ++i) {
-        ++counts_[codes_[i] * all + cell_of_row[i]];
+    if (const std::span<const std::uint32_t> frequencies = cells.table_.frequencies(); frequencies.empty()) {
+        for (std::size_t i = 0; i < codes_.size(); ++i) {
+            ++counts_[codes_[i] * all + cell_of_row[i]];
+        }
+    } else {
+        for (std::size_t i = 0; i < codes_.size(); ++i) {
+            counts_[codes_[i] * all + cell_of_row[i]] += frequencies[i];
+        }
     }
     typename Functional::Total total = f.start();
     f.add(total, DenseCounts{counts_.data() + all, levels}, cells.cells_);
@@ -221,6 +228,7 @@ typename Functional::Total CandidateCounter::by_sparse(const PreparedCells& prep
     const Cells& cells = prepared.cells_;
     const std::uint32_t levels = prepared.table_.levels(candidate);
     unpack(prepared, candidate);
+    const std::span<const std::uint32_t> frequencies = prepared.table_.frequencies();
     counts_.assign(std::max<std::size_t>(counts_.size(), levels), 0);
     margin_.assign(std::max<std::size_t>(margin_.size(), levels), 0);
     typename Functional::Total total = f.start();
@@ -236,10 +244,12 @@ typename Functional::Total CandidateCounter::by_sparse(const PreparedCells& prep
         for (std::size_t c = begin; c < end; ++c) {
             const std::size_t first = met_in_cell_.size();
             for (std::size_t k = cells.rows_begin[c]; k < cells.rows_begin[c + 1]; ++k) {
-                const std::uint16_t level = codes_[cells.rows[k]];
-                if (counts_[level]++ == 0) {
+                const std::uint32_t row = cells.rows[k];
+                const std::uint16_t level = codes_[row];
+                if (counts_[level] == 0) {
                     met_in_cell_.push_back({level, 0});
                 }
+                counts_[level] += frequencies.empty() ? 1 : frequencies[row];
             }
             for (std::size_t k = first; k < met_in_cell_.size(); ++k) {
                 auto& [level, count] = met_in_cell_[k];

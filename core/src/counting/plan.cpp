@@ -30,7 +30,7 @@ Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
 
     // Planes. Strata that add nothing are skipped; or the largest cell is what the others leave of a level's rows.
     const bool planes =
-        shape.cells <= costs.max_masks &&
+        !shape.distinct_rows && shape.cells <= costs.max_masks &&
         (shape.has_masks || shape.candidates >= costs.min_candidates_for_masks || wanted == Strategy::planes);
     const double mask = std::ceil(rows / line_bits) * costs.kernel.line + costs.mask;
     plan.skips = may_skip && shape.varying + 1 < shape.cells;
@@ -85,7 +85,7 @@ Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
     plan.together = wanted == Strategy::automatic && shape.rows > (2 * costs.near_words - 8) * 64 &&
                     shape.varying > 0 && plan.masks && !plan.cell_of_row && !plan.rows_by_cell;
 
-    const bool separable = shape.functional != FunctionalKind::x2 && shape.functional != FunctionalKind::record;
+    const bool separable = !shape.distinct_rows && shape.functional != FunctionalKind::x2 && shape.functional != FunctionalKind::record;
     if (separable && shape.complete && !plan.together && (shape.levels_present >> 2 & 1) != 0) {
         if (wanted == Strategy::ones) {
             plan.ones = true;
@@ -106,7 +106,7 @@ Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
         bits += shape.sample[levels] * (levels - 1.0);
         of_sample += shape.sample[levels] > 0 ? shape.sample[levels] * plan.by_levels[levels].nanoseconds : 0.0;
     }
-    if (statistic && shape.ascending && sampled > 0) {
+    if (statistic && !shape.distinct_rows && shape.ascending && sampled > 0) {
         const double per_candidate = 1.0 / sampled;
         const double touched =
             std::min(static_cast<double>(shape.span) * bits * per_candidate / line_bits + 1.0, candidates);

@@ -45,6 +45,7 @@ struct Shape {
     bool has_masks = false;   // what has been made of the cells already: bitsets, the cell of each row, rows by cell
     bool has_cell_of_row = false;
     bool has_rows = false;
+    bool distinct_rows = false;  // whether rows stand for several: only row by row can they be counted
     // The candidates.
     std::size_t candidates = 0;
     std::uint32_t max_levels = 2;
