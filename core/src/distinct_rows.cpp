@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "serape/bits.hpp"
+#include "serape/counting/plan.hpp"
+#include "serape/kernels.hpp"
 
 namespace serape {
 namespace {
 
+constexpr std::size_t most_columns = 128;  // of a table whose rows may be far fewer if each is kept once
 constexpr std::size_t block_rows = 64;
 constexpr std::size_t most_dense_bits = 20;               // of keys that are counted in a table of all keys
 constexpr std::size_t first_look = std::size_t{1} << 14;  // rows after which the number of distinct rows is foretold
@@ -223,6 +226,14 @@ Found by_hash(const PackedTable& table, const Keys& keys, std::size_t most) {
 
 }  // namespace
 
+std::size_t key_bits(const PackedTable& table, std::span<const std::uint32_t> columns) {
+    std::size_t bits = 0;
+    for (const std::uint32_t column : columns) {
+        bits += static_cast<std::size_t>(std::bit_width(table.levels(column) - 1));
+    }
+    return bits;
+}
+
 std::optional<PackedTable> distinct_rows(const PackedTable& table, std::span<const std::uint32_t> columns,
                                          std::size_t most) {
     const Keys keys(table, columns);
@@ -241,6 +252,30 @@ std::optional<PackedTable> distinct_rows(const PackedTable& table, std::span<con
         made.append_codes(codes, table.levels(columns[k]));
     }
     return made;
+}
+
+const PackedTable* PackedTable::distinct(double nanoseconds) const {
+    const Costs& costs = kernels().costs;
+    if (rows_ < costs.min_rows_for_distinct || !frequencies_.empty() || columns() > most_columns) {
+        return nullptr;
+    }
+    const std::lock_guard lock(derived_->distinct_mutex);
+    if (!derived_->distinct_tried) {
+        std::vector<std::uint32_t> all(columns());
+        std::iota(all.begin(), all.end(), 0u);
+        derived_->distinct_due += nanoseconds;
+        if (derived_->distinct_due < distinct_cost(rows_, key_bits(*this, all), costs)) {
+            return nullptr;
+        }
+        derived_->distinct_tried = true;
+        const std::size_t own = planes_view_.size_bytes() + narrow_view_.size() + wide_view_.size_bytes();
+        const std::size_t each = columns() + wide_view_.size() / rows_ + sizeof(std::uint32_t);
+        const std::size_t most = std::min(rows_ / costs.rows_per_distinct, costs.distinct_bytes * own / each);
+        if (std::optional<PackedTable> made = distinct_rows(*this, all, most)) {
+            derived_->distinct = std::make_unique<const PackedTable>(std::move(*made));
+        }
+    }
+    return derived_->distinct.get();
 }
 
 PackedTable PackedTable::of_distinct_rows(std::vector<std::uint32_t> frequencies,

@@ -58,7 +58,8 @@ std::size_t PackedTable::bytes() const {
     if (derived_->ones) {
         total += derived_->ones->start.size() * sizeof(std::size_t) + derived_->ones->rows.size() * 4;
     }
-    return total;
+    const std::lock_guard distinct_lock(derived_->distinct_mutex);
+    return total + (derived_->distinct ? derived_->distinct->bytes() : 0);
 }
 
 void PackedTable::view_own() {
@@ -88,6 +89,8 @@ void PackedTable::start_column(std::uint32_t levels) {
     view_own();
     derived_->panels.reset();
     derived_->ones.reset();
+    derived_->distinct.reset();
+    derived_->distinct_tried = false;
 }
 
 void PackedTable::append(std::span<const std::uint8_t> codes, std::uint32_t levels) {

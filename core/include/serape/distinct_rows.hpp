@@ -19,4 +19,7 @@ namespace serape {
 std::optional<PackedTable> distinct_rows(const PackedTable& table, std::span<const std::uint32_t> columns,
                                          std::size_t most);
 
+// The number of bits of the codes of a row.
+std::size_t key_bits(const PackedTable& table, std::span<const std::uint32_t> columns);
+
 }  // namespace serape

@@ -110,7 +110,11 @@ class PackedTable {
     void append_plane(const std::uint64_t* plane);
 
     // A table of distinct rows without columns. `log_table` is that of the rows they stand for.
-    static PackedTable of_distinct_rows(std::vector<std::uint32_t> frequencies, std::shared_ptr<const LogTable> log_table);
+    static PackedTable of_distinct_rows(std::vector<std::uint32_t> frequencies,
+                                        std::shared_ptr<const LogTable> log_table);
+    // The distinct rows of this table, once the questions that would gain by them, of so many nanoseconds, add up to
+    // what it takes to find them; null before that, and if they are too many.
+    const PackedTable* distinct(double nanoseconds) const;
     // Appends a column of codes to a table of distinct rows; every code must be below `levels`.
     void append_codes(std::span<const std::uint16_t> codes, std::uint32_t levels);
 
@@ -190,6 +194,10 @@ class PackedTable {
         std::unique_ptr<Panels> panels;
         std::unique_ptr<Ones> ones;
         std::shared_ptr<const LogTable> log_table;
+        std::mutex distinct_mutex;
+        std::unique_ptr<const PackedTable> distinct;
+        double distinct_due = 0.0;  // nanoseconds of questions so far that would have gained by it
+        bool distinct_tried = false;
     };
     std::unique_ptr<Derived> derived_;
 };

@@ -20,6 +20,20 @@ double panels_cost(const Shape& shape, const Costs& costs, double panels) {
 
 }  // namespace
 
+double expected_cost(const ExpectedTests& expected, const Costs& costs) {
+    const double by_row = expected.tests * costs.scatter_row +
+                          expected.divisions * (costs.division_row + costs.division_code * expected.divided_by);
+    const double masks = expected.cells * costs.kernel.line / line_bits;
+    const double by_planes = masks * (expected.tests * (expected.levels - 1.0) + 2.0 * expected.divisions);
+    const bool planes = !expected.distinct_rows && expected.cells <= static_cast<double>(costs.max_masks);
+    return static_cast<double>(expected.rows) * (planes ? std::min(by_planes, by_row) : by_row);
+}
+
+double distinct_cost(std::size_t rows, std::size_t bits, const Costs& costs) {
+    return static_cast<double>(rows) *
+           (costs.distinct_row + costs.distinct_word * std::ceil(static_cast<double>(bits) / 64.0));
+}
+
 Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
     Plan plan;
     const auto rows = static_cast<double>(shape.rows);
@@ -85,7 +99,8 @@ Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
     plan.together = wanted == Strategy::automatic && shape.rows > (2 * costs.near_words - 8) * 64 &&
                     shape.varying > 0 && plan.masks && !plan.cell_of_row && !plan.rows_by_cell;
 
-    const bool separable = !shape.distinct_rows && shape.functional != FunctionalKind::x2 && shape.functional != FunctionalKind::record;
+    const bool separable =
+        !shape.distinct_rows && shape.functional != FunctionalKind::x2 && shape.functional != FunctionalKind::record;
     if (separable && shape.complete && !plan.together && (shape.levels_present >> 2 & 1) != 0) {
         if (wanted == Strategy::ones) {
             plan.ones = true;

@@ -95,6 +95,21 @@ struct Plan {
     double sparse = 0.0;
 };
 
+// Tests in numbers, before anything is known of what occurs in the rows.
+struct ExpectedTests {
+    std::size_t rows = 0;
+    bool distinct_rows = false;
+    double tests = 0;
+    double levels = 0;      // of a candidate, on average
+    double cells = 0;       // the product of the levels of target and conditioning set
+    double divisions = 0;   // of the rows into cells
+    double divided_by = 0;  // variables in each of them
+};
+// Estimated nanoseconds.
+double expected_cost(const ExpectedTests& expected, const Costs& costs);
+// Of finding the distinct rows of columns whose codes have so many bits together.
+double distinct_cost(std::size_t rows, std::size_t bits, const Costs& costs);
+
 Plan choose(const Shape& shape, const Costs& costs, CountingStrategy wanted = CountingStrategy::automatic);
 
 // Candidates of so many nanoseconds each that are handed to a thread at a time.
