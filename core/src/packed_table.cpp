@@ -3,27 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
 #include "serape/bits.hpp"
+#include "serape/kernels.hpp"
 
 namespace serape {
 namespace {
-
-// The four bits of a number from 0 to 15, the lowest first, as four numbers of 16 bits in memory.
-constexpr std::array<std::uint64_t, 16> spread = [] {
-    std::array<std::uint64_t, 16> made{};
-    for (unsigned bits = 0; bits < 16; ++bits) {
-        for (unsigned k = 0; k < 4; ++k) {
-            const unsigned place = std::endian::native == std::endian::little ? k : 3 - k;
-            made[bits] |= std::uint64_t{bits >> k & 1} << (16 * place);
-        }
-    }
-    return made;
-}();
 
 constexpr std::size_t most_ones_a_word = 64;  // of 64 columns, to be written one by one
 
@@ -209,30 +197,8 @@ void PackedTable::unpack(std::size_t column, std::span<std::uint16_t> out) const
     if (!has_planes(column)) {
         unpack_codes(column, 0, out.first(rows_));
     } else {
-        // Four rows at a time: four bits become four numbers of 16 bits.
         const std::uint32_t levels = columns_[column].levels;
-        const std::uint64_t* planes[plane_levels] = {};
-        for (std::uint32_t level = 1; level < levels; ++level) {
-            planes[level] = plane(column, level);
-        }
-        std::uint16_t* __restrict codes = out.data();
-        const std::size_t whole = rows_ / 64;
-        for (std::size_t word = 0; word < whole; ++word) {
-            std::uint64_t fours[16] = {};
-            for (std::uint32_t level = 1; level < levels; ++level) {
-                const std::uint64_t bits = planes[level][word];
-                for (unsigned part = 0; part < 16; ++part) {
-                    fours[part] += spread[bits >> (4 * part) & 15] * level;
-                }
-            }
-            std::memcpy(codes + word * 64, fours, sizeof fours);
-        }
-        for (std::size_t i = whole * 64; i < rows_; ++i) {
-            codes[i] = 0;
-            for (std::uint32_t level = 1; level < levels; ++level) {
-                codes[i] = static_cast<std::uint16_t>(codes[i] + level * (planes[level][i / 64] >> (i % 64) & 1));
-            }
-        }
+        kernels().unpack_planes(levels > 1 ? plane(column, 1) : nullptr, levels, words_, rows_, out.data());
     }
 }
 

@@ -3,7 +3,9 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 
 #include "serape/kernels.hpp"
 
