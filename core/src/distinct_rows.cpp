@@ -31,6 +31,7 @@ class Keys {
             }
             places_.push_back({column, words_ - 1, used_, bits});
             used_ += bits;
+            any_planes_ = any_planes_ || table.has_planes(column);
         }
         table.verify(columns);
     }
@@ -42,27 +43,10 @@ class Keys {
     std::size_t read(std::size_t block, std::uint64_t* keys) const {
         const std::size_t first = block * block_rows;
         const std::size_t rows = std::min(block_rows, table_.rows() - first);
-        std::array<std::uint64_t, 64> bits{};
-        std::array<std::uint16_t, block_rows> codes;
-        std::size_t k = 0;
-        for (std::size_t word = 0; word < words_; ++word) {
-            const std::size_t begin = k;
-            bits.fill(0);
-            for (; k < places_.size() && places_[k].word == word; ++k) {
-                add_planes(places_[k], block, bits.data());
-            }
-            transpose64(bits);
-            for (std::size_t i = 0; i < rows; ++i) {
-                keys[i * words_ + word] = bits[i];
-            }
-            for (std::size_t other = begin; other < k; ++other) {
-                if (!table_.has_planes(places_[other].column)) {
-                    table_.unpack_codes(places_[other].column, first, std::span(codes).first(rows));
-                    for (std::size_t i = 0; i < rows; ++i) {
-                        keys[i * words_ + word] |= std::uint64_t{codes[i]} << places_[other].shift;
-                    }
-                }
-            }
+        std::fill_n(keys, rows * words_, std::uint64_t{0});
+        read_codes(first, rows, keys);
+        if (any_planes_) {
+            read_planes(block, rows, keys);
         }
         return rows;
     }
@@ -78,15 +62,42 @@ class Keys {
         std::size_t word;
         unsigned shift, bits;
     };
-    // The bits of a column's codes, each as a bitset of the rows of a block.
-    void add_planes(const Place& place, std::size_t block, std::uint64_t* bits) const {
-        if (!table_.has_planes(place.column)) {
-            return;
+    void read_codes(std::size_t first, std::size_t rows, std::uint64_t* keys) const {
+        std::array<std::uint16_t, block_rows> codes;
+        for (const Place& place : places_) {
+            if (table_.has_planes(place.column)) {
+                continue;
+            }
+            table_.unpack_codes(place.column, first, std::span(codes).first(rows));
+            if (words_ == 1) {
+                for (std::size_t i = 0; i < rows; ++i) {
+                    keys[i] |= std::uint64_t{codes[i]} << place.shift;
+                }
+                continue;
+            }
+            for (std::size_t i = 0; i < rows; ++i) {
+                keys[i * words_ + place.word] |= std::uint64_t{codes[i]} << place.shift;
+            }
         }
-        for (std::uint32_t level = 1; level < table_.levels(place.column); ++level) {
-            const std::uint64_t plane = table_.plane(place.column, level)[block];
-            for (unsigned bit = 0; bit < place.bits; ++bit) {
-                bits[place.shift + bit] |= (level >> bit & 1) != 0 ? plane : 0;
+    }
+    // The bits of the codes, each as a bitset of the rows of a block, are turned into the codes of each row.
+    void read_planes(std::size_t block, std::size_t rows, std::uint64_t* keys) const {
+        std::array<std::uint64_t, 64> bits;
+        auto place = places_.begin();
+        for (std::size_t word = 0; word < words_; ++word) {
+            bits.fill(0);
+            for (; place != places_.end() && place->word == word; ++place) {
+                const std::uint32_t levels = table_.has_planes(place->column) ? table_.levels(place->column) : 1;
+                for (std::uint32_t level = 1; level < levels; ++level) {
+                    const std::uint64_t plane = table_.plane(place->column, level)[block];
+                    for (unsigned bit = 0; bit < place->bits; ++bit) {
+                        bits[place->shift + bit] |= (level >> bit & 1) != 0 ? plane : 0;
+                    }
+                }
+            }
+            transpose64(bits);
+            for (std::size_t i = 0; i < rows; ++i) {
+                keys[i * words_ + word] |= bits[i];
             }
         }
     }
@@ -95,6 +106,7 @@ class Keys {
     std::vector<Place> places_;
     std::size_t words_ = 0;
     unsigned used_ = 0;  // bits of the last word
+    bool any_planes_ = false;
 };
 
 // Keys with their frequencies.

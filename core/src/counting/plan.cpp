@@ -23,8 +23,10 @@ double panels_cost(const Shape& shape, const Costs& costs, double panels) {
 double expected_cost(const ExpectedTests& expected, const Costs& costs) {
     const double by_row = expected.tests * costs.scatter_row +
                           expected.divisions * (costs.division_row + costs.division_code * expected.divided_by);
-    const double masks = expected.cells * costs.kernel.line / line_bits;
-    const double by_planes = masks * (expected.tests * (expected.levels - 1.0) + 2.0 * expected.divisions);
+    const double line = std::max(costs.tall_line, costs.kernel.line);
+    const double by_planes =
+        expected.cells / line_bits *
+        (expected.tests * (expected.levels - 1.0) * line + expected.divisions * costs.tall_line_made);
     const bool planes = !expected.distinct_rows && expected.cells <= static_cast<double>(costs.max_masks);
     return static_cast<double>(expected.rows) * (planes ? std::min(by_planes, by_row) : by_row);
 }
