@@ -94,6 +94,7 @@ void CountEvaluator::start_size(const Walks& walks, std::size_t size) {
         sets = std::max(sets, of_x);
         tests += of_x;
     }
+    distinct_.root.reset();  // it does not know these x
     const auto largest = std::min(size, state_.live.size());
     const double mean = std::pow(least_.back(), 1.0 / static_cast<double>(std::max<std::size_t>(levels_.size(), 1)));
     if (search_.pays({.tests = tests,
@@ -102,7 +103,6 @@ void CountEvaluator::start_size(const Walks& walks, std::size_t size) {
                       .divisions = sets,
                       .divided_by = 1.0},
                      query.target, given, xs)) {
-        distinct_.root.reset();
         stand_on(distinct_, search_.table());
     }
 }

@@ -283,8 +283,11 @@ const PackedTable* PackedTable::distinct(double nanoseconds) const {
         const std::size_t own = planes_view_.size_bytes() + narrow_view_.size() + wide_view_.size_bytes();
         const std::size_t each = columns() + wide_view_.size() / rows_ + sizeof(std::uint32_t);
         const std::size_t most = std::min(rows_ / costs.rows_per_distinct, costs.distinct_bytes * own / each);
-        if (std::optional<PackedTable> made = distinct_rows(*this, all, most)) {
-            derived_->distinct = std::make_unique<const PackedTable>(std::move(*made));
+        try {
+            if (std::optional<PackedTable> made = distinct_rows(*this, all, most)) {
+                derived_->distinct = std::make_unique<const PackedTable>(std::move(*made));
+            }
+        } catch (const DamagedColumns&) {  // of a column that the question may have nothing to do with
         }
     }
     return derived_->distinct.get();

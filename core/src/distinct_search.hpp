@@ -20,8 +20,8 @@ class DistinctSearch {
     // Whether there are rows enough for it to be thought of.
     static bool may_pay(const PackedTable& table);
     // Whether the tests expected of these variables, and those asked about before, are worth finding their distinct
-    // rows; if so, these have been found. (The rows that are expected are the table's.)
-    bool pays(ExpectedTests expected, std::uint32_t target, std::span<const std::uint32_t> given,
+    // rows; if so, these have been found. What is expected need not say of how many rows.
+    bool pays(const ExpectedTests& expected, std::uint32_t target, std::span<const std::uint32_t> given,
               std::span<const std::uint32_t> xs);
 
     // What was found.
@@ -31,6 +31,9 @@ class DistinctSearch {
     std::uint32_t variable(std::uint32_t column) const { return variables_[column]; }
 
   private:
+    void find(const ExpectedTests& expected, double here, std::uint32_t target, std::span<const std::uint32_t> given,
+              std::span<const std::uint32_t> xs);
+
     const PackedTable& whole_;
     double spent_ = 0.0;     // nanoseconds of tests that were asked about
     bool hopeless_ = false;  // whether distinct rows were too many

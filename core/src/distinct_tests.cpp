@@ -11,7 +11,7 @@ namespace serape {
 const PackedTable* ContingencyTest::distinct_for(std::size_t target, std::span<const std::uint32_t> candidates,
                                                  std::span<const std::uint32_t> given) const {
     const Costs& costs = kernels().costs;
-    if (table_.rows() < costs.min_rows_for_distinct || candidates.empty()) {
+    if (!table_.frequencies().empty() || !DistinctSearch::may_pay(table_) || candidates.empty()) {
         return nullptr;
     }
     double levels = 0.0;
@@ -40,8 +40,7 @@ const PackedTable* ContingencyTest::distinct_for(std::size_t target, std::span<c
 
 std::optional<SubsetAnswers> ContingencyTest::test_in_distinct(const SubsetQuery& query,
                                                                CancellationToken& token) const {
-    const Costs& costs = kernels().costs;
-    if (table_.rows() < costs.min_rows_for_distinct || query.xs.empty() || query.pool.empty()) {
+    if (!table_.frequencies().empty() || !DistinctSearch::may_pay(table_) || query.xs.empty() || query.pool.empty()) {
         return {};
     }
     const auto tests = static_cast<double>(query.xs.size());
