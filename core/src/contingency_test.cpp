@@ -12,7 +12,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 ContingencyTest::ContingencyTest(const PackedTable& table, Rules rules)
-    : table_(table), rules_(rules), statistic_(rules.statistic, table.rows(), table.log_table()) {}
+    : table_(table), rules_(rules), statistic_(rules.statistic, table.rows_counted(), table.log_table()) {}
 
 double ContingencyTest::strata_product(std::span<const std::uint32_t> given) const {
     double product = 1.0;
@@ -27,11 +27,11 @@ double ContingencyTest::full_dof(std::size_t x, std::size_t y, std::span<const s
 }
 
 bool ContingencyTest::enough_rows(double x_levels, double y_levels, double strata) const {
-    return serape::enough_rows(rules_, table_.rows(), x_levels, y_levels, strata);
+    return serape::enough_rows(rules_, table_.rows_counted(), x_levels, y_levels, strata);
 }
 
 Outcome ContingencyTest::outcome(std::size_t x, std::size_t y, double strata, const Sum& sum) const {
-    return outcome_of(rules_, statistic_, table_.rows(), table_.levels(x), table_.levels(y), strata, sum);
+    return outcome_of(rules_, statistic_, table_.rows_counted(), table_.levels(x), table_.levels(y), strata, sum);
 }
 
 Outcome ContingencyTest::test(std::size_t x, std::size_t y, std::span<const std::uint32_t> given) const {
@@ -39,8 +39,11 @@ Outcome ContingencyTest::test(std::size_t x, std::size_t y, std::span<const std:
     if (table_.levels(y) > table_.levels(x)) {
         std::swap(x, y);
     }
-    Cells cells(table_, y, given);
     const auto candidate = static_cast<std::uint32_t>(x);
+    if (const PackedTable* const distinct = distinct_for(y, {&candidate, 1}, given)) {
+        return ContingencyTest(*distinct, rules_).test(x, y, given);
+    }
+    Cells cells(table_, y, given);
     const TestCells counted(table_, statistic_, cells, table_.levels(y), CandidateKinds(table_, {&candidate, 1}));
     CandidateCounter counter;
     return outcome(x, y, strata_product(given), counted(counter, x));
@@ -89,6 +92,9 @@ void ContingencyTest::marginals(std::span<const std::uint32_t> targets, std::siz
 std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,
                                              std::span<const std::uint32_t> given, double log_alpha,
                                              CancellationToken& token, Answers out) const {
+    if (const PackedTable* const distinct = distinct_for(target, candidates, given)) {
+        return ContingencyTest(*distinct, rules_).first_dependent(target, candidates, given, log_alpha, token, out);
+    }
     const double strata = strata_product(given);
     Cells cells(table_, target, given);
     const TestCells counted(table_, statistic_, cells, table_.levels(target), CandidateKinds(table_, candidates));
@@ -116,6 +122,9 @@ std::size_t ContingencyTest::first_dependent(std::size_t target, std::span<const
 }
 
 SubsetAnswers ContingencyTest::test_each_given_rest(const SubsetQuery& query, CancellationToken& token) const {
+    if (std::optional<SubsetAnswers> found = test_in_distinct(query, token)) {
+        return std::move(*found);
+    }
     const std::vector<std::uint32_t>& xs = query.xs;
     SubsetAnswers all{std::vector<SubsetAnswer>(xs.size()), {}};
     std::vector<std::uint32_t> live(query.pool);

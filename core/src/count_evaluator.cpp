@@ -34,6 +34,7 @@ CountEvaluator::CountEvaluator(const ContingencyTest& test, SubsetState& state)
       kinds_(test.table(), state.query.xs),
       critical_(state.query.stop_above.value_or(0.0)),
       target_levels_(test.table().levels(state.query.target)),
+      search_(test.table()),
       root_strata_(test.strata_product(state.query.fixed)) {
     for (const std::uint32_t member : state.live) {
         levels_.push_back(test.table().levels(state.query.pool[member]));
@@ -49,10 +50,60 @@ void CountEvaluator::start(std::vector<Walk>& walks) {
     for (Walk& walk : walks) {
         walk.levels = test_.table().levels(walk.x);
     }
-    if (!root_) {
+    const auto known = [&](const Walk& walk) { return search_.has(walk.x); };
+    if (distinct_.root && std::all_of(walks.begin(), walks.end(), known)) {
+        ground_ = &distinct_;
+        return;
+    }
+    ground_ = &whole_;
+    if (!whole_.root) {
         const SubsetQuery& query = state_.query;
-        root_ = std::make_unique<Tree>(Cells(test_.table(), query.target, query.fixed));
-        by_pairs_ = query.largest > 0 && PairCounter::pays(test_.table(), root_->cells, query.pool, kinds_);
+        stand_on(whole_, test_.table());
+        by_pairs_ = query.largest > 0 && PairCounter::pays(test_.table(), whole_.root->cells, query.pool, kinds_);
+    }
+}
+
+// Counts in this table from now on, of which nothing is known.
+void CountEvaluator::stand_on(Ground& ground, const PackedTable& table) {
+    const SubsetQuery& query = state_.query;
+    ground_ = &ground;
+    std::vector<std::uint32_t> fixed;
+    for (const std::uint32_t z : query.fixed) {
+        fixed.push_back(column(z));
+    }
+    ground.table = &table;
+    ground.root = std::make_unique<Tree>(Cells(table, column(query.target), fixed));
+    ground.bytes = 0;
+}
+
+void CountEvaluator::start_size(const Walks& walks, std::size_t size) {
+    if (ground_ == &distinct_ || walks.empty() || !DistinctSearch::may_pay(test_.table())) {
+        return;
+    }
+    const SubsetQuery& query = state_.query;
+    std::vector<std::uint32_t> given(query.fixed), xs;
+    double levels = 0.0, sets = 0.0, tests = 0.0;
+    for (const std::uint32_t member : state_.live) {
+        given.push_back(query.pool[member]);
+    }
+    for (const Walk* walk : walks) {
+        const std::size_t others = state_.live.size() - (walk->position < state_.live.size() ? 1 : 0);
+        const auto of_x = static_cast<double>(choose(others, size));
+        xs.push_back(walk->x);
+        levels += walk->levels;
+        sets = std::max(sets, of_x);
+        tests += of_x;
+    }
+    distinct_.root.reset();  // it does not know these x
+    const auto largest = std::min(size, state_.live.size());
+    const double mean = std::pow(least_.back(), 1.0 / static_cast<double>(std::max<std::size_t>(levels_.size(), 1)));
+    if (search_.pays({.tests = tests,
+                      .levels = levels / static_cast<double>(walks.size()),
+                      .cells = target_levels_ * root_strata_ * std::pow(mean, static_cast<double>(largest)),
+                      .divisions = sets,
+                      .divided_by = 1.0},
+                     query.target, given, xs)) {
+        stand_on(distinct_, search_.table());
     }
 }
 
@@ -79,7 +130,7 @@ CountEvaluator::Node CountEvaluator::leaf(const Node& node, std::uint32_t member
 // Mostly one of the first members separates an x: these are tried on one x after another, as the driver does; the
 // others on each x by itself, for which its rows have to be listed.
 bool CountEvaluator::visit_singles(Walks& walks) {
-    if (!by_pairs_) {
+    if (!by_pairs_ || ground_ != &whole_) {
         return false;
     }
     const PackedTable& table = test_.table();
@@ -90,7 +141,7 @@ bool CountEvaluator::visit_singles(Walks& walks) {
         may_pair(*walk, root_strata_) ? going.push_back(walk) : state_.skip(*walk, 0, 1);
     }
     if (!going.empty() && !pairs_) {
-        pairs_.emplace(table, test_.statistic_, root_->cells, target_levels_, query.pool);
+        pairs_.emplace(table, test_.statistic_, whole_.root->cells, target_levels_, query.pool);
     }
     // In the order of the pool, from either end, its panels are counted once for each member.
     const auto later = [](const Walk* a, const Walk* b) { return a->member > b->member; };
@@ -239,16 +290,16 @@ CountEvaluator::Node CountEvaluator::extended(const Node& node, std::uint32_t me
     if (!parent.children.empty() && parent.children[member]) {
         return {parent.children[member].get(), strata};
     }
-    auto made = std::make_unique<Tree>(Cells(parent.cells, query.pool[member], kinds_.all_have_planes()));
+    auto made = std::make_unique<Tree>(Cells(parent.cells, column(query.pool[member]), kinds_.all_have_planes()));
     Tree* const tree = made.get();
-    if (!keep || bytes_ > default_costs.max_kept_bytes) {
+    if (!keep || ground_->bytes > default_costs.max_kept_bytes) {
         return {tree, strata, std::move(made)};
     }
     if (parent.children.empty()) {
         parent.children.resize(query.pool.size());
-        bytes_ += query.pool.size() * sizeof(void*);
+        ground_->bytes += query.pool.size() * sizeof(void*);
     }
-    bytes_ += sizeof(Tree) + tree->cells.bytes();
+    ground_->bytes += sizeof(Tree) + tree->cells.bytes();
     parent.children[member] = std::move(made);
     return {tree, strata};
 }
@@ -256,9 +307,9 @@ CountEvaluator::Node CountEvaluator::extended(const Node& node, std::uint32_t me
 bool CountEvaluator::examine(Walk& walk, const Node& node) {
     Tree& tree = *node.tree;
     if (!tree.plan) {
-        tree.plan.emplace(test_.table(), test_.statistic_, tree.cells, target_levels_, kinds_);
+        tree.plan.emplace(*ground_->table, test_.statistic_, tree.cells, target_levels_, kinds_);
     }
-    return judge(walk, (*tree.plan)(counter_, walk.x), node.strata);
+    return judge(walk, (*tree.plan)(counter_, column(walk.x)), node.strata);
 }
 
 // What x's sum in the subset at hand says; true if it is separated. The weakest association is remembered.

@@ -2,6 +2,7 @@
 //
 // The cells of a subset are those of its parent, divided by one more variable. They are made once for all x that are
 // searched side by side; where the x come one after another, cells are kept for the next x as long as memory allows.
+// In a tall table, the distinct rows of the variables concerned are found first once the sets of a size are worth that.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "distinct_search.hpp"
 #include "serape/contingency_test.hpp"
 #include "serape/counting/pair_counter.hpp"
 #include "serape/critical_values.hpp"
@@ -40,9 +42,9 @@ class CountEvaluator {
     CountEvaluator(const ContingencyTest& test, SubsetState& state);
 
     void start(std::vector<Walk>& walks);
-    void start_size(const Walks&, std::size_t) {}
+    void start_size(const Walks& walks, std::size_t size);
     bool visit_singles(Walks& walks);
-    Node root() const { return {root_.get(), root_strata_}; }
+    Node root() const { return {ground_->root.get(), root_strata_}; }
     Node child(const Node& node, std::uint32_t member, const Walks&) { return extended(node, member, true); }
     Node leaf(const Node& node, std::uint32_t member, const Walks& walks);
     bool may_test(const Walk& walk, const Node& node, std::size_t wanted) const;
@@ -51,6 +53,16 @@ class CountEvaluator {
 
   private:
     static constexpr std::size_t few_dof = 16;
+    // A table to count in.
+    struct Ground {
+        const PackedTable* table = nullptr;
+        std::unique_ptr<Tree> root = nullptr;
+        std::size_t bytes = 0;  // of trees kept
+    };
+    void stand_on(Ground& ground, const PackedTable& table);
+    std::uint32_t column(std::uint32_t variable) const {  // in the table at hand
+        return ground_ == &distinct_ ? search_.column(variable) : variable;
+    }
     Node extended(const Node& node, std::uint32_t member, bool keep);
     double least(const Walk& walk, std::size_t wanted) const;
     void test_with_later(Walk& walk);
@@ -67,9 +79,10 @@ class CountEvaluator {
     std::uint32_t target_levels_;
     std::vector<double> levels_;  // of the members of the pool, ascending
     std::vector<double> least_;   // by k, the least product of levels of k members of the pool
-    std::unique_ptr<Tree> root_;
+    Ground whole_, distinct_;     // the test's table, and the distinct rows of the variables concerned
+    Ground* ground_ = &whole_;
+    DistinctSearch search_;
     double root_strata_;
-    std::size_t bytes_ = 0;  // of trees kept
     CandidateCounter counter_;
     bool by_pairs_ = false;  // whether sets of one member are gone through by pairs_
     std::optional<PairCounter> pairs_;

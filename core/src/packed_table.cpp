@@ -3,27 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
 #include "serape/bits.hpp"
+#include "serape/kernels.hpp"
 
 namespace serape {
 namespace {
-
-// The four bits of a number from 0 to 15, the lowest first, as four numbers of 16 bits in memory.
-constexpr std::array<std::uint64_t, 16> spread = [] {
-    std::array<std::uint64_t, 16> made{};
-    for (unsigned bits = 0; bits < 16; ++bits) {
-        for (unsigned k = 0; k < 4; ++k) {
-            const unsigned place = std::endian::native == std::endian::little ? k : 3 - k;
-            made[bits] |= std::uint64_t{bits >> k & 1} << (16 * place);
-        }
-    }
-    return made;
-}();
 
 constexpr std::size_t most_ones_a_word = 64;  // of 64 columns, to be written one by one
 
@@ -37,7 +25,10 @@ void check_code(std::size_t code, std::uint32_t levels, std::size_t row) {
 }  // namespace
 
 PackedTable::PackedTable(std::size_t rows)
-    : rows_(rows), words_((rows + line_bits - 1) / line_bits * line_words), derived_(std::make_unique<Derived>()) {
+    : rows_(rows),
+      rows_counted_(rows),
+      words_((rows + line_bits - 1) / line_bits * line_words),
+      derived_(std::make_unique<Derived>()) {
     if (rows == 0 || rows > max_rows) {
         throw std::invalid_argument("a table has 1 to " + std::to_string(max_rows) + " rows");
     }
@@ -46,7 +37,8 @@ PackedTable::PackedTable(std::size_t rows)
 std::size_t PackedTable::bytes() const {
     const std::lock_guard lock(derived_->mutex);
     std::size_t total = planes_view_.size_bytes() + narrow_view_.size() + wide_view_.size_bytes() +
-                        totals_view_.size_bytes() + columns_.size() * sizeof(Column);
+                        totals_view_.size_bytes() + columns_.size() * sizeof(Column) +
+                        frequencies_.size() * sizeof(std::uint32_t);
     if (derived_->panels) {
         const Panels& p = *derived_->panels;
         total += p.lines.size() * sizeof(Line) + (p.slot.size() + p.totals.size() + p.first_column.size()) * 4;
@@ -54,7 +46,8 @@ std::size_t PackedTable::bytes() const {
     if (derived_->ones) {
         total += derived_->ones->start.size() * sizeof(std::size_t) + derived_->ones->rows.size() * 4;
     }
-    return total;
+    const std::lock_guard distinct_lock(derived_->distinct_mutex);
+    return total + (derived_->distinct ? derived_->distinct->bytes() : 0);
 }
 
 void PackedTable::view_own() {
@@ -84,6 +77,8 @@ void PackedTable::start_column(std::uint32_t levels) {
     view_own();
     derived_->panels.reset();
     derived_->ones.reset();
+    derived_->distinct.reset();
+    derived_->distinct_tried = false;
 }
 
 void PackedTable::append(std::span<const std::uint8_t> codes, std::uint32_t levels) {
@@ -199,36 +194,11 @@ void PackedTable::append_plane(const std::uint64_t* plane) {
 
 void PackedTable::unpack(std::size_t column, std::span<std::uint16_t> out) const {
     verify(column);
-    const Column& c = columns_[column];
-    if (c.levels > 256) {
-        std::copy_n(wide_view_.data() + c.index * rows_, rows_, out.data());
-    } else if (c.levels > plane_levels) {
-        std::copy_n(narrow_view_.data() + c.index * rows_, rows_, out.data());
+    if (!has_planes(column)) {
+        unpack_codes(column, 0, out.first(rows_));
     } else {
-        // Four rows at a time: four bits become four numbers of 16 bits.
-        const std::uint32_t levels = c.levels;
-        const std::uint64_t* planes[plane_levels] = {};
-        for (std::uint32_t level = 1; level < levels; ++level) {
-            planes[level] = plane(column, level);
-        }
-        std::uint16_t* __restrict codes = out.data();
-        const std::size_t whole = rows_ / 64;
-        for (std::size_t word = 0; word < whole; ++word) {
-            std::uint64_t fours[16] = {};
-            for (std::uint32_t level = 1; level < levels; ++level) {
-                const std::uint64_t bits = planes[level][word];
-                for (unsigned part = 0; part < 16; ++part) {
-                    fours[part] += spread[bits >> (4 * part) & 15] * level;
-                }
-            }
-            std::memcpy(codes + word * 64, fours, sizeof fours);
-        }
-        for (std::size_t i = whole * 64; i < rows_; ++i) {
-            codes[i] = 0;
-            for (std::uint32_t level = 1; level < levels; ++level) {
-                codes[i] = static_cast<std::uint16_t>(codes[i] + level * (planes[level][i / 64] >> (i % 64) & 1));
-            }
-        }
+        const std::uint32_t levels = columns_[column].levels;
+        kernels().unpack_planes(levels > 1 ? plane(column, 1) : nullptr, levels, words_, rows_, out.data());
     }
 }
 
@@ -380,12 +350,12 @@ const Ones& PackedTable::ones() const {
     return *derived_->ones;
 }
 
-const LogTable& PackedTable::log_table() const {
+std::shared_ptr<const LogTable> PackedTable::shared_log_table() const {
     const std::lock_guard lock(derived_->mutex);
     if (!derived_->log_table) {
-        derived_->log_table = std::make_unique<LogTable>(rows_);
+        derived_->log_table = std::make_shared<const LogTable>(rows_);
     }
-    return *derived_->log_table;
+    return derived_->log_table;
 }
 
 }  // namespace serape

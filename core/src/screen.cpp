@@ -232,6 +232,11 @@ void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> 
         screen_in_order(target, candidates, given, threads, token, out);
         return;
     }
+    if (const PackedTable* const distinct =
+            strategy == CountingStrategy::automatic ? distinct_for(target, candidates, given) : nullptr) {
+        ContingencyTest(*distinct, rules_).screen(target, candidates, given, threads, token, out);
+        return;
+    }
     Screen(*this, table_, target, candidates, given, threads, token, out).run(strategy);
 }
 

@@ -4,6 +4,7 @@
 
 #include "harness.hpp"
 #include "serape/counting/cells.hpp"
+#include "serape/kernels.hpp"
 #include "serape/packed_table.hpp"
 
 namespace serape::testing {
@@ -20,6 +21,20 @@ const Case round_trip("packed table: codes come back", [] {
                 for (std::uint32_t level = 1; level < random.table.levels(j); ++level) {
                     check_equal(random.table.total(j, level), std::count(codes.begin(), codes.end(), level));
                 }
+            }
+        }
+    }
+});
+
+const Case kernels_unpack("packed table: every set of kernels gives the codes", [] {
+    for (const std::size_t rows : {1, 63, 64, 200}) {
+        const RandomTable random(rows, rows, 12, plane_levels);
+        for (const Kernels* const set : available_kernels()) {
+            for (std::size_t j = 0; j < 12; ++j) {
+                std::vector<std::uint16_t> codes(rows, 77);
+                set->unpack_planes(random.table.plane(j, 1), random.table.levels(j), random.table.plane_words(), rows,
+                                   codes.data());
+                check_equal(codes, random.codes[j]);
             }
         }
     }

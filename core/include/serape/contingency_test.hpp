@@ -101,6 +101,11 @@ class ContingencyTest {
     void screen_in_order(std::size_t target, std::span<const std::uint32_t> candidates,
                          std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
                          Answers out) const;
+    // The distinct rows of the table if these candidates are counted faster in them; else null.
+    const PackedTable* distinct_for(std::size_t target, std::span<const std::uint32_t> candidates,
+                                    std::span<const std::uint32_t> given) const;
+    // As test_each_given_rest, in the distinct rows of the variables concerned; nothing if these do not pay.
+    std::optional<SubsetAnswers> test_in_distinct(const SubsetQuery& query, CancellationToken& token) const;
     double strata_product(std::span<const std::uint32_t> given) const;
     bool enough_rows(double x_levels, double y_levels, double strata) const;
     Outcome outcome(std::size_t x, std::size_t y, double strata, const Sum& sum) const;

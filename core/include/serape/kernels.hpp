@@ -33,6 +33,10 @@ struct Kernels {
     void (*split_mask)(const std::uint64_t* mask, std::uint32_t levels, const std::uint64_t* planes, std::size_t words,
                        std::uint64_t* out, std::uint32_t* counts);
 
+    // The codes of a column of planes, each of so many words, one after the other.
+    void (*unpack_planes)(const std::uint64_t* planes, std::uint32_t levels, std::size_t words, std::size_t rows,
+                          std::uint16_t* codes);
+
     // Whether each number is larger than the one before it.
     bool (*ascending)(const std::uint32_t* numbers, std::size_t count);
 

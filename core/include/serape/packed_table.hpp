@@ -7,6 +7,9 @@
 //   Panels  the bits of 512 plane columns of one row in one cache line, for many candidates at once;
 //   Ones    row numbers of the ones of binary columns, where ones are rare.
 //
+// A row may stand for several: a table of distinct rows (see distinct_rows.hpp) has the frequency of each, keeps all
+// columns as codes, and its counts are sums of frequencies.
+//
 // A table holds its columns, or uses columns that are stored elsewhere, such as in a mapped file. Stored columns are
 // verified before their first use: no content of a file can lead outside the memory.
 #pragma once
@@ -88,7 +91,12 @@ class PackedTable {
     std::size_t columns() const { return columns_.size(); }
     std::size_t plane_words() const { return words_; }  // 64-bit words of a plane, a multiple of 8
     std::uint32_t levels(std::size_t column) const { return columns_[column].levels; }
-    bool has_planes(std::size_t column) const { return columns_[column].levels <= plane_levels; }
+    bool has_planes(std::size_t column) const {
+        return columns_[column].levels <= plane_levels && frequencies_.empty();
+    }
+    // By row, how many rows it stands for; empty if each stands for itself.
+    std::span<const std::uint32_t> frequencies() const { return frequencies_; }
+    std::size_t rows_counted() const { return rows_counted_; }  // the sum of the frequencies
     std::size_t bytes() const;
 
     // Every code must be below `levels` (1 … max_levels); throws std::invalid_argument otherwise.
@@ -102,6 +110,15 @@ class PackedTable {
     // A binary column from a bitset such as plane() returns.
     void append_plane(const std::uint64_t* plane);
 
+    // A table of distinct rows without columns. `log_table` is that of the rows they stand for.
+    static PackedTable of_distinct_rows(std::vector<std::uint32_t> frequencies,
+                                        std::shared_ptr<const LogTable> log_table);
+    // The distinct rows of this table, once the questions that would gain by them, of so many nanoseconds, add up to
+    // what it takes to find them; null before that, and if they are too many.
+    const PackedTable* distinct(double nanoseconds) const;
+    // Appends a column of codes to a table of distinct rows; every code must be below `levels`.
+    void append_codes(std::span<const std::uint16_t> codes, std::uint32_t levels);
+
     // A table of these columns.
     PackedTable select(std::span<const std::uint32_t> columns) const;
 
@@ -111,6 +128,8 @@ class PackedTable {
     }
     // Codes of any column, written to `out` (rows() long).
     void unpack(std::size_t column, std::span<std::uint16_t> out) const;
+    // The same of a column without planes that has been verified, from a row on.
+    void unpack_codes(std::size_t column, std::size_t first, std::span<std::uint16_t> out) const;
     // Number of rows in which `column` (with planes) has `level` >= 1.
     std::uint32_t total(std::size_t column, std::uint32_t level) const {
         return totals_view_[columns_[column].index + (level - 1)];
@@ -138,7 +157,8 @@ class PackedTable {
         return ones_ * sizeof(std::uint32_t) <= 2 * planes_view_.size() * sizeof(std::uint64_t);
     }
     // n ln n for the counts of this table.
-    const LogTable& log_table() const;
+    const LogTable& log_table() const { return *shared_log_table(); }
+    std::shared_ptr<const LogTable> shared_log_table() const;
 
   private:
     struct Column {
@@ -152,7 +172,9 @@ class PackedTable {
     bool codes_are_valid(std::size_t column) const;
 
     std::size_t rows_;
+    std::size_t rows_counted_;
     std::size_t words_;
+    std::vector<std::uint32_t> frequencies_;
     std::vector<Column> columns_;
     LineVector<std::uint64_t> planes_;
     std::vector<std::uint32_t> totals_;  // by plane: number of ones
@@ -172,7 +194,11 @@ class PackedTable {
         std::mutex mutex;
         std::unique_ptr<Panels> panels;
         std::unique_ptr<Ones> ones;
-        std::unique_ptr<LogTable> log_table;
+        std::shared_ptr<const LogTable> log_table;
+        std::mutex distinct_mutex;
+        std::unique_ptr<const PackedTable> distinct;
+        double distinct_due = 0.0;  // nanoseconds of questions so far that would have gained by it
+        bool distinct_tried = false;
     };
     std::unique_ptr<Derived> derived_;
 };

@@ -7,6 +7,43 @@
 #include "serape/score_functional.hpp"
 
 namespace serape {
+namespace {
+
+constexpr std::size_t scatter_tables = 4;
+
+// Counts rows one by one.
+struct Scatter {
+    const std::uint16_t* codes;
+    const std::uint32_t* cell_of_row;
+    std::size_t rows, cells, entries;
+
+    // Adds what each row stands for to the entry of its level and cell, in one table or, apart, in several whose sum
+    // the first becomes.
+    template <class Frequency>
+    void add(std::uint32_t* counts, bool apart, const Frequency& frequency) const {
+        std::size_t i = 0;
+        const auto add_to = [&](std::uint32_t* table, std::size_t row) {
+            table[codes[row] * cells + cell_of_row[row]] += frequency(row);
+        };
+        if (apart) {
+            for (; i + scatter_tables <= rows; i += scatter_tables) {
+                for (std::size_t k = 0; k < scatter_tables; ++k) {
+                    add_to(counts + k * entries, i + k);
+                }
+            }
+            for (std::size_t k = 1; k < scatter_tables; ++k) {
+                for (std::size_t entry = 0; entry < entries; ++entry) {
+                    counts[entry] += counts[k * entries + entry];
+                }
+            }
+        }
+        for (; i < rows; ++i) {
+            add_to(counts, i);
+        }
+    }
+};
+
+}  // namespace
 
 CandidateKinds::CandidateKinds(const PackedTable& table, std::span<const std::uint32_t> candidates)
     : count(candidates.size()) {
@@ -34,6 +71,7 @@ Shape shape_of(const PackedTable& table, const Cells& cells, const CandidateKind
     shape.max_levels = candidates.most_levels;
     shape.levels_present = candidates.present;
     shape.ones_are_few = table.ones_are_few();
+    shape.distinct_rows = !table.frequencies().empty();
     return shape;
 }
 
@@ -203,12 +241,17 @@ typename Functional::Total CandidateCounter::by_scatter(const PreparedCells& cel
                                                         const Functional& f) {
     const std::uint32_t levels = cells.table_.levels(candidate);
     const std::size_t all = cells.cells_.size();
-    counts_.resize(std::max(counts_.size(), all * levels));
-    std::fill_n(counts_.data(), all * levels, 0u);
     unpack(cells, candidate);
-    const std::uint32_t* const cell_of_row = cells.cells_.cell_of_row.data();
-    for (std::size_t i = 0; i < codes_.size(); ++i) {
-        ++counts_[codes_[i] * all + cell_of_row[i]];
+    // Rows that follow one another are often of one cell and level: four tables have them wait less for one another.
+    const bool apart = all * levels * scatter_tables <= codes_.size() / 4;
+    const std::size_t tables = apart ? scatter_tables : 1;
+    counts_.resize(std::max(counts_.size(), all * levels * tables));
+    std::fill_n(counts_.data(), all * levels * tables, 0u);
+    const Scatter scatter{codes_.data(), cells.cells_.cell_of_row.data(), codes_.size(), all, all * levels};
+    if (const std::span<const std::uint32_t> frequencies = cells.table_.frequencies(); frequencies.empty()) {
+        scatter.add(counts_.data(), apart, [](std::size_t) { return 1u; });
+    } else {
+        scatter.add(counts_.data(), apart, [&](std::size_t row) { return frequencies[row]; });
     }
     typename Functional::Total total = f.start();
     f.add(total, DenseCounts{counts_.data() + all, levels}, cells.cells_);
@@ -221,6 +264,7 @@ typename Functional::Total CandidateCounter::by_sparse(const PreparedCells& prep
     const Cells& cells = prepared.cells_;
     const std::uint32_t levels = prepared.table_.levels(candidate);
     unpack(prepared, candidate);
+    const std::span<const std::uint32_t> frequencies = prepared.table_.frequencies();
     counts_.assign(std::max<std::size_t>(counts_.size(), levels), 0);
     margin_.assign(std::max<std::size_t>(margin_.size(), levels), 0);
     typename Functional::Total total = f.start();
@@ -236,10 +280,12 @@ typename Functional::Total CandidateCounter::by_sparse(const PreparedCells& prep
         for (std::size_t c = begin; c < end; ++c) {
             const std::size_t first = met_in_cell_.size();
             for (std::size_t k = cells.rows_begin[c]; k < cells.rows_begin[c + 1]; ++k) {
-                const std::uint16_t level = codes_[cells.rows[k]];
-                if (counts_[level]++ == 0) {
+                const std::uint32_t row = cells.rows[k];
+                const std::uint16_t level = codes_[row];
+                if (counts_[level] == 0) {
                     met_in_cell_.push_back({level, 0});
                 }
+                counts_[level] += frequencies.empty() ? 1 : frequencies[row];
             }
             for (std::size_t k = first; k < met_in_cell_.size(); ++k) {
                 auto& [level, count] = met_in_cell_[k];

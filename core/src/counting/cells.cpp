@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "serape/bits.hpp"
 #include "serape/kernels.hpp"
@@ -40,6 +41,20 @@ std::size_t compact(std::vector<std::uint32_t>& keys, std::uint64_t bound) {
         key = static_cast<std::uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), key) - distinct.begin());
     }
     return distinct.size();
+}
+
+// Adds up how many rows have each key.
+void add_rows(const PackedTable& table, std::span<const std::uint32_t> keys, std::uint32_t* __restrict counted) {
+    const std::span<const std::uint32_t> frequencies = table.frequencies();
+    if (frequencies.empty()) {
+        for (const std::uint32_t key : keys) {
+            ++counted[key];
+        }
+        return;
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        counted[keys[i]] += frequencies[i];
+    }
 }
 
 }  // namespace
@@ -210,10 +225,9 @@ bool Cells::split_codes(Cells& parent, std::size_t column) {
     cell_of_row.resize(rows);
     std::vector<std::uint32_t> in_key(bound, 0);
     for (std::size_t i = 0; i < rows; ++i) {
-        const auto key = base[parent.cell_of_row[i]] + codes[i] * static_cast<std::uint32_t>(t_levels);
-        cell_of_row[i] = key;
-        ++in_key[key];
+        cell_of_row[i] = base[parent.cell_of_row[i]] + codes[i] * static_cast<std::uint32_t>(t_levels);
     }
+    add_rows(table_, cell_of_row, in_key.data());
     std::vector<std::uint32_t> stratum_of_cell;
     for (std::size_t key = 0; key < bound; ++key) {
         if (in_key[key] != 0) {
@@ -273,11 +287,9 @@ void Cells::divide_by_codes(std::size_t target, std::span<const std::uint32_t> g
     count.assign(cells, 0);
     cell_of_row.assign(keys.begin(), keys.end());
     std::vector<std::uint32_t> stratum_of_cell(cells);
-    std::uint32_t* __restrict counted = count.data();
-    std::uint32_t* __restrict stratum = stratum_of_cell.data();
+    add_rows(table_, keys, count.data());
     for (std::size_t i = 0; i < rows; ++i) {
-        ++counted[keys[i]];
-        stratum[keys[i]] = stratum_of_row[i];
+        stratum_of_cell[keys[i]] = stratum_of_row[i];
     }
     set_cells(stratum_of_cell);
 }
@@ -311,9 +323,14 @@ void Cells::need_rows() {
         return;
     }
     rows_begin.resize(size() + 1);
-    for (std::size_t c = 0; c < size(); ++c) {
-        rows_begin[c + 1] = rows_begin[c] + count[c];
+    if (table_.frequencies().empty()) {
+        std::copy(count.begin(), count.end(), rows_begin.begin() + 1);
+    } else {  // a row stands for several, but is listed once
+        for (const std::uint32_t cell : cell_of_row) {
+            ++rows_begin[cell + 1];
+        }
     }
+    std::partial_sum(rows_begin.begin(), rows_begin.end(), rows_begin.begin());
     rows.resize(rows_begin.back());
     if (cell_of_row.empty()) {
         for (std::size_t c = 0; c < size(); ++c) {

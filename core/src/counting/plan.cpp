@@ -20,6 +20,22 @@ double panels_cost(const Shape& shape, const Costs& costs, double panels) {
 
 }  // namespace
 
+double expected_cost(const ExpectedTests& expected, const Costs& costs) {
+    const double by_row = expected.tests * costs.scatter_row +
+                          expected.divisions * (costs.division_row + costs.division_code * expected.divided_by);
+    const double line = std::max(costs.tall_line, costs.kernel.line);
+    const double by_planes =
+        expected.cells / line_bits *
+        (expected.tests * (expected.levels - 1.0) * line + expected.divisions * costs.tall_line_made);
+    const bool planes = !expected.distinct_rows && expected.cells <= static_cast<double>(costs.max_masks);
+    return static_cast<double>(expected.rows) * (planes ? std::min(by_planes, by_row) : by_row);
+}
+
+double distinct_cost(std::size_t rows, std::size_t bits, const Costs& costs) {
+    return static_cast<double>(rows) *
+           (costs.distinct_row + costs.distinct_word * std::ceil(static_cast<double>(bits) / 64.0));
+}
+
 Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
     Plan plan;
     const auto rows = static_cast<double>(shape.rows);
@@ -30,7 +46,7 @@ Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
 
     // Planes. Strata that add nothing are skipped; or the largest cell is what the others leave of a level's rows.
     const bool planes =
-        shape.cells <= costs.max_masks &&
+        !shape.distinct_rows && shape.cells <= costs.max_masks &&
         (shape.has_masks || shape.candidates >= costs.min_candidates_for_masks || wanted == Strategy::planes);
     const double mask = std::ceil(rows / line_bits) * costs.kernel.line + costs.mask;
     plan.skips = may_skip && shape.varying + 1 < shape.cells;
@@ -85,7 +101,8 @@ Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
     plan.together = wanted == Strategy::automatic && shape.rows > (2 * costs.near_words - 8) * 64 &&
                     shape.varying > 0 && plan.masks && !plan.cell_of_row && !plan.rows_by_cell;
 
-    const bool separable = shape.functional != FunctionalKind::x2 && shape.functional != FunctionalKind::record;
+    const bool separable =
+        !shape.distinct_rows && shape.functional != FunctionalKind::x2 && shape.functional != FunctionalKind::record;
     if (separable && shape.complete && !plan.together && (shape.levels_present >> 2 & 1) != 0) {
         if (wanted == Strategy::ones) {
             plan.ones = true;
@@ -106,7 +123,7 @@ Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
         bits += shape.sample[levels] * (levels - 1.0);
         of_sample += shape.sample[levels] > 0 ? shape.sample[levels] * plan.by_levels[levels].nanoseconds : 0.0;
     }
-    if (statistic && shape.ascending && sampled > 0) {
+    if (statistic && !shape.distinct_rows && shape.ascending && sampled > 0) {
         const double per_candidate = 1.0 / sampled;
         const double touched =
             std::min(static_cast<double>(shape.span) * bits * per_candidate / line_bits + 1.0, candidates);

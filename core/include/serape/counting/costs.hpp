@@ -80,6 +80,26 @@ struct Costs {
     std::size_t near_words = 512;
     std::size_t block_words = 4096;
 
+    // --- distinct rows ---
+    // Fewer rows than this are read as they are: finding the distinct ones would take as long as a few tests.
+    std::size_t min_rows_for_distinct = std::size_t{1} << 15;
+    // Nanoseconds a row of finding the distinct rows: reading a word of its key, and looking that up.
+    double distinct_word = 4.0;
+    double distinct_row = 8.0;
+    // Distinct rows are kept if there are at least so many times as many rows.
+    std::size_t rows_per_distinct = 2;
+    // As many rows are expected for each before they are known.
+    std::size_t expected_rows_per_distinct = 4;
+    // Those of a whole table take at most so many times the bytes of its columns.
+    std::size_t distinct_bytes = 2;
+    // A line of bitsets that are too long for the caches: read with another, and made. Zen 4, 1,000,000 rows: 0.87 of
+    // 64 cells, several candidates together.
+    double tall_line = 1.0;
+    double tall_line_made = 3.0;
+    // A row in a division by codes, for each variable, and in its numbering of cells.
+    double division_code = 0.8;
+    double division_row = 4.0;
+
     // --- panels ---
     // Fewer candidates than this fill less than a quarter of a panel. 37 candidates are 6 times faster by planes, 441
     // as fast, 10,000 are 3 times faster by panels (Zen 4, 5,000 rows, two binary variables given).

@@ -45,6 +45,7 @@ struct Shape {
     bool has_masks = false;   // what has been made of the cells already: bitsets, the cell of each row, rows by cell
     bool has_cell_of_row = false;
     bool has_rows = false;
+    bool distinct_rows = false;  // whether rows stand for several: only row by row can they be counted
     // The candidates.
     std::size_t candidates = 0;
     std::uint32_t max_levels = 2;
@@ -93,6 +94,21 @@ struct Plan {
     double scatter_level = 0.0;
     double sparse = 0.0;
 };
+
+// Tests in numbers, before anything is known of what occurs in the rows.
+struct ExpectedTests {
+    std::size_t rows = 0;
+    bool distinct_rows = false;
+    double tests = 0;
+    double levels = 0;      // of a candidate, on average
+    double cells = 0;       // the product of the levels of target and conditioning set
+    double divisions = 0;   // of the rows into cells
+    double divided_by = 0;  // variables in each of them
+};
+// Estimated nanoseconds.
+double expected_cost(const ExpectedTests& expected, const Costs& costs);
+// Of finding the distinct rows of columns whose codes have so many bits together.
+double distinct_cost(std::size_t rows, std::size_t bits, const Costs& costs);
 
 Plan choose(const Shape& shape, const Costs& costs, CountingStrategy wanted = CountingStrategy::automatic);
 
