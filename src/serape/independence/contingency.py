@@ -59,7 +59,7 @@ class ContingencyTest(IndependenceTest):
         self.dof = "full" if dof == "auto" else dof
         self.reliability = reliability
         self.minimum = minimum
-        self._native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
+        self.native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
 
     def __reduce__(self) -> tuple[Any, ...]:
         made_of = (self.table, self.dof, self.reliability, self.minimum)
@@ -71,7 +71,7 @@ class ContingencyTest(IndependenceTest):
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given; the statistic is computed even if the test is not reliable."""
-        return Outcome(*self._native.test(x, y, given), self.rows)
+        return Outcome(*self.native.test(x, y, given), self.rows)
 
     def effects(
         self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
@@ -116,7 +116,7 @@ class ContingencyTest(IndependenceTest):
         """
         positions = as_positions(candidates)
         return NativeScreenResult(
-            positions, tuple(given), self._native.screen(target, positions, given, threads, poll, strategy)
+            positions, tuple(given), self.native.screen(target, positions, given, threads, poll, strategy)
         )
 
     def working_set(self, among: NDArray[np.uint32]) -> Callable[..., ScreenResult]:
@@ -134,7 +134,7 @@ class ContingencyTest(IndependenceTest):
             poll: Poll | None = None,
         ) -> ScreenResult:
             positions = as_positions(candidates)
-            answers = self._native.screen_among(target, native, positions, given, threads, poll)
+            answers = self.native.screen_among(target, native, positions, given, threads, poll)
             return NativeScreenResult(positions, tuple(given), answers)
 
         return screen
@@ -144,7 +144,7 @@ class ContingencyTest(IndependenceTest):
     ) -> ScreenResult:
         """Test the candidates in order until one is dependent; its answer, if there is one, is the last."""
         positions = as_positions(candidates)
-        answers = self._native.first_dependent(target, positions, given, log_alpha, poll)
+        answers = self.native.first_dependent(target, positions, given, log_alpha, poll)
         return NativeScreenResult(positions[: len(answers)], tuple(given), answers)
 
     def marginals(
@@ -154,7 +154,7 @@ class ContingencyTest(IndependenceTest):
         if forbidden is not None:
             return super().marginals(targets, forbidden, threads=threads)
         all_variables = np.arange(len(self.variables), dtype=np.uint32)
-        answers = self._native.marginals(targets, threads)
+        answers = self.native.marginals(targets, threads)
         return {
             target: NativeScreenResult(all_variables, (), own) for target, own in zip(targets, answers, strict=True)
         }
@@ -164,14 +164,14 @@ class ContingencyTest(IndependenceTest):
     ) -> tuple[ScreenResult, Tally]:
         """Test the candidates of each group given its set and the variable `also`, in one native call."""
         native = groups.native_in(self.table.packed)
-        answers, xs, tests, skipped = self._native.screens(target, native, also, threads, poll)
+        answers, xs, tests, skipped = self.native.screens(target, native, also, threads, poll)
         return NativeScreenResult(xs, (), answers), Tally(tests, skipped)
 
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
-        found = self._native.search_subsets(query.native(), threads, poll)
+        found = self.native.search_subsets(query.native(), threads, poll)
         return native_result(found, self.rows)
 
     def test_each_given_rest(
@@ -185,7 +185,7 @@ class ContingencyTest(IndependenceTest):
         poll: Poll | None = None,
     ) -> tuple[SubsetResult, Tally]:
         """Test each x in turn given the rest of the pool, in one native call."""
-        found = self._native.test_each_given_rest(for_core(xs), target, for_core(pool), max_size, stop_above, poll)
+        found = self.native.test_each_given_rest(for_core(xs), target, for_core(pool), max_size, stop_above, poll)
         return native_result(found, self.rows)
 
 

@@ -134,6 +134,11 @@ struct Costs {
     std::size_t max_columns_together = 512;
     std::size_t pieces_per_thread = 16;
 
+    // The same for columns of several levels, whose rows are listed: 64 lists of 1,000 rows fit the second-level cache
+    // beside a panel.
+    std::size_t min_targets_together = 8;
+    std::size_t max_targets_together = 64;
+
     // --- threads ---
     // A piece of work for one thread, nanoseconds, and what a candidate costs beside its counts: handing a piece out
     // should cost nothing beside it. Not measured.
