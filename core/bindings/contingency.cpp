@@ -181,6 +181,22 @@ void bind_contingency_test(nb::module_& m) {
             nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "For each x the first separation, or else the weakest association, over subsets of the pool.")
         .def(
+            "search_each",
+            [](const ContingencyTest& test, const Array<std::uint32_t>& targets, const Array<std::int64_t>& x_ends,
+               const Array<std::uint32_t>& xs, const Array<std::int64_t>& pool_ends, const Array<std::uint32_t>& pools,
+               std::size_t size, std::optional<std::size_t> max_size, double stop_above, std::size_t threads,
+               const nb::object& poll) {
+                SubsetBatch batch;
+                batch.size = size;
+                batch.max_size = max_size.value_or(batch.max_size);
+                batch.stop_above = stop_above;
+                return found_each(test, test.table(), targets, x_ends, xs, pool_ends, pools, std::move(batch), threads,
+                                  poll);
+            },
+            nb::arg("targets"), nb::arg("x_ends"), nb::arg("xs"), nb::arg("pool_ends"), nb::arg("pools"),
+            nb::arg("size"), nb::arg("max_size"), nb::arg("stop_above"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), "Such searches through sets of one size, for many targets.")
+        .def(
             "test_each_given_rest",
             [](const ContingencyTest& test, Columns xs, std::uint32_t target, Columns pool,
                std::optional<std::size_t> max_size, double stop_above, const nb::object& poll) {

@@ -145,6 +145,9 @@ class FoundSubsets:
     def cut(self) -> bool:
         """Whether max_tests cut the search short."""
 
+    def separated(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+        """By answer, whether a set separates the x."""
+
     def xs(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
     def tally(self) -> tuple[dict[int, int], dict[int, int]]:
@@ -220,6 +223,9 @@ class ContingencyTest:
         """
         For each x the first separation, or else the weakest association, over subsets of the pool.
         """
+
+    def search_each(self, targets: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], x_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], pool_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pools: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, max_size: int | None, stop_above: float, threads: int = 1, poll: object | None = None) -> FoundSubsets:
+        """Such searches through sets of one size, for many targets."""
 
     def test_each_given_rest(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], max_size: int | None, stop_above: float, poll: object | None = None) -> FoundSubsets:
         """

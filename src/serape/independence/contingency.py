@@ -11,7 +11,7 @@ average, `None` nothing. A test of 0 degrees of freedom carries no information a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -25,7 +25,7 @@ from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects, table_effects
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
-from serape.independence.subset_query import SubsetQuery, for_core
+from serape.independence.subset_query import SubsetQuery, for_core, joined
 from serape.independence.subsets import SubsetResult, native_result
 from serape.types import DofRule, ReliabilityRule
 from serape.wording import setting
@@ -173,6 +173,29 @@ class ContingencyTest(IndependenceTest):
         """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
         found = self.native.search_subsets(query.native(), threads, poll)
         return native_result(found, self.rows)
+
+    def search_each(
+        self,
+        asked: Mapping[int, Sequence[int]],
+        pools: Mapping[int, Sequence[int]],
+        size: int,
+        *,
+        max_size: int | None,
+        stop_above: float,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> tuple[NDArray[np.uint32], SubsetResult, Tally]:
+        """Search the sets of one size in the pool of each target for those in `asked`, in one native call.
+
+        Returns the target of each answer, and the answers and number of tests of all searches together.
+        """
+        targets = np.fromiter(asked, np.uint32, len(asked))
+        x_ends, xs = joined(list(asked.values()))
+        pool_ends, members = joined([pools[x] for x in asked])
+        found = self.native.search_each(
+            targets, x_ends, xs, pool_ends, members, size, max_size, stop_above, threads, poll
+        )
+        return targets.repeat(np.diff(x_ends, prepend=0)), *native_result(found, self.rows)
 
     def test_each_given_rest(
         self,

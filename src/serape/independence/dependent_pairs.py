@@ -18,7 +18,7 @@ from serape import _core
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import ContingencyTest, NativeScreenResult
 from serape.independence.g2 import G2
-from serape.independence.outcomes import Floats
+from serape.independence.outcomes import Floats, as_positions
 from serape.independence.screens import ScreenResult
 
 MIN_ROWS = 5  # per degree of freedom, for binary columns
@@ -43,16 +43,17 @@ def have_few_levels(test: IndependenceTest, variables: Sequence[int]) -> TypeGua
 
 
 def find_dependent_pairs(
-    test: IndependenceTest, targets: Sequence[int], log_alpha: float, threads: int = 1
+    test: IndependenceTest, targets: Sequence[int], log_alpha: float, threads: int = 1, *, among_targets: bool = False
 ) -> DependentPairs | None:
     """Return which variables depend on the targets given nothing; None if the targets must be asked one by one.
 
     That is so for other tests, columns of many levels, few of the variables as targets, or very many dependent pairs.
+    With `among_targets`, only pairs of targets are tested.
     """
-    if 2 * len(targets) < len(test.variables) or not have_few_levels(test, range(len(test.variables))):
+    variables = sorted(targets) if among_targets else range(len(test.variables))
+    if 2 * len(targets) < len(variables) or not have_few_levels(test, variables):
         return None
-    columns = np.arange(len(test.variables), dtype=np.uint32)
-    found = _core.dependent_pairs(test.native, columns, log_alpha, _MAX_PAIRS, threads)
+    found = _core.dependent_pairs(test.native, as_positions(variables), log_alpha, _MAX_PAIRS, threads)
     return DependentPairs(test, targets, log_alpha, *found[1:]) if found[0] else None
 
 
@@ -102,14 +103,27 @@ class DependentPairs(Mapping[int, ScreenResult]):
     @property
     def tests(self) -> int:
         """The number of tests of targets with all variables; a pair of targets counts once."""
-        kinds = len(self._reliable_kinds)
-        targets = np.bincount(self._kind[list(self._targets)], minlength=kinds)
+        return self._tested(np.bincount(self._kind, minlength=len(self._reliable_kinds))) - self.among_targets
 
-        def tested(others: NDArray[np.intp]) -> int:
-            pairs = targets[:, None] * (others - np.eye(kinds, dtype=np.intp))  # none with itself
-            return int(pairs[self._reliable_kinds].sum())
+    @property
+    def among_targets(self) -> int:
+        """The number of tests of pairs of targets."""
+        return self._tested(self._targets_by_kind) // 2
 
-        return tested(np.bincount(self._kind, minlength=kinds)) - tested(targets) // 2
+    @property
+    def all_reliable(self) -> bool:
+        """Whether the tests of all pairs of targets are reliable."""
+        kinds = np.unique(self._kind[list(self._targets)])
+        return bool(self._reliable_kinds[np.ix_(kinds, kinds)].all())
+
+    @property
+    def _targets_by_kind(self) -> NDArray[np.intp]:
+        return np.bincount(self._kind[list(self._targets)], minlength=len(self._reliable_kinds))
+
+    def _tested(self, others: NDArray[np.intp]) -> int:
+        """Return the number of tests of targets with so many variables of each kind."""
+        pairs = self._targets_by_kind[:, None] * (others - np.eye(len(others), dtype=np.intp))  # none with itself
+        return int(pairs[self._reliable_kinds].sum())
 
     def reliable(self, target: int, xs: NDArray[np.uint32]) -> NDArray[np.bool_] | None:
         """Return which tests of a target with other variables are reliable; None if all are."""

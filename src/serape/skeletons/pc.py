@@ -17,9 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
+
 from serape.independence.outcomes import as_positions
+from serape.independence.screens import ScreenResult
 from serape.search import Search
-from serape.skeletons.skeleton import Pair, Single, Skeleton, keep_weaker, pair_tests, separate_pairs
+from serape.search.many_targets import dependent_pairs
+from serape.skeletons.skeleton import Pair, Skeleton, keep_weaker, pair_tests, separate_pairs
 
 
 def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | None = None) -> Skeleton:
@@ -32,13 +36,15 @@ def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | No
     separate_neighbours(search, found)
     separations = {}
     for x in found.neighbours:
+        marginal = []
         for y in search.admissible(x, sorted(found.at_distance_two(x))):
             pair = frozenset((x, y))
             if pair in found.separations:
                 separations[pair] = found.separations[pair]
             elif pair not in untested and x < y:  # all other pairs are independent given nothing
-                outcome = search.repeat(x, y)
-                separations[pair] = (outcome.log_p, -outcome.statistic, Single(outcome), 0)
+                marginal.append(y)
+        if marginal:
+            separations.update(pair_tests(x, search.repeat_screen(x, marginal)))
     found.separations = separations
     return found
 
@@ -72,14 +78,24 @@ def _marginal_tests(search: Search, variables: list[int], found: Skeleton) -> se
     """Make the pairs adjacent that are dependent given nothing; return the pairs whose test is unreliable."""
     found.neighbours.update((x, set()) for x in variables)
     untested: set[Pair] = set()
+    if (pairs := dependent_pairs(search, variables)) is not None:
+        for x in variables:
+            known = pairs.known(x)
+            dependent = known.at(np.flatnonzero(known.xs > x))
+            _make_adjacent(found, x, dependent)
+        return untested
     for k, x in enumerate(variables):
         later = as_positions(search.admissible(x, variables[k + 1 :]))
         dependent, independent = search.partition(x, later)
-        for y in dependent.xs.tolist():
-            found.neighbours[x].add(y)
-            found.neighbours[y].add(x)
-        found.weakest.update(pair_tests(x, dependent))
+        _make_adjacent(found, x, dependent)
         if len(dependent) + len(independent) < len(later):
             tested = {*dependent.xs.tolist(), *independent.tolist()}
             untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
     return untested
+
+
+def _make_adjacent(found: Skeleton, x: int, dependent: ScreenResult) -> None:
+    for y in dependent.xs.tolist():
+        found.neighbours[x].add(y)
+        found.neighbours[y].add(x)
+    found.weakest.update(pair_tests(x, dependent))

@@ -1,0 +1,56 @@
+"""Questions about many targets in one call of the test, where nothing but the answers is kept.
+
+A search that records evidence, must not separate required pairs, reads unreliable tests as independence, keeps the
+weakest associations or ends after a number of tests asks target by target. So does one with a test that has no such
+call. The answers and the numbers of tests are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from serape.independence.contingency import ContingencyTest
+from serape.independence.dependent_pairs import DependentPairs, find_dependent_pairs
+from serape.independence.outcomes import Tally
+from serape.independence.subsets import SubsetResult
+from serape.search.search import Search
+
+_MANY = 64  # variables
+
+Separated = tuple[list[int], SubsetResult, list[bool]]
+"""By answer, its target; the answers; by answer, whether a set separates the two variables."""
+
+
+def separate_each(
+    search: Search, asked: Mapping[int, Sequence[int]], pools: Mapping[int, Sequence[int]], size: int
+) -> Iterator[Separated]:
+    """Search the pool of each target for sets of one size that separate it from the variables in `asked`.
+
+    In one call for all targets, the search does not keep the sets as `separating_set`.
+    """
+    test = search.test
+    if search.keeps_answers_alone and isinstance(test, ContingencyTest):
+        targets, found, tally = test.search_each(
+            asked, pools, size,
+            max_size=search.max_conditioning, stop_above=search.log_alpha, threads=search.threads, poll=search.poll,
+        )  # fmt: skip
+        search.count(tally)
+        yield targets.tolist(), found, found.separated_each()
+        return
+    for x, others in asked.items():
+        found = search.separate(others, x, pools[x], range(size, size + 1))
+        yield [x] * len(found), found, found.separated_each()
+
+
+def dependent_pairs(search: Search, variables: Sequence[int]) -> DependentPairs | None:
+    """Test all pairs of the variables given nothing in one call; None if they must be asked variable by variable.
+
+    That is so for a few variables too, and if a test is not reliable.
+    """
+    if not search.keeps_answers_alone or len(variables) < _MANY or search.excludes(variables):
+        return None
+    found = find_dependent_pairs(search.test, variables, search.log_alpha, search.threads, among_targets=True)
+    if found is None or not found.all_reliable:
+        return None
+    search.count(Tally({0: found.among_targets}, {}))
+    return found
