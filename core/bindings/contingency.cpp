@@ -11,6 +11,7 @@
 #include "rules.hpp"
 #include "serape/answers.hpp"
 #include "serape/contingency_test.hpp"
+#include "serape/spouse_search.hpp"
 
 namespace nb = nanobind;
 
@@ -155,6 +156,36 @@ void bind_contingency_test(nb::module_& m) {
             },
             nb::arg("target"), nb::arg("groups"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(), "As screen, of some of the candidates of groups, which may be quicker.")
+        .def(
+            "find_spouses",
+            [](const ContingencyTest& test, std::uint32_t target, const CandidateGroups& groups, Columns children,
+               double log_alpha, bool as_written, std::optional<std::size_t> max_size, std::size_t threads,
+               const nb::object& poll) {
+                check(test.table(), target);
+                check(test.table(), children.all());
+                if (&groups.table() != &test.table()) {
+                    throw nb::value_error("groups of another table");
+                }
+                SpouseQuery query{target, std::move(children).vector(), log_alpha, as_written};
+                query.max_size = max_size.value_or(query.max_size);
+                std::vector<Spouses> all;
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(
+                    token, [&] { all = find_spouses(test, groups, query, std::min(threads, most_threads), token); });
+                using Found = std::tuple<std::vector<std::uint32_t>, FoundSubsets, decltype(by_size(Tally{}.tests)),
+                                         decltype(by_size(Tally{}.skipped))>;
+                std::vector<Found> found;
+                for (Spouses& one : all) {
+                    const auto tests = by_size(one.screened.tests), skipped = by_size(one.screened.skipped);
+                    found.emplace_back(std::move(one.dependents), FoundSubsets(one.tested, std::move(one.found)), tests,
+                                       skipped);
+                }
+                return found;
+            },
+            nb::arg("target"), nb::arg("groups"), nb::arg("children"), nb::arg("log_alpha"), nb::arg("as_written"),
+            nb::arg("max_size"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "By child: the dependent candidates given it, what separates them given it and one other, and the number "
+            "of tests of the first kind, and of those skipped.")
         .def(
             "first_dependent",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,

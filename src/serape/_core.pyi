@@ -217,6 +217,11 @@ class ContingencyTest:
     def screen_among(self, target: int, groups: CandidateGroups, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None) -> ScreenAnswers:
         """As screen, of some of the candidates of groups, which may be quicker."""
 
+    def find_spouses(self, target: int, groups: CandidateGroups, children: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float, as_written: bool, max_size: int | None, threads: int = 1, poll: object | None = None) -> list[tuple[list[int], FoundSubsets, dict[int, int], dict[int, int]]]:
+        """
+        By child: the dependent candidates given it, what separates them given it and one other, and the number of tests of the first kind, and of those skipped.
+        """
+
     def first_dependent(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], log_alpha: float, poll: object | None = None) -> ScreenAnswers: ...
 
     def search_subsets(self, query: SubsetQuery, threads: int = 1, poll: object | None = None) -> FoundSubsets:

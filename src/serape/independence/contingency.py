@@ -167,6 +167,33 @@ class ContingencyTest(IndependenceTest):
         answers, xs, tests, skipped = self.native.screens(target, native, also, threads, poll)
         return NativeScreenResult(xs, (), answers), Tally(tests, skipped)
 
+    def find_spouses(
+        self,
+        target: int,
+        groups: CandidateGroups,
+        children: Sequence[int],
+        log_alpha: float,
+        *,
+        as_written: bool,
+        max_size: int | None,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> list[tuple[list[int], Tally, SubsetResult, Tally]]:
+        """Screen groups given each child too, and separate the dependent candidates given it and one of the others.
+
+        Returns, by child, the dependent candidates, the strongest first, and the number of tests; then, of several, the
+        answers of the search that separates them, and its number of tests. With `as_written` they are tested in the
+        order of the table, otherwise the weakest first.
+        """
+        found = self.native.find_spouses(
+            target, groups.native_in(self.table.packed), for_core(children), log_alpha, as_written, max_size,
+            threads, poll,
+        )  # fmt: skip
+        return [
+            (dependents, Tally(tests, skipped), *native_result(answers, self.rows))
+            for dependents, answers, tests, skipped in found
+        ]
+
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:

@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from serape.independence.contingency import ContingencyTest
 from serape.independence.dependent_pairs import DependentPairs, find_dependent_pairs
 from serape.independence.outcomes import Tally
+from serape.independence.screens import CandidateGroups
 from serape.independence.subsets import SubsetResult
 from serape.search.search import Search
 
 _MANY = 64  # variables
+_TOGETHER = 64  # questions of one call: their answers are kept until the last is there
 
 Separated = tuple[list[int], SubsetResult, list[bool]]
 """By answer, its target; the answers; by answer, whether a set separates the two variables."""
@@ -54,3 +56,43 @@ def dependent_pairs(search: Search, variables: Sequence[int]) -> DependentPairs 
         return None
     search.count(Tally({0: found.among_targets}, {}))
     return found
+
+
+def dependents_given_each(
+    search: Search, target: int, groups: CandidateGroups, each: Sequence[int], *, as_written: bool
+) -> Iterator[list[int]]:
+    """Yield, for each x, the candidates of groups that depend on the target given their group's set and x.
+
+    Of several, each is then tested given x and one of the others, and leaves them if that separates it; `in_order`
+    tells the order.
+    """
+    test = search.test
+    if not search.asks_plainly(target) or not isinstance(test, ContingencyTest):
+        for x in each:
+            found = search.dependents_given_groups(target, groups, x)
+            if len(found) > 1:
+                tested, conditioned_on = in_order(found, as_written=as_written)
+                found = search.separate(
+                    tested, target, conditioned_on, range(1, 2), fixed=(x,), shrinking=True
+                ).survivors
+            yield found
+        return
+    together = max(_TOGETHER, 8 * search.threads)
+    for begin in range(0, len(each), together):
+        some = each[begin : begin + together]
+        small = search.up_to_max_conditioning(groups, some)
+        for found, screened, answers, tally in test.find_spouses(
+            target, small, some, search.log_alpha,
+            as_written=as_written, max_size=search.max_conditioning, threads=search.threads, poll=search.poll,
+        ):  # fmt: skip
+            search.count(screened)
+            if len(found) > 1:
+                found = search.record_subsets(target, answers, tally).survivors
+            yield found
+
+
+def in_order(strongest_first: list[int], *, as_written: bool) -> tuple[list[int], list[int]]:
+    """Return variables in the order in which they are tested, and in that in which they are conditioned on."""
+    if as_written:
+        return sorted(strongest_first), sorted(strongest_first)
+    return strongest_first[::-1], strongest_first

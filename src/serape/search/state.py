@@ -122,6 +122,11 @@ class SearchState:
             and (self._budget is None or self._budget.max_tests is None)
         )
 
+    def asks_plainly(self, target: int) -> bool:
+        """Whether answers about a target are read as they come, and the search does not end within a question."""
+        bounded = self._budget is not None and self._budget.max_tests is not None
+        return self._read is None and not self._required(target) and not bounded
+
     @property
     def threads(self) -> int:
         """The number of threads of a question."""
@@ -290,7 +295,7 @@ class SearchState:
         if self._associations is not None:
             self._associations.note_screen(screen, target, self.log_alpha)
 
-    def _record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
+    def record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
         """Count and record the answers of a search through conditioning sets."""
         self.tally.merge(tally)
         self._recorder.note_subsets(target, found)
