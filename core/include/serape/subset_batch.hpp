@@ -58,6 +58,9 @@ SubsetAnswers search_each(const Test& test, const SubsetBatch& batch, std::size_
         total += static_cast<double>(turns.back().tests);
         answers = std::max(answers, question.first + question.xs.size());
     }
+    if (total < static_cast<double>(default_costs.min_tests_for_threads)) {
+        threads = 1;
+    }
     std::stable_sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.tests > b.tests; });
     SubsetAnswers all{std::vector<SubsetAnswer>(answers), {}};
     std::vector<Tally> tallies(threads);
