@@ -23,7 +23,7 @@ from serape.independence.outcomes import as_positions
 from serape.independence.screens import ScreenResult
 from serape.search import Search
 from serape.search.many_targets import dependent_pairs
-from serape.skeletons.skeleton import Pair, Skeleton, keep_weaker, pair_tests, separate_pairs
+from serape.skeletons.skeleton import Pair, PairTest, Skeleton, keep_weaker, pair_tests, separate_pairs
 
 
 def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | None = None) -> Skeleton:
@@ -34,17 +34,21 @@ def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | No
     found = Skeleton({}) if found is None else found
     untested = _marginal_tests(search, sorted(variables), found)
     separate_neighbours(search, found)
-    separations = {}
+    separations: dict[Pair, PairTest] = {}
     for x in found.neighbours:
-        marginal = []
-        for y in search.admissible(x, sorted(found.at_distance_two(x))):
-            pair = frozenset((x, y))
+        distant = search.admissible(x, sorted(found.at_distance_two(x)))
+        # All pairs without a separating set are independent given nothing.
+        marginal = [
+            y
+            for y in distant
+            if x < y and (pair := frozenset((x, y))) not in found.separations and pair not in untested
+        ]
+        tests = dict(pair_tests(x, search.repeat_screen(x, marginal))) if marginal else {}
+        for pair in (frozenset((x, y)) for y in distant):
             if pair in found.separations:
                 separations[pair] = found.separations[pair]
-            elif pair not in untested and x < y:  # all other pairs are independent given nothing
-                marginal.append(y)
-        if marginal:
-            separations.update(pair_tests(x, search.repeat_screen(x, marginal)))
+            elif pair in tests:
+                separations[pair] = tests[pair]
     found.separations = separations
     return found
 
