@@ -125,7 +125,7 @@ class SearchState:
     def asks_plainly(self, target: int) -> bool:
         """Whether answers about a target are read as they come, and the search does not end within a question."""
         bounded = self._budget is not None and self._budget.max_tests is not None
-        return self._read is None and not self._required(target) and not bounded
+        return self._read is None and not self._required(int(target)) and not bounded
 
     @property
     def threads(self) -> int:
@@ -267,7 +267,7 @@ class SearchState:
 
     def repeat_screen(self, target: int, candidates: Candidates) -> ScreenResult:
         """Return the answers of tests given nothing that were performed before, without counting them again."""
-        return self.test.screen(target, candidates)
+        return self.test.screen(int(target), as_positions(candidates))
 
     def one_of(self, ties: Sequence[int]) -> int:
         """Return the first of exact ties, or one at random if there is a `random_state`."""
