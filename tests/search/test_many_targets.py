@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 import serape
 from plain_batches import mixed_table
+from serape.engines import PlainEngine
 from serape.independence import G2
+from serape.independence.counted import CountedTest
 from serape.local.hpc import de_pcs
 from serape.search import CandidateGroups, Search
 from serape.search import many_targets as module
@@ -134,3 +136,29 @@ def test_the_pc_algorithm_is_the_same(jobs: int) -> None:
     assert list(found.graph.edges(data=True)) == list(expected.graph.edges(data=True))
     assert list(found.separating_sets.items()) == list(expected.separating_sets.items())
     assert (found.tests_by_size, found.skipped) == (expected.tests_by_size, expected.skipped)
+
+
+class OwnAnswers(G2):
+    """A test that answers searches through conditioning sets in its own way, and counts them."""
+
+    asked = 0
+
+    def search_subsets(self, *args: Any, **options: Any) -> Any:
+        self.asked += 1
+        return super().search_subsets(*args, **options)
+
+
+def test_a_derived_test_is_asked_target_by_target() -> None:
+    test = OwnAnswers(serape.load_network("asia").sample(500, seed=1))
+    pools = {x: [z for z in range(8) if z != x] for x in range(8)}
+    assert len(list(separate_each(Search(test, evidence=False), pools, pools, 1))) == 8
+    assert test.asked == 8
+
+
+@pytest.mark.parametrize("algorithm", ["hpc", "pc-stable", "hiton-pc"])
+def test_any_engine_is_asked_target_by_target(algorithm: str) -> None:
+    table = serape.load_network("asia").sample(500, seed=1)
+    expected = serape.skeleton(G2(table), algorithm, alpha=0.01)
+    found = serape.skeleton(CountedTest(PlainEngine(table)), algorithm, alpha=0.01)
+    assert found.edges == expected.edges
+    assert found.tests == expected.tests
