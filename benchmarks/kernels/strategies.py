@@ -58,10 +58,10 @@ def strategies(options: argparse.Namespace) -> None:
             test = make(table, dof="adjusted", reliability=None)
             for size in sizes:
                 given, candidates = list(range(1, 1 + size)), np.arange(9, count + 9, dtype=np.uint32)
-                chosen = Counter(test._native.strategies(0, candidates, given)).most_common(1)[0][0]
+                chosen = Counter(test.native.strategies(0, candidates, given)).most_common(1)[0][0]
                 found = {}
                 for name in STRATEGIES:
-                    used = set(test._native.strategies(0, candidates, given, name))
+                    used = set(test.native.strategies(0, candidates, given, name))
                     if used == {name}:
                         job = partial(test.screen, 0, candidates, given, strategy=name)
                         found[name] = least_nanoseconds(job, 0.005 if options.quick else 0.1) / count

@@ -11,6 +11,7 @@
 #include "cancellation.hpp"
 #include "conversions.hpp"
 #include "serape/answers.hpp"
+#include "serape/subset_batch.hpp"
 
 namespace serape {
 
@@ -47,6 +48,38 @@ FoundSubsets found_subsets(const Test& test, const Table& table, const SubsetQue
     CancellationToken token = cancellation_token(poll);
     run_interruptible(token, [&] { found = test.search_subsets(query, std::min(threads, most_threads), token); });
     return FoundSubsets(query.xs, std::move(found));
+}
+
+// Searches through sets of one size for many targets: `xs` and `pools` hold those of one target after another, of which
+// `x_ends` and `pool_ends` tell the ends.
+template <class Test, class Table>
+FoundSubsets found_each(const Test& test, const Table& table, const Array<std::uint32_t>& targets,
+                        const Array<std::int64_t>& x_ends, const Array<std::uint32_t>& xs,
+                        const Array<std::int64_t>& pool_ends, const Array<std::uint32_t>& pools, SubsetBatch batch,
+                        std::size_t threads, const nanobind::object& poll) {
+    const auto part = [](const Array<std::uint32_t>& all, const Array<std::int64_t>& ends, std::size_t k) {
+        const std::int64_t begin = k == 0 ? 0 : ends.data()[k - 1], end = ends.data()[k];
+        if (begin < 0 || end < begin || static_cast<std::size_t>(end) > all.size()) {
+            throw nanobind::value_error("ends must ascend within the arrays");
+        }
+        return span(all).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    };
+    if (x_ends.size() != targets.size() || pool_ends.size() != targets.size()) {
+        throw nanobind::value_error("arrays must be of one length");
+    }
+    check(table, span(targets));
+    check(table, span(xs));
+    check(table, span(pools));
+    std::size_t first = 0;
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+        batch.questions.push_back({targets.data()[k], part(xs, x_ends, k), part(pools, pool_ends, k), first});
+        check_distinct(batch.questions.back().pool);
+        first += batch.questions.back().xs.size();
+    }
+    SubsetAnswers found;
+    CancellationToken token = cancellation_token(poll);
+    run_interruptible(token, [&] { found = search_each(test, batch, std::min(threads, most_threads), token); });
+    return FoundSubsets(span(xs).first(first), std::move(found));
 }
 
 }  // namespace serape

@@ -11,6 +11,7 @@
 #include "rules.hpp"
 #include "serape/answers.hpp"
 #include "serape/contingency_test.hpp"
+#include "serape/spouse_search.hpp"
 
 namespace nb = nanobind;
 
@@ -156,6 +157,36 @@ void bind_contingency_test(nb::module_& m) {
             nb::arg("target"), nb::arg("groups"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(), "As screen, of some of the candidates of groups, which may be quicker.")
         .def(
+            "find_spouses",
+            [](const ContingencyTest& test, std::uint32_t target, const CandidateGroups& groups, Columns children,
+               double log_alpha, bool as_written, std::optional<std::size_t> max_size, std::size_t threads,
+               const nb::object& poll) {
+                check(test.table(), target);
+                check(test.table(), children.all());
+                if (&groups.table() != &test.table()) {
+                    throw nb::value_error("groups of another table");
+                }
+                SpouseQuery query{target, std::move(children).vector(), log_alpha, as_written};
+                query.max_size = max_size.value_or(query.max_size);
+                std::vector<Spouses> all;
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(
+                    token, [&] { all = find_spouses(test, groups, query, std::min(threads, most_threads), token); });
+                using Found = std::tuple<std::vector<std::uint32_t>, FoundSubsets, decltype(by_size(Tally{}.tests)),
+                                         decltype(by_size(Tally{}.skipped))>;
+                std::vector<Found> found;
+                for (Spouses& one : all) {
+                    const auto tests = by_size(one.screened.tests), skipped = by_size(one.screened.skipped);
+                    found.emplace_back(std::move(one.dependents), FoundSubsets(one.tested, std::move(one.found)), tests,
+                                       skipped);
+                }
+                return found;
+            },
+            nb::arg("target"), nb::arg("groups"), nb::arg("children"), nb::arg("log_alpha"), nb::arg("as_written"),
+            nb::arg("max_size"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "By child: the dependent candidates given it, what separates them given it and one other, and the number "
+            "of tests of the first kind, and of those skipped.")
+        .def(
             "first_dependent",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,
                const std::vector<std::uint32_t>& given, double log_alpha, const nb::object& poll) {
@@ -180,6 +211,22 @@ void bind_contingency_test(nb::module_& m) {
             },
             nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "For each x the first separation, or else the weakest association, over subsets of the pool.")
+        .def(
+            "search_each",
+            [](const ContingencyTest& test, const Array<std::uint32_t>& targets, const Array<std::int64_t>& x_ends,
+               const Array<std::uint32_t>& xs, const Array<std::int64_t>& pool_ends, const Array<std::uint32_t>& pools,
+               std::size_t size, std::optional<std::size_t> max_size, double stop_above, std::size_t threads,
+               const nb::object& poll) {
+                SubsetBatch batch;
+                batch.size = size;
+                batch.max_size = max_size.value_or(batch.max_size);
+                batch.stop_above = stop_above;
+                return found_each(test, test.table(), targets, x_ends, xs, pool_ends, pools, std::move(batch), threads,
+                                  poll);
+            },
+            nb::arg("targets"), nb::arg("x_ends"), nb::arg("xs"), nb::arg("pool_ends"), nb::arg("pools"),
+            nb::arg("size"), nb::arg("max_size"), nb::arg("stop_above"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), "Such searches through sets of one size, for many targets.")
         .def(
             "test_each_given_rest",
             [](const ContingencyTest& test, Columns xs, std::uint32_t target, Columns pool,

@@ -48,6 +48,13 @@ void bind_numbers(nb::module_& m) {
         },
         nb::arg("columns"), "A bit for each column up to the last, set where it is named, the lowest first.");
     m.def(
+        "ascending",
+        [](const Array<std::uint32_t>& columns) { return kernels().ascending(columns.data(), columns.size()); },
+        nb::arg("columns"), "Whether each column is larger than the one before it.");
+    m.def(
+        "gaps", [](const Array<std::uint32_t>& columns) { return to_numpy(gaps(span(columns))); }, nb::arg("columns"),
+        "The columns up to the last that are not named; the named ones must be ascending.");
+    m.def(
         "without",
         [](const Array<std::uint32_t>& columns, const std::vector<std::uint32_t>& excluded, bool ascending) {
             return to_numpy(without(span(columns), excluded, ascending));

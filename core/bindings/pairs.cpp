@@ -1,12 +1,33 @@
-// All pairs of binary columns.
+// All pairs of columns given nothing.
 #include "bindings.hpp"
 #include "cancellation.hpp"
 #include "conversions.hpp"
 #include "serape/all_pairs.hpp"
+#include "serape/contingency_test.hpp"
+#include "serape/dependent_pairs.hpp"
 
 namespace nb = nanobind;
 
 namespace serape {
+namespace {
+
+auto to_arrays(AllPairs&& found) {
+    return std::make_tuple(to_numpy(std::move(found.dependents)), to_numpy(std::move(found.partners)),
+                           to_numpy(std::move(found.statistic)), to_numpy(std::move(found.dof)));
+}
+
+void check_columns(const ContingencyTest& test, std::span<const std::uint32_t> columns) {
+    check(test.table(), columns);
+    if (test.table().rows() > most_rows_of_pairs) {
+        throw nb::value_error("too many rows");
+    }
+    if (test.rules().statistic != StatisticKind::g2 || !kernels().ascending(columns.data(), columns.size()) ||
+        !std::all_of(columns.begin(), columns.end(), [&](auto column) { return test.table().has_planes(column); })) {
+        throw nb::value_error("the test must be G², and columns ascending and of few levels");
+    }
+}
+
+}  // namespace
 
 void bind_pairs(nb::module_& m) {
     m.def(
@@ -26,12 +47,52 @@ void bind_pairs(nb::module_& m) {
             run_interruptible(token, [&] {
                 found = all_pairs(table, log_alpha, strongest, least_rows, std::min(threads, most_threads), token);
             });
-            return std::make_tuple(to_numpy(std::move(found.dependents)), to_numpy(std::move(found.partners)),
-                                   to_numpy(std::move(found.statistic)));
+            return to_arrays(std::move(found));
         },
         nb::arg("table"), nb::arg("log_alpha"), nb::arg("strongest"), nb::arg("least_rows"), nb::arg("threads") = 1,
         nb::arg("poll") = nb::none(),
-        "For every column how many others depend on it, which most (so many a column), and their statistics.");
+        "For every column how many others depend on it, which most (so many a column), and their statistics and dof.");
+    m.def(
+        "strongest_pairs",
+        [](const ContingencyTest& test, const Columns& columns, double log_alpha, std::size_t strongest,
+           std::size_t threads, const nb::object& poll) {
+            check_columns(test, columns.all());
+            AllPairs found;
+            CancellationToken token = cancellation_token(poll);
+            run_interruptible(token, [&] {
+                found = strongest_pairs(test.table(), test.rules(), columns.all(), log_alpha, strongest,
+                                        std::min(threads, most_threads), token);
+            });
+            return to_arrays(std::move(found));
+        },
+        nb::arg("test"), nb::arg("columns"), nb::arg("log_alpha"), nb::arg("strongest"), nb::arg("threads") = 1,
+        nb::arg("poll") = nb::none(), "The same for columns of up to eight levels, by the rules of a test.");
+    m.def(
+        "tested_pairs",
+        [](const ContingencyTest& test, const Columns& columns) {
+            check_columns(test, columns.all());
+            return tested_pairs(test.table(), test.rules(), columns.all());
+        },
+        nb::arg("test"), nb::arg("columns"), "The number of pairs of such columns whose test is reliable.");
+    m.def(
+        "dependent_pairs",
+        [](const ContingencyTest& test, const Columns& columns, double log_alpha, std::size_t most, std::size_t threads,
+           const nb::object& poll) {
+            check_columns(test, columns.all());
+            DependentPairs found;
+            CancellationToken token = cancellation_token(poll);
+            run_interruptible(token, [&] {
+                found = dependent_pairs(test.table(), test.rules(), columns.all(), log_alpha, most,
+                                        std::min(threads, most_threads), token);
+            });
+            return std::make_tuple(found.complete, to_numpy(std::move(found.start)), to_numpy(std::move(found.partner)),
+                                   to_numpy(std::move(found.statistic)), to_numpy(std::move(found.dof)));
+        },
+        nb::arg("test"), nb::arg("columns"), nb::arg("log_alpha"), nb::arg("most"), nb::arg("threads") = 1,
+        nb::arg("poll") = nb::none(),
+        "Which pairs of columns of up to eight levels depend on each other: whether all are here (no more than "
+        "`most`), "
+        "by column the begin of its partners, the partners, their statistics and dof.");
 }
 
 }  // namespace serape

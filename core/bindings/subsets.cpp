@@ -58,6 +58,15 @@ void bind_subsets(nb::module_& m) {
             "indices in the list of conditioning sets; that list.")
         .def_prop_ro(
             "cut", [](const FoundSubsets& found) { return found.found.cut; }, "Whether max_tests cut the search short.")
+        .def(
+            "separated",
+            [](const FoundSubsets& found) {
+                NumPy<bool> separated = empty_numpy<bool>(found.answers().size());
+                std::transform(found.answers().begin(), found.answers().end(), separated.data(),
+                               [](const SubsetAnswer& answer) { return answer.separated; });
+                return separated;
+            },
+            "By answer, whether a set separates the x.")
         .def("xs", [](const FoundSubsets& found) { return to_numpy(std::vector(found.xs)); })
         .def(
             "tally",

@@ -298,6 +298,7 @@ AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t stron
     out.dependents.assign(table.columns(), 0);
     out.partners.assign(table.columns() * strongest, AllPairs::none);
     out.statistic.assign(table.columns() * strongest, std::numeric_limits<double>::quiet_NaN());
+    out.dof.assign(table.columns() * strongest, 1.0);
     if (table.rows() < least_rows) {
         return out;
     }

@@ -12,7 +12,7 @@ constexpr std::size_t most_kept = 4096;  // degrees of freedom
 
 }  // namespace
 
-bool CriticalValues::decide(double statistic, double dof) {
+CriticalValues::Bracket CriticalValues::look_up(double dof) {
     // Brackets outlive a call: searches are short and many, and ask at the same level.
     thread_local double level = 1.0;
     thread_local std::vector<Bracket> brackets;
@@ -22,7 +22,7 @@ bool CriticalValues::decide(double statistic, double dof) {
     }
     const auto place = static_cast<std::size_t>(dof);
     if (place >= most_kept || static_cast<double>(place) != dof || !(log_alpha_ < 0.0)) {
-        return chi_square_log_sf(statistic, dof) > log_alpha_;
+        return {};
     }
     Bracket& bracket = brackets[place];
     if (bracket.below < 0.0) {
@@ -31,6 +31,11 @@ bool CriticalValues::decide(double statistic, double dof) {
     if (place < few) {
         near_[place] = bracket;
     }
+    return bracket;
+}
+
+bool CriticalValues::decide(double statistic, double dof) {
+    const Bracket bracket = look_up(dof);
     if (statistic <= bracket.below) {
         return true;
     }

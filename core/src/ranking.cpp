@@ -161,6 +161,30 @@ std::string bits_of(std::span<const std::uint32_t> columns) {
     return bits;
 }
 
+std::vector<std::uint32_t> gaps(std::span<const std::uint32_t> columns) {
+    std::vector<std::uint32_t> missing;
+    const auto fill = [&](std::uint32_t from, std::uint32_t to) {
+        for (std::uint32_t column = from; column < to; ++column) {
+            missing.push_back(column);
+        }
+    };
+    // A stretch without gaps is skipped at once: its last column tells.
+    constexpr std::size_t stretch = 64;
+    std::uint32_t next = 0;
+    for (std::size_t begin = 0; begin < columns.size(); begin += stretch) {
+        const std::size_t end = std::min(begin + stretch, columns.size());
+        if (columns[end - 1] != next + (end - begin - 1)) {
+            for (std::size_t k = begin; k < end; ++k) {
+                fill(next, columns[k]);
+                next = columns[k] + 1;
+            }
+        } else {
+            next = columns[end - 1] + 1;
+        }
+    }
+    return missing;
+}
+
 std::vector<std::uint32_t> without(std::span<const std::uint32_t> columns, std::vector<std::uint32_t> excluded,
                                    bool ascending) {
     std::sort(excluded.begin(), excluded.end());

@@ -121,8 +121,12 @@ class ContingencyTest::Screen {
     void by_panels(Cells& cells) {
         const PanelPlan plan(table_, statistic_, cells, target_levels_, adjusted_);
         const std::vector<Part> parts = divided(table_.panels());
-        std::vector<Worker> workers(threads_);
-        parallel_for(parts.size(), 4, threads_, token_, [&](std::size_t first, std::size_t last, std::size_t w) {
+        const KernelCosts& kernel = kernels().costs.kernel;
+        const double work = static_cast<double>(parts.size()) * (static_cast<double>(table_.rows()) * kernel.row +
+                                                                 static_cast<double>(cells.size()) * kernel.digit);
+        const std::size_t threads = kernels().costs.threads_for(work, threads_);
+        std::vector<Worker> workers(threads);
+        parallel_for(parts.size(), 4, threads, token_, [&](std::size_t first, std::size_t last, std::size_t w) {
             Worker& worker = workers[w];
             if (!worker.counter) {
                 worker.counter.emplace(plan);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <chrono>
+#include <functional>
 
 namespace serape {
 namespace {
@@ -45,53 +46,51 @@ bool ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& 
     if (!in_use) {
         return false;
     }
-    {
-        const std::lock_guard lock(mutex_);
-        while (threads_ < count) {
-            std::thread(&ThreadPool::serve, this, threads_ + 1).detach();
-            ++threads_;
-        }
-        work_ = &work;
-        wanted_ = count;
-        left_.store(count, std::memory_order_relaxed);
-        round_.fetch_add(1, std::memory_order_release);
+    while (workers_.size() < count) {
+        workers_.push_back(std::make_unique<Worker>());
+        std::thread(&ThreadPool::serve, this, std::ref(*workers_.back()), workers_.size()).detach();
     }
-    wake_.notify_all();
+    work_ = &work;
+    for (std::size_t k = 0; k < count; ++k) {
+        workers_[k]->state.store(asked, std::memory_order_release);
+        workers_[k]->state.notify_one();
+    }
     work(0);
-    const auto started = std::chrono::steady_clock::now();
-    while (left_.load(std::memory_order_acquire) != 0) {
-        if (std::chrono::steady_clock::now() - started < spin_time) {
-            pause_briefly();
-        } else {
-            std::unique_lock lock(mutex_);
-            done_.wait(lock, [&] { return left_.load(std::memory_order_acquire) == 0; });
-        }
+    for (std::size_t k = 0; k < count; ++k) {
+        finish(*workers_[k]);
     }
     return true;
 }
 
-void ThreadPool::serve(std::size_t number) {
-    std::uint64_t seen = 0;
+// Withdraws what was asked of a worker, or waits for it if it has begun.
+void ThreadPool::finish(Worker& worker) {
+    std::uint32_t state = asked;
+    if (worker.state.compare_exchange_strong(state, idle, std::memory_order_acq_rel)) {
+        return;
+    }
+    const auto started = std::chrono::steady_clock::now();
+    while (worker.state.load(std::memory_order_acquire) == running) {
+        if (std::chrono::steady_clock::now() - started < spin_time) {
+            pause_briefly();
+        } else {
+            worker.state.wait(running, std::memory_order_acquire);
+        }
+    }
+}
+
+void ThreadPool::serve(Worker& worker, std::size_t number) {
     while (true) {
         const auto started = std::chrono::steady_clock::now();
-        while (round_.load(std::memory_order_acquire) == seen &&
+        while (worker.state.load(std::memory_order_acquire) == idle &&
                std::chrono::steady_clock::now() - started < spin_time) {
             pause_briefly();
         }
-        const std::function<void(std::size_t)>* work = nullptr;
-        {
-            std::unique_lock lock(mutex_);
-            wake_.wait(lock, [&] { return round_.load(std::memory_order_acquire) != seen; });
-            seen = round_.load(std::memory_order_acquire);
-            work = number <= wanted_ ? work_ : nullptr;
-        }
-        if (work == nullptr) {
-            continue;
-        }
-        (*work)(number);
-        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            const std::lock_guard lock(mutex_);
-            done_.notify_all();
+        worker.state.wait(idle, std::memory_order_acquire);
+        std::uint32_t state = asked;
+        if (worker.state.compare_exchange_strong(state, running, std::memory_order_acq_rel)) {
+            (*work_)(number);
+            worker.state.store(idle, std::memory_order_release);
+            worker.state.notify_one();
         }
     }
 }

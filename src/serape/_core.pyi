@@ -145,6 +145,9 @@ class FoundSubsets:
     def cut(self) -> bool:
         """Whether max_tests cut the search short."""
 
+    def separated(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+        """By answer, whether a set separates the x."""
+
     def xs(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
 
     def tally(self) -> tuple[dict[int, int], dict[int, int]]:
@@ -214,12 +217,20 @@ class ContingencyTest:
     def screen_among(self, target: int, groups: CandidateGroups, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None) -> ScreenAnswers:
         """As screen, of some of the candidates of groups, which may be quicker."""
 
+    def find_spouses(self, target: int, groups: CandidateGroups, children: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float, as_written: bool, max_size: int | None, threads: int = 1, poll: object | None = None) -> list[tuple[list[int], FoundSubsets, dict[int, int], dict[int, int]]]:
+        """
+        By child: the dependent candidates given it, what separates them given it and one other, and the number of tests of the first kind, and of those skipped.
+        """
+
     def first_dependent(self, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], log_alpha: float, poll: object | None = None) -> ScreenAnswers: ...
 
     def search_subsets(self, query: SubsetQuery, threads: int = 1, poll: object | None = None) -> FoundSubsets:
         """
         For each x the first separation, or else the weakest association, over subsets of the pool.
         """
+
+    def search_each(self, targets: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], x_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], pool_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pools: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, max_size: int | None, stop_above: float, threads: int = 1, poll: object | None = None) -> FoundSubsets:
+        """Such searches through sets of one size, for many targets."""
 
     def test_each_given_rest(self, xs: Sequence[int] | numpy.typing.NDArray[numpy.uint32], target: int, pool: Sequence[int] | numpy.typing.NDArray[numpy.uint32], max_size: int | None, stop_above: float, poll: object | None = None) -> FoundSubsets:
         """
@@ -277,9 +288,20 @@ class MixedTest:
     def test(self, x: int, y: int, given: Sequence[int], thorough: bool = True, remember: bool = True) -> tuple[float, float, int, bool]:
         """Statistic, dof, rows that take part and reliability."""
 
-def all_pairs(table: PackedTable, log_alpha: float, strongest: int, least_rows: int, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def all_pairs(table: PackedTable, log_alpha: float, strongest: int, least_rows: int, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
-    For every column how many others depend on it, which most (so many a column), and their statistics.
+    For every column how many others depend on it, which most (so many a column), and their statistics and dof.
+    """
+
+def strongest_pairs(test: ContingencyTest, columns: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float, strongest: int, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """The same for columns of up to eight levels, by the rules of a test."""
+
+def tested_pairs(test: ContingencyTest, columns: Sequence[int] | numpy.typing.NDArray[numpy.uint32]) -> int:
+    """The number of pairs of such columns whose test is reliable."""
+
+def dependent_pairs(test: ContingencyTest, columns: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float, most: int, threads: int = 1, poll: object | None = None) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    """
+    Which pairs of columns of up to eight levels depend on each other: whether all are here (no more than `most`), by column the begin of its partners, the partners, their statistics and dof.
     """
 
 def f_log_sf(explained: float, unexplained: float, more: float, rest: float) -> float:
@@ -411,6 +433,14 @@ def lowest(log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C
 def bits_of(columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
     """
     A bit for each column up to the last, set where it is named, the lowest first.
+    """
+
+def ascending(columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+    """Whether each column is larger than the one before it."""
+
+def gaps(columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """
+    The columns up to the last that are not named; the named ones must be ascending.
     """
 
 def without(columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], excluded: Sequence[int], ascending: bool = False) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:

@@ -110,7 +110,7 @@ def test_pairs_of_a_shape(rows: int, cells: int, xs: int, levels: int, pool: int
 
 def test_questions_are_counted_as_planned() -> None:
     levels = [2] * 600 + [3, 9, 300]
-    test = G2(random_table(np.random.default_rng(1), 1909, levels, 0.3))._native
+    test = G2(random_table(np.random.default_rng(1), 1909, levels, 0.3)).native
     before = _core.instruction_set()
     if "avx512" not in _core.instruction_sets():
         pytest.skip("strategies are listed for one set of instructions")
@@ -143,6 +143,6 @@ def test_a_screen_of_no_candidates() -> None:
         screen = test.working_set(np.arange(1, size, dtype=np.uint32))
         assert len(screen(0, np.empty(0, np.uint32))) == 0
     native = _core.CandidateGroups(table.packed, [([1, 2], [])])
-    assert len(test._native.screen_among(0, native, np.empty(0, np.uint32), [])) == 0
+    assert len(test.native.screen_among(0, native, np.empty(0, np.uint32), [])) == 0
     for strategy in ("automatic", "panels", "planes"):
         assert len(test.screen(0, [], strategy=strategy)) == 0

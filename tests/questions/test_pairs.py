@@ -14,7 +14,7 @@ import serape
 from serape import _core
 from serape.independence import G2
 from serape.parallel.progress_bar import ProgressBar
-from serape.questions.pairs import _by_screens
+from serape.questions.pairs import _by_screens, _of_few_levels
 from serape.results.pairs import Pairs
 
 
@@ -104,3 +104,74 @@ def test_refusals(options: dict[str, Any], told: str) -> None:
 def test_no_such_variable() -> None:
     with pytest.raises(serape.OptionError, match="no variable 'c'"):
         serape.all_pairs({"a": [0, 1] * 9, "b": [1, 0] * 9}).partners("c")
+
+
+def of_levels(random: np.random.Generator, rows: int, columns: int, most: int) -> serape.Table:
+    """Draw columns of up to so many levels, some of them rare or without rows; some columns are constant or copies."""
+    causes = random.random((4 * rows, 3))
+    codes = np.empty((4 * rows, columns), np.uint8)
+    for k in range(columns):
+        cuts = np.sort(random.random(int(random.integers(most))) ** random.integers(1, 4))
+        codes[:, k] = np.searchsorted(cuts, 0.6 * random.random(4 * rows) + 0.4 * causes[:, k % 3])
+    for _ in range(columns // 10):
+        a, b = random.integers(columns, size=2)
+        codes[:, a] = codes[:, b]
+    table = serape.Table(codes, kinds={f"x{k}": "categorical" for k in range(columns)})
+    return table.part(range(columns), np.arange(rows))
+
+
+SHAPES = {
+    "seed": st.integers(0, 10**6),
+    "rows": st.sampled_from([2, 9, 30, 64, 200, 1000]),
+    "columns": st.sampled_from([2, 3, 40, 165, 300]),
+    "most": st.sampled_from([2, 3, 4, 8]),
+    "alpha": st.sampled_from([0.9, 0.05, 1e-3, 1e-9]),
+    "dof": st.sampled_from(["full", "adjusted"]),
+    "reliability": st.sampled_from(["dof", "cells", None]),
+    "threads": st.sampled_from([1, 3]),
+}
+
+
+@given(**SHAPES, strongest=st.integers(0, 6))
+@settings(max_examples=60, deadline=None)
+def test_few_levels_are_a_screen_for_each(
+    seed: int,
+    rows: int,
+    columns: int,
+    most: int,
+    alpha: float,
+    dof: Any,
+    reliability: Any,
+    threads: int,
+    strongest: int,
+) -> None:
+    test = G2(of_levels(np.random.default_rng(seed), rows, columns, most), dof, reliability)
+    expected = _by_screens(test, alpha, strongest, 1, ProgressBar("", 1, False))
+    same(_of_few_levels(test, alpha, strongest, threads), expected)
+
+
+@pytest.mark.parametrize("name", _core.instruction_sets())
+def test_instruction_sets_agree_on_few_levels(name: str) -> None:
+    test = G2(of_levels(np.random.default_rng(1), 300, 600, 8), "adjusted", None)
+    expected = _by_screens(test, 0.01, 10, 1, ProgressBar("", 1, False))
+    before = _core.instruction_set()
+    try:
+        _core.use_instruction_set(name)
+        same(_of_few_levels(test, 0.01, 10, 2), expected)
+    finally:
+        _core.use_instruction_set(before)
+
+
+def test_extreme_counts_of_few_levels() -> None:
+    """Levels of one row, and of nearly all rows of the longest table, where single precision is weakest."""
+    random = np.random.default_rng(3)
+    rows = 65_528
+    codes = np.zeros((rows, 24), np.uint8)
+    for k in range(24):
+        share = 10.0 ** -random.uniform(0, 5, size=1 + k % 4)
+        codes[:, k] = (random.random((rows, len(share))) < share).sum(axis=1)
+        codes[k, k] = 1
+    codes[:, 1::2] = np.where(random.random((rows, 12)) < 0.98, codes[:, 1::2], codes[:, ::2])
+    test = G2(serape.Table(codes, kinds={f"x{k}": "categorical" for k in range(24)}))
+    for alpha in (0.5, 0.05, 1e-4):
+        same(_of_few_levels(test, alpha, 5, 2), _by_screens(test, alpha, 5, 1, ProgressBar("", 1, False)))

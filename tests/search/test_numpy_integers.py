@@ -13,9 +13,10 @@ import serape
 from plain import random_dag, random_table, true_blanket
 from plain_correlations import correlated, table_of
 from serape.independence import G2, IndependenceTest
-from serape.independence.outcomes import Outcome
+from serape.independence.outcomes import Outcome, Tally
 from serape.independence.partial_correlation import PartialCorrelation
 from serape.independence.screens import CandidateGroups, ScreenResult
+from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult
 from serape.search import FalseDiscoveryRate, Members
 from serape.search.evidence import Decision, EvidenceLog
@@ -67,6 +68,12 @@ def record(search: serape.Search, v: Any) -> Any:
 def read_as_independence(search: serape.Search, v: Any) -> Any:
     with search.read_as_independence("all"):
         return [search.ask(v(3), v(0), v([1, 2])), search.separate(v([1, 5]), v(0), v([2, 3, 7]))]
+
+
+def record_subsets(search: serape.Search, v: Any) -> Any:
+    found, tally = search.test.search_subsets(SubsetQuery([1, 2], 0, [3, 4], range(2), stop_above=search.log_alpha))
+    search.record_subsets(v(0), found, tally)
+    return [search.separating_set(v(x), v(0)) for x in (1, 2)]
 
 
 CALLS: dict[str, Call] = {
@@ -125,6 +132,14 @@ CALLS: dict[str, Call] = {
     "record_repeated": record,
     "reconcile_sides": record,
     "log": lambda s, v: [s.screen(v(0), v([3, 2, 1])), s.log(v(0))],
+    "record_subsets": record_subsets,
+    "count": lambda s, v: s.count(Tally({0: 3}, {1: 2})),
+    "asks_plainly": lambda s, v: [s.asks_plainly(v(t)) for t in range(VARIABLES)],
+    "excludes": lambda s, v: s.excludes(v([3, 2])),
+    "up_to_max_conditioning": lambda s, v: (
+        s.up_to_max_conditioning(CandidateGroups([(np.array([2, 3], np.uint32), v([4, 1]))]), v([1, 5])).all
+    ),
+    "repeat_screen": lambda s, v: s.repeat_screen(v(2), v([7, 0, 5])),
     "repeat": lambda s, v: s.repeat(v(3), v(0), v([1, 2])),
     "one_of": lambda s, v: s.one_of(v([5, 3])),
 }

@@ -22,6 +22,7 @@ struct AllPairs {
     std::vector<std::uint32_t> dependents;  // by column: how many others depend on it
     std::vector<std::uint32_t> partners;    // by column: the strongest first, then `none`
     std::vector<double> statistic;          // of the partners
+    std::vector<double> dof;
     static constexpr std::uint32_t none = ~0U;
 };
 

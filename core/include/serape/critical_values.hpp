@@ -25,8 +25,9 @@ class CriticalValues {  // not to be shared by threads
         return decide(statistic, dof);
     }
 
-    // A statistic from which on log p is not above, and one up to which it is; infinity and −1 if none is known.
-    double surely_not_above(std::size_t dof) { return near(dof).above; }
+    // A statistic from which on log p is not above, for few degrees of freedom, and one up to which it is; infinity and
+    // −1 if none is known.
+    double surely_not_above(std::size_t dof) { return dof < few ? near(dof).above : Bracket{}.above; }
     double surely_above(std::size_t dof) { return near(dof).below; }
 
   private:
@@ -36,14 +37,12 @@ class CriticalValues {  // not to be shared by threads
     };
     static Bracket find(double log_alpha, double dof);
     Bracket near(std::size_t dof) {
-        if (dof == 0 || dof >= few) {
+        if (dof == 0) {
             return {};
         }
-        if (near_[dof].below < 0.0) {
-            decide(0.0, static_cast<double>(dof));
-        }
-        return near_[dof];
+        return dof < few && near_[dof].below >= 0.0 ? near_[dof] : look_up(static_cast<double>(dof));
     }
+    Bracket look_up(double dof);
     bool decide(double statistic, double dof);
 
     static constexpr std::size_t few = 16;

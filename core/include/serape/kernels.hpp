@@ -21,6 +21,22 @@ struct Part {
     std::uint32_t outside, smallest, largest;
 };
 
+// The columns of a panel that all have so many levels, level by level: bit l · width + k is level l of column k. The
+// last level has no bits.
+struct PanelLevels {
+    std::uint32_t levels;
+    std::size_t width;            // a multiple of 16
+    const std::uint32_t* totals;  // by bit
+    const float* shares;          // by level and column: its part of the rows, aligned to lines
+    const float* inverse_shares;
+};
+// The counts of such a panel in the levels of a target, all but the last.
+struct LevelCounts {
+    std::uint32_t levels;         // of the target
+    const std::uint32_t* sizes;   // of its levels
+    const std::uint16_t* counts;  // by level and bit, 512 a level, aligned to lines
+};
+
 struct Kernels {
     std::string_view name;
 
@@ -49,6 +65,10 @@ struct Kernels {
     // Positional popcounts as above, judged without being written down: see Part.
     void (*judge_bits)(const Line* lines, const std::uint32_t* rows, std::size_t count, Part* parts,
                        std::size_t part_count);
+
+    // Which columns of a panel have a bound of G² (see dependent_pairs.hpp) that is not below a limit: bit k of out[k /
+    // 16].
+    void (*bound_g2)(const PanelLevels& panel, const LevelCounts& target, float limit, std::uint16_t* out);
 
     // out[i] = max(0, unit · sums[i]).
     void (*to_statistics)(const std::int64_t* sums, std::size_t count, double unit, double* out);

@@ -151,6 +151,8 @@ class PackedTable {
     const Panels& panels() const;
     // Panels of some columns, which count as the columns there.
     Panels panels(std::span<const std::uint32_t> columns) const;
+    // Panels of these planes, in their order; null stands for one without ones. The columns must have been verified.
+    Panels panels(std::span<const std::uint64_t* const> planes, std::vector<std::uint32_t> totals) const;
     const Ones& ones() const;
     // Whether lists of ones would take no more than twice the room of the bitsets.
     bool ones_are_few() const {
@@ -166,6 +168,7 @@ class PackedTable {
         std::uint32_t index;  // of its first plane, or among the columns of one byte or two bytes
     };
     void start_column(std::uint32_t levels);
+    void fill(Panels& made, std::vector<const std::uint64_t*> source) const;
     void count_planes(std::size_t column);
     void view_own();
     void verify_stored(std::size_t column) const;

@@ -62,6 +62,9 @@ std::vector<std::size_t> lowest(std::span<const double> log_p, std::span<const d
 // A bit for each column up to the last, set where it is named, the lowest first.
 std::string bits_of(std::span<const std::uint32_t> columns);
 
+// The columns up to the last that are not named; the named ones must be ascending.
+std::vector<std::uint32_t> gaps(std::span<const std::uint32_t> columns);
+
 // The columns that are not excluded, in their order; `ascending` says that they are in ascending order.
 std::vector<std::uint32_t> without(std::span<const std::uint32_t> columns, std::vector<std::uint32_t> excluded,
                                    bool ascending);

@@ -325,6 +325,8 @@ void judge_bits(const Line* lines, const std::uint32_t* rows, std::size_t count,
     }
 }
 
+#include "bounds.inl"
+
 void to_statistics(const std::int64_t* sums, std::size_t count, double unit, double* out) {
     for (std::size_t i = 0; i < count; ++i) {
         const double value = unit * static_cast<double>(sums[i]);
@@ -416,6 +418,6 @@ void subtract(double* column, const double* const* others, const double* factors
 #include "unpack.inl"
 
 constexpr Kernels make(std::string_view name, const KernelCosts& costs) {
-    return {name,       and_popcounts, split_mask, unpack_planes, ascending, count_bits,
-            judge_bits, to_statistics, dots,       dots_of_two,   subtract,  costs_of(costs)};
+    return {name,     and_popcounts, split_mask, unpack_planes, ascending, count_bits,     judge_bits,
+            bound_g2, to_statistics, dots,       dots_of_two,   subtract,  costs_of(costs)};
 }

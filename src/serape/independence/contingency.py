@@ -11,7 +11,7 @@ average, `None` nothing. A test of 0 degrees of freedom carries no information a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -25,7 +25,7 @@ from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects, table_effects
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
-from serape.independence.subset_query import SubsetQuery, for_core
+from serape.independence.subset_query import SubsetQuery, for_core, joined
 from serape.independence.subsets import SubsetResult, native_result
 from serape.types import DofRule, ReliabilityRule
 from serape.wording import setting
@@ -59,7 +59,7 @@ class ContingencyTest(IndependenceTest):
         self.dof = "full" if dof == "auto" else dof
         self.reliability = reliability
         self.minimum = minimum
-        self._native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
+        self.native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
 
     def __reduce__(self) -> tuple[Any, ...]:
         made_of = (self.table, self.dof, self.reliability, self.minimum)
@@ -71,7 +71,7 @@ class ContingencyTest(IndependenceTest):
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test X ⊥ Y | given; the statistic is computed even if the test is not reliable."""
-        return Outcome(*self._native.test(x, y, given), self.rows)
+        return Outcome(*self.native.test(x, y, given), self.rows)
 
     def effects(
         self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
@@ -116,7 +116,7 @@ class ContingencyTest(IndependenceTest):
         """
         positions = as_positions(candidates)
         return NativeScreenResult(
-            positions, tuple(given), self._native.screen(target, positions, given, threads, poll, strategy)
+            positions, tuple(given), self.native.screen(target, positions, given, threads, poll, strategy)
         )
 
     def working_set(self, among: NDArray[np.uint32]) -> Callable[..., ScreenResult]:
@@ -134,7 +134,7 @@ class ContingencyTest(IndependenceTest):
             poll: Poll | None = None,
         ) -> ScreenResult:
             positions = as_positions(candidates)
-            answers = self._native.screen_among(target, native, positions, given, threads, poll)
+            answers = self.native.screen_among(target, native, positions, given, threads, poll)
             return NativeScreenResult(positions, tuple(given), answers)
 
         return screen
@@ -144,7 +144,7 @@ class ContingencyTest(IndependenceTest):
     ) -> ScreenResult:
         """Test the candidates in order until one is dependent; its answer, if there is one, is the last."""
         positions = as_positions(candidates)
-        answers = self._native.first_dependent(target, positions, given, log_alpha, poll)
+        answers = self.native.first_dependent(target, positions, given, log_alpha, poll)
         return NativeScreenResult(positions[: len(answers)], tuple(given), answers)
 
     def marginals(
@@ -154,7 +154,7 @@ class ContingencyTest(IndependenceTest):
         if forbidden is not None:
             return super().marginals(targets, forbidden, threads=threads)
         all_variables = np.arange(len(self.variables), dtype=np.uint32)
-        answers = self._native.marginals(targets, threads)
+        answers = self.native.marginals(targets, threads)
         return {
             target: NativeScreenResult(all_variables, (), own) for target, own in zip(targets, answers, strict=True)
         }
@@ -164,15 +164,65 @@ class ContingencyTest(IndependenceTest):
     ) -> tuple[ScreenResult, Tally]:
         """Test the candidates of each group given its set and the variable `also`, in one native call."""
         native = groups.native_in(self.table.packed)
-        answers, xs, tests, skipped = self._native.screens(target, native, also, threads, poll)
+        answers, xs, tests, skipped = self.native.screens(target, native, also, threads, poll)
         return NativeScreenResult(xs, (), answers), Tally(tests, skipped)
+
+    def find_spouses(
+        self,
+        target: int,
+        groups: CandidateGroups,
+        children: Sequence[int],
+        log_alpha: float,
+        *,
+        as_written: bool,
+        max_size: int | None,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> list[tuple[list[int], Tally, SubsetResult, Tally]]:
+        """Screen groups given each child too, and separate the dependent candidates given it and one of the others.
+
+        Returns, by child, the dependent candidates, the strongest first, and the number of tests; then, of several, the
+        answers of the search that separates them, and its number of tests. With `as_written` they are tested in the
+        order of the table, otherwise the weakest first.
+        """
+        found = self.native.find_spouses(
+            target, groups.native_in(self.table.packed), for_core(children), log_alpha, as_written, max_size,
+            threads, poll,
+        )  # fmt: skip
+        return [
+            (dependents, Tally(tests, skipped), *native_result(answers, self.rows))
+            for dependents, answers, tests, skipped in found
+        ]
 
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
-        found = self._native.search_subsets(query.native(), threads, poll)
+        found = self.native.search_subsets(query.native(), threads, poll)
         return native_result(found, self.rows)
+
+    def search_each(
+        self,
+        asked: Mapping[int, Sequence[int]],
+        pools: Mapping[int, Sequence[int]],
+        size: int,
+        *,
+        max_size: int | None,
+        stop_above: float,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> tuple[NDArray[np.uint32], SubsetResult, Tally]:
+        """Search the sets of one size in the pool of each target for those in `asked`, in one native call.
+
+        Returns the target of each answer, and the answers and number of tests of all searches together.
+        """
+        targets = np.fromiter(asked, np.uint32, len(asked))
+        x_ends, xs = joined(list(asked.values()))
+        pool_ends, members = joined([pools[x] for x in asked])
+        found = self.native.search_each(
+            targets, x_ends, xs, pool_ends, members, size, max_size, stop_above, threads, poll
+        )
+        return targets.repeat(np.diff(x_ends, prepend=0)), *native_result(found, self.rows)
 
     def test_each_given_rest(
         self,
@@ -185,7 +235,7 @@ class ContingencyTest(IndependenceTest):
         poll: Poll | None = None,
     ) -> tuple[SubsetResult, Tally]:
         """Test each x in turn given the rest of the pool, in one native call."""
-        found = self._native.test_each_given_rest(for_core(xs), target, for_core(pool), max_size, stop_above, poll)
+        found = self.native.test_each_given_rest(for_core(xs), target, for_core(pool), max_size, stop_above, poll)
         return native_result(found, self.rows)
 
 

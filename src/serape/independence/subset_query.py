@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -77,6 +78,12 @@ class SubsetQuery(NamedTuple):
 def for_core(variables: Candidates) -> list[int] | tuple[int, ...] | NDArray[np.uint32]:
     """Return variables as the core takes them; a list or tuple as it is."""
     return variables if isinstance(variables, (list, tuple)) else np.ascontiguousarray(variables, np.uint32)
+
+
+def joined(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Return lists of variables one after another, with the end of each."""
+    ends = np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)))
+    return ends, np.fromiter(chain.from_iterable(lists), np.uint32, int(ends[-1]) if len(lists) else 0)
 
 
 def n_subsets(members: int, exhausted: int | None, size: int) -> int:

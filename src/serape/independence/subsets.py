@@ -105,6 +105,11 @@ class SubsetResult(Sequence[Association]):
         """The x that some set separates."""
         return [int(x) for x in self.xs[self.separated]]
 
+    def separated_each(self) -> list[bool]:
+        """Return, for each x, whether some set separates it."""
+        found: list[bool] = self.separated.tolist()
+        return found
+
     @property
     def last_survives(self) -> bool:
         """Whether there is a last x and no set separates it."""
@@ -178,6 +183,11 @@ class NativeSubsetResult(SubsetResult):
     def last_survives(self) -> bool:
         """Whether there is a last x and no set separates it."""
         return self._found.last_survives()
+
+    def separated_each(self) -> list[bool]:
+        """Return, for each x, whether some set separates it."""
+        found: list[bool] = self._found.separated().tolist()
+        return found
 
     def indices_of(self, x: int) -> list[int]:
         """Return the indices of the reliable answers about one x."""

@@ -29,6 +29,7 @@ from serape.local.answer import Answer
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.spouses import blanket_around
 from serape.search import CandidateGroups, Positions, Search, as_positions, memoised
+from serape.search.many_targets import dependents_given_each, in_order
 from serape.types import Unclear
 
 Order = Literal["strength", "as-written"]
@@ -65,7 +66,7 @@ def parents_children(search: Search, target: int, order: Order, unreliable: Uncl
 def de_pcs(search: Search, target: int, order: Order = "strength") -> tuple[list[int], Separated]:
     """Algorithm 3: a superset of the parents and children, by tests given nothing and given one variable."""
     pcs, independent = search.ranked_split(target, search.candidates(target))
-    tested, conditioned_on = _in_order(pcs, order)
+    tested, conditioned_on = in_order(pcs, as_written=order == "as-written")
     found = search.separate(tested, target, conditioned_on, range(1, 2), shrinking=True)
     by_set: dict[tuple[int, ...], list[int]] = {}
     for x, given in found.separations(search.log_alpha):
@@ -80,21 +81,9 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated, order:
     """Algorithm 4: a superset of the spouses, by tests given at most two variables."""
     sps: dict[int, None] = {}
     groups = CandidateGroups((ys, given) for given, ys in d_sep.items())
-    for x in pcs:
-        sps_x = search.dependents_given_groups(target, groups, x)
-        if len(sps_x) > 1:
-            tested, conditioned_on = _in_order(sps_x, order)
-            found = search.separate(tested, target, conditioned_on, range(1, 2), fixed=(x,), shrinking=True)
-            sps_x = found.survivors
+    for sps_x in dependents_given_each(search, target, groups, pcs, as_written=order == "as-written"):
         sps.update(dict.fromkeys(sps_x))
     return list(sps)
-
-
-def _in_order(strongest_first: list[int], order: Order) -> tuple[list[int], list[int]]:
-    """Return variables in the order in which they are tested, and in that in which they are conditioned on."""
-    if order == "as-written":
-        return sorted(strongest_first), sorted(strongest_first)
-    return strongest_first[::-1], strongest_first
 
 
 def _inter_iapc(search: Search, target: int, among: Positions) -> list[int]:

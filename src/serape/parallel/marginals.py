@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from serape.independence.base import IndependenceTest
+from serape.independence.dependent_pairs import DependentPairs, find_dependent_pairs
 from serape.independence.outcomes import as_positions
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
@@ -53,20 +54,31 @@ def _unmade(parts: Mapping[int, tuple[Any, ...]]) -> Marginals:
 
 
 def marginal_tests(
-    test: IndependenceTest, targets: Sequence[int], knowledge: BoundKnowledge | None = None, threads: int = 1
+    test: IndependenceTest,
+    targets: Sequence[int],
+    knowledge: BoundKnowledge | None = None,
+    threads: int = 1,
+    log_alpha: float | None = None,
 ) -> Mapping[int, ScreenResult]:
     """Test every target against all variables given nothing, each pair once; none if the answers are too many.
 
-    Pairs that knowledge forbids are not tested.
+    Of many pairs only those dependent at `log_alpha` are kept, if it is given. Pairs that knowledge forbids are not
+    tested.
     """
-    if len(targets) < 2 or len(targets) * len(test.variables) > MAX_SHARED:
+    if len(targets) < 2:
         return {}
+    if len(targets) * len(test.variables) > MAX_SHARED:
+        if log_alpha is None or knowledge is not None:
+            return {}
+        return find_dependent_pairs(test, targets, log_alpha, threads) or {}
     forbidden = None if knowledge is None else knowledge.forbidden_neighbours
     return Marginals(test.marginals(targets, forbidden, threads=threads))
 
 
 def shared_tests(known: Mapping[int, ScreenResult]) -> int:
     """Return the number of tests behind the marginal tests of targets: a pair of targets was tested once."""
+    if isinstance(known, DependentPairs):
+        return known.tests
     targets = as_positions(list(known))
     total = sum(screen.performed for screen in known.values())
     return total - sum(screen.part(targets).performed for screen in known.values()) // 2

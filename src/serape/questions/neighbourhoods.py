@@ -9,6 +9,7 @@ steps about single variables, where that changes no answer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -107,7 +108,7 @@ def find_neighbourhoods(
 
     try:
         if not run.bounded:  # these look at no budget
-            known = marginal_tests(query.source, rest, query.knowledge, jobs)
+            known = marginal_tests(query.source, rest, query.knowledge, jobs, math.log(query.alpha))
             if known:
                 found.tally.add(0, shared_tests(known), 0)
             precomputed.update(precompute_steps(query, rest, jobs, known, cache, run.progress, duplicates=True))

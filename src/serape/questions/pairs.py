@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeGuard, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from serape import _core
 from serape._keywords import Keywords
 from serape.errors import OptionError, is_integer, shown
 from serape.independence import G2, IndependenceTest
-from serape.independence.outcomes import Floats
+from serape.independence.dependent_pairs import MIN_ROWS, are_binary, have_few_levels
+from serape.independence.outcomes import Floats, as_positions
 from serape.independence.registry import searched
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
@@ -22,9 +23,6 @@ from serape.questions.ci import make_source
 from serape.results.pairs import Pairs
 from serape.settings import Settings, check_options, question, refuse
 
-_MAX_ROWS = 65_528  # of the fast path
-_MIN_ROWS = 5  # per degree of freedom
-_FAST_RULES = ("full", "dof", _MIN_ROWS)
 _MAX_PARTNERS = 1000  # accepted for any number of variables
 _NONE = 2**32 - 1
 _NO_SEARCH = "every pair is tested given nothing, without a search"
@@ -50,8 +48,8 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
     """Test every pair of variables given nothing.
 
     Memory grows with the variables times `strongest`, not with the pairs: 139,352 variables have ten billion pairs.
-    Binary columns (up to 65,528 rows, test "g2", default `dof` and `reliability`) take a fast path; all others are
-    screened variable by variable. Of exact ties the earlier columns are kept.
+    Columns of up to 8 levels (up to 65,528 rows, test "g2") take a fast path, and binary ones the fastest; all others
+    are screened variable by variable. Of exact ties the earlier columns are kept.
 
     Parameters
     ----------
@@ -88,8 +86,10 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
         raise OptionError(f"strongest={shown(strongest)} is more than the number of variables; pass a smaller number")
     source.check(searched(source))
     alpha, threads = ALPHA if asked.search.alpha == "auto" else float(asked.search.alpha), asked.run.threads
-    if _takes_fast_path(source):
+    if are_binary(source):
         return _binary(source, alpha, strongest, threads)
+    if have_few_levels(source, searched(source)):
+        return _of_few_levels(source, alpha, strongest, threads)
     bar = ProgressBar("all pairs", len(source.variables), asked.run.progress)
     try:
         return _by_screens(source, alpha, strongest, threads, bar)
@@ -97,29 +97,34 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
         bar.close()
 
 
-def _takes_fast_path(test: IndependenceTest) -> TypeGuard[G2]:
-    if type(test) is not G2 or test.table.rows > _MAX_ROWS or (test.dof, test.reliability, test.minimum) != _FAST_RULES:
-        return False
-    return all(test.table.levels(k) <= 2 for k in range(len(test.variables)))
-
-
 def _binary(test: G2, alpha: float, strongest: int, threads: int) -> Pairs:
-    dependents, partners, statistic = _core.all_pairs(test.table.packed, math.log(alpha), strongest, _MIN_ROWS, threads)
+    varying = len(test.table.varying) if test.table.rows >= MIN_ROWS else 0
+    found = _core.all_pairs(test.table.packed, math.log(alpha), strongest, MIN_ROWS, threads)
+    return _result(test, alpha, strongest, varying * (varying - 1) // 2, *found)
+
+
+def _of_few_levels(test: G2, alpha: float, strongest: int, threads: int) -> Pairs:
+    columns = as_positions(searched(test))
+    found = _core.strongest_pairs(test.native, columns, math.log(alpha), strongest, threads)
+    return _result(test, alpha, strongest, _core.tested_pairs(test.native, columns), *found)
+
+
+def _result(
+    test: G2,
+    alpha: float,
+    strongest: int,
+    tests: int,
+    dependents: NDArray[np.uint32],
+    partners: NDArray[np.uint32],
+    statistic: Floats,
+    dof: Floats,
+) -> Pairs:
     shape = (len(test.variables), strongest)
     indices = np.where(partners == _NONE, -1, partners.astype(np.int64)).reshape(shape)
     log_p = np.full(len(statistic), math.nan)
     known = ~np.isnan(statistic)
-    log_p[known] = _core.chi_square_log_sf(statistic[known], np.ones(int(known.sum())))
-    varying = len(test.table.varying) if test.table.rows >= _MIN_ROWS else 0
-    return Pairs(
-        test.variables,
-        alpha,
-        test.name,
-        varying * (varying - 1) // 2,
-        dependents.astype(np.int64),
-        indices,
-        log_p.reshape(shape),
-    )
+    log_p[known] = _core.chi_square_log_sf(statistic[known], dof[known])
+    return Pairs(test.variables, alpha, test.name, tests, dependents.astype(np.int64), indices, log_p.reshape(shape))
 
 
 def _by_screens(test: IndependenceTest, alpha: float, strongest: int, jobs: int, bar: ProgressBar) -> Pairs:

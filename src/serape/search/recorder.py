@@ -19,7 +19,7 @@ class Recorder:
         self._variables = variables
         self._subject = subject
         self._log_alpha = log_alpha
-        self._enabled = enabled
+        self.enabled = enabled
         self._logs: dict[int, EvidenceLog] = {}
         self._other_side: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}  # by variable and verdict
 
@@ -32,7 +32,7 @@ class Recorder:
     def keeps(self, target: int) -> bool:
         """Return whether tests of a target are evidence; those within a step about another target are not."""
         return (
-            self._enabled
+            self.enabled
             and (self._subject is None or target == self._subject)
             and (self.step_of is None or self.step_of == target)
         )
@@ -46,7 +46,7 @@ class Recorder:
         """Record the answers of a search through conditioning sets."""
         if self.keeps(target):
             self.log(target).note_batch(found)
-        elif self._subject is not None and self._enabled:
+        elif self._subject is not None and self.enabled:
             for k in found.indices_of(self._subject):
                 self.record(self._subject, target, found.outcome(k), found.given_of(k))
 
@@ -68,7 +68,7 @@ class Recorder:
 
         Algorithms that test a pair from both sides may remove or add a variable by the tests of one side alone.
         """
-        if self._subject is None or not self._enabled:
+        if self._subject is None or not self.enabled:
             return
         for (x, dependent), (outcome, given) in self._other_side.items():
             latest = self.log(self._subject).latest(x)

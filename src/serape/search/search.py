@@ -234,16 +234,21 @@ class Search(SearchState):
         Groups whose set contains `also` are left out. Exact ties are broken by position. The tests are counted; they
         decide on no variable and are not kept as evidence.
         """
-        if self.max_conditioning is not None:
-            max_size = self.max_conditioning - 1
-            for candidates, given in groups.all:
-                if also not in given and len(given) > max_size:
-                    self.tally.add(len(given) + 1, 0, len(candidates))
-            groups = groups.up_to(max_size)
+        groups = self.up_to_max_conditioning(groups, (also,))
         screen, tally = self.test.screens(target, groups, also, threads=self._threads, poll=self._tick)
         self.tally.merge(tally)
         self._tick()
         return screen.dependents(self.log_alpha)
+
+    def up_to_max_conditioning(self, groups: CandidateGroups, each: Sequence[int]) -> CandidateGroups:
+        """Return the groups whose sets may have one more member; count the others as skipped, given each of these."""
+        if self.max_conditioning is None:
+            return groups
+        max_size = self.max_conditioning - 1
+        for candidates, given in groups.all:
+            if len(given) > max_size:
+                self.tally.add(len(given) + 1, 0, len(candidates) * sum(also not in given for also in each))
+        return groups.up_to(max_size)
 
     def _partitioned(self, target: int, screen: ScreenResult) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the indices of dependent candidates, and of independent ones; keep the separating set of these."""
@@ -343,7 +348,7 @@ class Search(SearchState):
                 found, tally = search_all_but(required, query, ask)
             else:
                 found, tally = answer(query, threads=threads, poll=self._tick)
-            return self._record_subsets(query.target, found, tally)
+            return self.record_subsets(query.target, found, tally)
         except TestsSpent as spent:
             self.tally.merge(spent.tally)
             self._tick()
@@ -393,4 +398,4 @@ class Search(SearchState):
         if self._read is not None:
             answer = functools.partial(each_given_rest, self.test, self._read)
         found, tally = answer(xs, target, pool, self.log_alpha, max_size=self.max_conditioning, poll=self._tick)
-        return self._record_subsets(target, found, tally).separated_variables
+        return self.record_subsets(target, found, tally).separated_variables

@@ -17,6 +17,7 @@ from serape.independence.subsets import SubsetResult
 
 _SMALL = 32  # batches up to this size are kept pair by pair …
 _FEW = 4  # … or up to this size, if one set separates them all
+_ALL_BUT = 0.98  # a batch of more than this part of the variables is kept by those that are not in it, in 32 bits each
 
 Positions = NDArray[np.uint32]
 
@@ -45,13 +46,28 @@ class _OneSet(NamedTuple):
         return self.given if x < 8 * len(self.bits) and self.bits[x >> 3] >> (x & 7) & 1 else None
 
 
+class _AllBut(NamedTuple):
+    """Many x that one set separates: all variables up to the last but a few."""
+
+    serial: int
+    end: int
+    others: Positions
+    given: tuple[int, ...]
+
+    def get(self, x: int) -> tuple[int, ...] | None:
+        if x >= self.end:
+            return None
+        at = int(self.others.searchsorted(x))
+        return None if at < len(self.others) and self.others[at] == x else self.given
+
+
 class Separations:
     """Separating sets by pair, whichever of the two was the target; the first found is kept."""
 
     def __init__(self) -> None:
         self._serial = 0  # the number of the latest entry
         self._pairs: dict[int, tuple[int, tuple[int, ...]]] = {}  # with the serial number
-        self._batches: dict[int, list[_Batch | _OneSet]] = {}
+        self._batches: dict[int, list[_Batch | _OneSet | _AllBut]] = {}
 
     def add(self, x: int, target: int, given: tuple[int, ...]) -> None:
         """Keep a set that separates two variables."""
@@ -70,8 +86,10 @@ class Separations:
                 self.add(x, target, tuple(sets[k]))
             return
         self._serial += 1
-        batch: _Batch | _OneSet
-        if which is None:
+        batch: _Batch | _OneSet | _AllBut
+        if which is None and len(xs) > _ALL_BUT * int(xs[-1]) and _core.ascending(xs):
+            batch = _AllBut(self._serial, int(xs[-1]) + 1, _core.gaps(xs), tuple(sets[0]))
+        elif which is None:
             batch = _OneSet(self._serial, _core.bits_of(xs), tuple(sets[0]))
         else:
             batch = _Batch(self._serial, xs, which, sets)

@@ -104,11 +104,48 @@ class SearchState:
         self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence)
         self._members: dict[int, Members] = {}
         self._started = time.perf_counter()
-        self._ticked = self._started
+        self.ticked = self._started
 
     def use_marginals(self, marginals: Mapping[int, ScreenResult]) -> None:
         """Use known tests given nothing, by target: they are neither performed again nor counted."""
         self._marginals = marginals
+
+    @property
+    def keeps_answers_alone(self) -> bool:
+        """Whether answers need not be recorded or read in another way, target by target."""
+        return (
+            self._knowledge is None
+            and self._read is None
+            and self._associations is None
+            and not self.stepwise
+            and not self._recorder.enabled
+            and not self._known_members
+            and (self._budget is None or self._budget.max_tests is None)
+        )
+
+    def asks_plainly(self, target: int) -> bool:
+        """Whether answers about a target are read as they come, and the search does not end within a question."""
+        bounded = self._budget is not None and self._budget.max_tests is not None
+        return self._read is None and not self._required(int(target)) and not bounded
+
+    @property
+    def threads(self) -> int:
+        """The number of threads of a question."""
+        return self._threads
+
+    @property
+    def poll(self) -> Callable[[], None]:
+        """What a test must call now and then: it reports progress, and ends the search if its budget is spent."""
+        return self._tick
+
+    def count(self, tally: Tally) -> None:
+        """Count tests that were performed in one call."""
+        self.tally.merge(tally)
+        self._tick()
+
+    def excludes(self, variables: Collection[int]) -> bool:
+        """Return whether some of the variables are candidates for no target."""
+        return not self._excluded.isdisjoint(variables)
 
     def candidates(self, target: int, *excluded: int, among: Positions | None = None) -> Positions:
         """Return the variables that may be adjacent to the target, without the excluded ones, in the table's order.
@@ -229,6 +266,10 @@ class SearchState:
         """Return the outcome of a test that was performed before, without counting it again."""
         return self.test.test(int(x), int(target), tuple(map(int, given)))
 
+    def repeat_screen(self, target: int, candidates: Candidates) -> ScreenResult:
+        """Return the answers of tests given nothing that were performed before, without counting them again."""
+        return self.test.screen(int(target), as_positions(candidates))
+
     def one_of(self, ties: Sequence[int]) -> int:
         """Return the first of exact ties, or one at random if there is a `random_state`."""
         return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
@@ -255,7 +296,7 @@ class SearchState:
         if self._associations is not None:
             self._associations.note_screen(screen, target, self.log_alpha)
 
-    def _record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
+    def record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
         """Count and record the answers of a search through conditioning sets."""
         self.tally.merge(tally)
         self._recorder.note_subsets(target, found)
@@ -271,9 +312,9 @@ class SearchState:
         if self._progress is None:
             return
         now = time.perf_counter()
-        if now - self._ticked < _TICK:
+        if now - self.ticked < _TICK:
             return
-        self._ticked = now
+        self.ticked = now
         target = next(iter(self._members), None) if self.subject is None else self.subject
         names = self.test.variables
         self._progress(

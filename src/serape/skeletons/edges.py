@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from math import comb
+from operator import itemgetter
 
 from serape.search import Search
-from serape.skeletons.skeleton import Pair, Skeleton, keep_weaker, pair_tests, separate_pairs
+from serape.search.many_targets import separate_each
+from serape.skeletons.skeleton import Pair, Skeleton, keep_weaker, separate_pairs
 
 MAX_SUBSETS = 100_000
 """The most subsets of one size that are searched for a separating set of a pair."""
@@ -18,13 +21,13 @@ def weigh_edges(search: Search, found: Skeleton) -> dict[int, list[int]]:
     Returns the neighbours of every variable, most strongly associated first.
     """
     pools: dict[int, list[int]] = {}
-    for x, neighbours in found.neighbours.items():
-        if neighbours:
-            tests = search.separate(sorted(neighbours), x, sorted(neighbours), range(1))
-            order = sorted(range(len(tests)), key=lambda k: (tests.log_p[k], -tests.statistic[k]))
-            pools[x] = [int(tests.xs[k]) for k in order]
-            for pair, test in pair_tests(x, tests):
-                keep_weaker(found.weakest, pair, test)
+    asked = {x: sorted(neighbours) for x, neighbours in found.neighbours.items() if neighbours}
+    for targets, tests, _ in separate_each(search, asked, asked, 0):
+        for k, y, log_p, statistic in tests.each():
+            keep_weaker(found.weakest, frozenset((targets[k], y)), (log_p, -statistic, tests, k))
+        strength = list(zip(tests.log_p.tolist(), (-tests.statistic).tolist(), tests.xs.tolist(), strict=True))
+        for x, of_x in groupby(zip(targets, strength, strict=True), key=itemgetter(0)):
+            pools[x] = [y for _, (_, _, y) in sorted(of_x, key=lambda test: test[1][:2])]
     for store in separate_pairs(search, {x: pool for x, pool in pools.items() if len(pool) > 1}, pools, 1):
         for pair, test in store.items():
             keep_weaker(found.weakest, pair, test)

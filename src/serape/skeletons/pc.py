@@ -17,9 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
+
 from serape.independence.outcomes import as_positions
+from serape.independence.screens import ScreenResult
 from serape.search import Search
-from serape.skeletons.skeleton import Pair, Single, Skeleton, keep_weaker, pair_tests, separate_pairs
+from serape.search.many_targets import dependent_pairs
+from serape.skeletons.skeleton import Pair, PairTest, Skeleton, keep_weaker, pair_tests, separate_pairs
 
 
 def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | None = None) -> Skeleton:
@@ -30,15 +34,21 @@ def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | No
     found = Skeleton({}) if found is None else found
     untested = _marginal_tests(search, sorted(variables), found)
     separate_neighbours(search, found)
-    separations = {}
+    separations: dict[Pair, PairTest] = {}
     for x in found.neighbours:
-        for y in search.admissible(x, sorted(found.at_distance_two(x))):
-            pair = frozenset((x, y))
+        distant = search.admissible(x, sorted(found.at_distance_two(x)))
+        # All pairs without a separating set are independent given nothing.
+        marginal = [
+            y
+            for y in distant
+            if x < y and (pair := frozenset((x, y))) not in found.separations and pair not in untested
+        ]
+        tests = dict(pair_tests(x, search.repeat_screen(x, marginal))) if marginal else {}
+        for pair in (frozenset((x, y)) for y in distant):
             if pair in found.separations:
                 separations[pair] = found.separations[pair]
-            elif pair not in untested and x < y:  # all other pairs are independent given nothing
-                outcome = search.repeat(x, y)
-                separations[pair] = (outcome.log_p, -outcome.statistic, Single(outcome), 0)
+            elif pair in tests:
+                separations[pair] = tests[pair]
     found.separations = separations
     return found
 
@@ -72,14 +82,24 @@ def _marginal_tests(search: Search, variables: list[int], found: Skeleton) -> se
     """Make the pairs adjacent that are dependent given nothing; return the pairs whose test is unreliable."""
     found.neighbours.update((x, set()) for x in variables)
     untested: set[Pair] = set()
+    if (pairs := dependent_pairs(search, variables)) is not None:
+        for x in variables:
+            known = pairs.known(x)
+            dependent = known.at(np.flatnonzero(known.xs > x))
+            _make_adjacent(found, x, dependent)
+        return untested
     for k, x in enumerate(variables):
         later = as_positions(search.admissible(x, variables[k + 1 :]))
         dependent, independent = search.partition(x, later)
-        for y in dependent.xs.tolist():
-            found.neighbours[x].add(y)
-            found.neighbours[y].add(x)
-        found.weakest.update(pair_tests(x, dependent))
+        _make_adjacent(found, x, dependent)
         if len(dependent) + len(independent) < len(later):
             tested = {*dependent.xs.tolist(), *independent.tolist()}
             untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
     return untested
+
+
+def _make_adjacent(found: Skeleton, x: int, dependent: ScreenResult) -> None:
+    for y in dependent.xs.tolist():
+        found.neighbours[x].add(y)
+        found.neighbours[y].add(x)
+    found.weakest.update(pair_tests(x, dependent))

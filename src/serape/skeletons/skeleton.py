@@ -10,32 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from serape.independence.outcomes import Outcome
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.search import Search
+from serape.search.many_targets import separate_each
 
 Pair = frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Single:
-    """One test given nothing."""
-
-    only: Outcome
-
-    def outcome(self, index: int) -> Outcome:
-        """Return the answer."""
-        del index
-        return self.only
-
-    def given_of(self, index: int) -> tuple[int, ...]:
-        """Return the conditioning set."""
-        del index
-        return ()
-
-
-PairTest = tuple[float, float, SubsetResult | ScreenResult | Single, int]
+PairTest = tuple[float, float, SubsetResult | ScreenResult, int]
 """A test of a pair: log p, the negative statistic, and the answers that hold the test, with its index there.
 
 Larger tuples are weaker. There are many of these and few are used in the end, so they are plain tuples.
@@ -80,11 +63,10 @@ def separate_pairs(
     """
     separated: dict[Pair, PairTest] = {}
     weakest: dict[Pair, PairTest] = {}
-    for x, others in asked.items():
-        answers = search.separate(others, x, pools[x], range(size, size + 1))
-        separated_from_x = set(answers.separated_variables)
-        for pair, test in pair_tests(x, answers):
-            keep_weaker(weakest if separated_from_x.isdisjoint(pair) else separated, pair, test)
+    for targets, answers, is_separated in separate_each(search, asked, pools, size):
+        for k, x, log_p, statistic in answers.each():
+            test: PairTest = (log_p, -statistic, answers, k)
+            keep_weaker(separated if is_separated[k] else weakest, frozenset((targets[k], x)), test)
     return separated, weakest
 
 

@@ -154,10 +154,19 @@ struct Costs {
     std::size_t max_columns_together = 512;
     std::size_t pieces_per_thread = 16;
 
+    // The same for columns of several levels, whose rows are listed: 64 lists of 1,000 rows fit the second-level cache
+    // beside a panel.
+    std::size_t min_targets_together = 8;
+    std::size_t max_targets_together = 64;
+
     // --- threads ---
     // A piece of work for one thread, nanoseconds, and what a candidate costs beside its counts: handing a piece out
     // should cost nothing beside it. Not measured.
     double piece = 50'000.0;
+    // Threads for so much work, nanoseconds: waking one takes a few thousand.
+    std::size_t threads_for(double work, std::size_t threads) const {
+        return work >= piece * static_cast<double>(threads) ? threads : static_cast<std::size_t>(work / piece) + 1;
+    }
     double candidate = 20.0;
     std::size_t max_candidates_per_piece = 4096;
     // Subset searches of fewer tests are done before another thread has started. Not measured.

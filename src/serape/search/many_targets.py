@@ -1,0 +1,104 @@
+"""Questions about many targets in one call of the test, where nothing but the answers is kept.
+
+A search that records evidence, must not separate required pairs, reads unreliable tests as independence, keeps the
+weakest associations or ends after a number of tests asks target by target. So does one with a test that has no such
+call. The answers and the numbers of tests are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard
+
+from serape.independence import G2, X2, IndependenceTest
+from serape.independence.dependent_pairs import DependentPairs, find_dependent_pairs
+from serape.independence.outcomes import Tally
+from serape.independence.screens import CandidateGroups
+from serape.independence.subsets import SubsetResult
+from serape.search.search import Search
+
+_MANY = 64  # variables
+_TOGETHER = 64  # questions of one call: their answers are kept until the last is there
+
+Separated = tuple[list[int], SubsetResult, list[bool]]
+"""By answer, its target; the answers; by answer, whether a set separates the two variables."""
+
+
+def separate_each(
+    search: Search, asked: Mapping[int, Sequence[int]], pools: Mapping[int, Sequence[int]], size: int
+) -> Iterator[Separated]:
+    """Search the pool of each target for sets of one size that separate it from the variables in `asked`.
+
+    In one call for all targets, the search does not keep the sets as `separating_set`.
+    """
+    test = search.test
+    if search.keeps_answers_alone and _is_native(test):
+        targets, found, tally = test.search_each(
+            asked, pools, size,
+            max_size=search.max_conditioning, stop_above=search.log_alpha, threads=search.threads, poll=search.poll,
+        )  # fmt: skip
+        search.count(tally)
+        yield targets.tolist(), found, found.separated_each()
+        return
+    for x, others in asked.items():
+        found = search.separate(others, x, pools[x], range(size, size + 1))
+        yield [x] * len(found), found, found.separated_each()
+
+
+def dependent_pairs(search: Search, variables: Sequence[int]) -> DependentPairs | None:
+    """Test all pairs of the variables given nothing in one call; None if they must be asked variable by variable.
+
+    That is so for a few variables too, and if a test is not reliable.
+    """
+    if not search.keeps_answers_alone or len(variables) < _MANY or search.excludes(variables):
+        return None
+    found = find_dependent_pairs(search.test, variables, search.log_alpha, search.threads, among_targets=True)
+    if found is None or not found.all_reliable:
+        return None
+    search.count(Tally({0: found.among_targets}, {}))
+    return found
+
+
+def dependents_given_each(
+    search: Search, target: int, groups: CandidateGroups, each: Sequence[int], *, as_written: bool
+) -> Iterator[list[int]]:
+    """Yield, for each x, the candidates of groups that depend on the target given their group's set and x.
+
+    Of several, each is then tested given x and one of the others, and leaves them if that separates it; `in_order`
+    tells the order.
+    """
+    test = search.test
+    if not search.asks_plainly(target) or not _is_native(test):
+        for x in each:
+            found = search.dependents_given_groups(target, groups, x)
+            if len(found) > 1:
+                tested, conditioned_on = in_order(found, as_written=as_written)
+                found = search.separate(
+                    tested, target, conditioned_on, range(1, 2), fixed=(x,), shrinking=True
+                ).survivors
+            yield found
+        return
+    together = max(_TOGETHER, 8 * search.threads)
+    for begin in range(0, len(each), together):
+        some = each[begin : begin + together]
+        small = search.up_to_max_conditioning(groups, some)
+        for found, screened, answers, tally in test.find_spouses(
+            target, small, some, search.log_alpha,
+            as_written=as_written, max_size=search.max_conditioning, threads=search.threads, poll=search.poll,
+        ):  # fmt: skip
+            search.count(screened)
+            if len(found) > 1:
+                found = search.record_subsets(target, answers, tally).survivors
+            yield found
+
+
+def _is_native(test: IndependenceTest) -> TypeGuard[G2 | X2]:
+    """Return whether the core answers all questions; a test derived from these may answer some in its own way."""
+    return type(test) in (G2, X2)
+
+
+def in_order(strongest_first: list[int], *, as_written: bool) -> tuple[list[int], list[int]]:
+    """Return variables in the order in which they are tested, and in that in which they are conditioned on."""
+    if as_written:
+        return sorted(strongest_first), sorted(strongest_first)
+    return strongest_first[::-1], strongest_first
