@@ -15,8 +15,8 @@ from serape.independence import G2, X2
 from serape.independence import dependent_pairs as module
 from serape.independence.base import IndependenceTest
 from serape.independence.dependent_pairs import find_dependent_pairs
-from serape.parallel import map as parallel
-from serape.parallel.map import marginal_tests, shared_tests
+from serape.parallel import marginals as parallel
+from serape.parallel.marginals import marginal_tests, shared_tests
 from serape.search.separations import Separations
 
 RULES: dict[str, Any] = {
