@@ -146,7 +146,7 @@ bool joint_pays(const JointShape& shape, const Costs& costs) {
     const double count = planes ? cells * ((levels - 1.0) * mask + costs.g2_term * levels)
                                 : rows * costs.scatter_row + (costs.scatter_term + costs.g2_term) * cells * levels;
     const double uses = shape.one_by_one ? costs.joint_uses_one_by_one : costs.joint_uses;
-    return joint <= uses * (make / shape.sharing + count);
+    return joint / uses + costs.joint_look_up <= make / shape.sharing + count;
 }
 
 }  // namespace serape

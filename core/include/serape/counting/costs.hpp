@@ -131,6 +131,8 @@ struct Costs {
     double joint_row = 0.45;
     double joint_cell = 0.8;
     double joint_start = 200.0;
+    // Looking up what is remembered of two sets: mostly cache misses.
+    double joint_look_up = 250.0;
     // How often such a set is asked about, at a guess: for larger sets, by its other members, and in searches for other
     // targets; most often where members are eliminated one by one. And what making cells takes beside their bitsets.
     // Zen 4, 5,000 rows, off: Hailfinder, hiton-pc of all variables, takes 20 times as long, Pigs, 20 variables, 6
