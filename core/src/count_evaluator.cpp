@@ -39,6 +39,12 @@ CountEvaluator::CountEvaluator(const ContingencyTest& test, SubsetState& state)
     for (const std::uint32_t member : state.live) {
         levels_.push_back(test.table().levels(state.query.pool[member]));
     }
+    const SubsetQuery& query = state.query;
+    if (test.statistic_.kind() == StatisticKind::g2 && query.fixed.size() + query.largest > 0 &&
+        JointCounter::serves(test.table(), query.target)) {
+        joint_ = test.table().lend_joint_counter();
+        joint_->take(test.table(), query.target);
+    }
     std::sort(levels_.begin(), levels_.end());
     least_.push_back(1.0);
     for (const double r : levels_) {
@@ -59,7 +65,7 @@ void CountEvaluator::start(std::vector<Walk>& walks) {
     if (!whole_.root) {
         const SubsetQuery& query = state_.query;
         stand_on(whole_, test_.table());
-        by_pairs_ = query.largest > 0 && PairCounter::pays(test_.table(), whole_.root->cells, query.pool, kinds_);
+        by_pairs_ = query.largest > 0 && PairCounter::pays(test_.table(), *whole_.root->cells, query.pool, kinds_);
     }
 }
 
@@ -72,7 +78,8 @@ void CountEvaluator::stand_on(Ground& ground, const PackedTable& table) {
         fixed.push_back(column(z));
     }
     ground.table = &table;
-    ground.root = std::make_unique<Tree>(Cells(table, column(query.target), fixed));
+    ground.root = std::make_unique<Tree>();
+    ground.root->cells.emplace(table, column(query.target), fixed);
     ground.bytes = 0;
 }
 
@@ -107,6 +114,12 @@ void CountEvaluator::start_size(const Walks& walks, std::size_t size) {
     }
 }
 
+CountEvaluator::~CountEvaluator() {
+    if (joint_) {
+        test_.table().take_back(std::move(joint_));
+    }
+}
+
 // The least product of levels that `wanted` members of the pool other than x can have.
 double CountEvaluator::least(const Walk& walk, std::size_t wanted) const {
     const bool among = wanted > 0 && walk.position < state_.live.size() && wanted < levels_.size() &&
@@ -124,7 +137,12 @@ CountEvaluator::Node CountEvaluator::leaf(const Node& node, std::uint32_t member
         return test_.enough_rows(walk->levels, target_levels_, strata);
     });
     // Cells are worth making if one of the x can be tested there.
-    return worth ? extended(node, member, state_.query.one_by_one()) : Node{node.tree, strata};
+    if (!worth) {
+        return {node.tree, strata};
+    }
+    Node made = extended(node, member, state_.query.one_by_one());
+    made.sharing = static_cast<double>(walks.size());
+    return made;
 }
 
 // Mostly one of the first members separates an x: these are tried on one x after another, as the driver does; the
@@ -141,7 +159,7 @@ bool CountEvaluator::visit_singles(Walks& walks) {
         may_pair(*walk, root_strata_) ? going.push_back(walk) : state_.skip(*walk, 0, 1);
     }
     if (!going.empty() && !pairs_) {
-        pairs_.emplace(table, test_.statistic_, whole_.root->cells, target_levels_, query.pool);
+        pairs_.emplace(table, test_.statistic_, *whole_.root->cells, target_levels_, query.pool);
     }
     // In the order of the pool, from either end, its panels are counted once for each member.
     const auto later = [](const Walk* a, const Walk* b) { return a->member > b->member; };
@@ -290,7 +308,7 @@ CountEvaluator::Node CountEvaluator::extended(const Node& node, std::uint32_t me
     if (!parent.children.empty() && parent.children[member]) {
         return {parent.children[member].get(), strata};
     }
-    auto made = std::make_unique<Tree>(Cells(parent.cells, column(query.pool[member]), kinds_.all_have_planes()));
+    auto made = std::make_unique<Tree>(&parent, member);
     Tree* const tree = made.get();
     if (!keep || ground_->bytes > default_costs.max_kept_bytes) {
         return {tree, strata, std::move(made)};
@@ -299,17 +317,47 @@ CountEvaluator::Node CountEvaluator::extended(const Node& node, std::uint32_t me
         parent.children.resize(query.pool.size());
         ground_->bytes += query.pool.size() * sizeof(void*);
     }
-    ground_->bytes += sizeof(Tree) + tree->cells.bytes();
+    ground_->bytes += sizeof(Tree);
+    tree->kept = true;
     parent.children[member] = std::move(made);
     return {tree, strata};
 }
 
+Cells& CountEvaluator::cells_of(Tree& tree) {
+    if (!tree.cells) {
+        const std::uint32_t more = column(state_.query.pool[tree.member]);
+        tree.cells.emplace(cells_of(*tree.parent), more, kinds_.all_have_planes());
+        ground_->bytes += tree.kept ? tree.cells->bytes() : 0;
+    }
+    return *tree.cells;
+}
+
 bool CountEvaluator::examine(Walk& walk, const Node& node) {
     Tree& tree = *node.tree;
+    if (joint_ && ground_ == &whole_ && !tree.plan && state_.set_size() > 0) {
+        const bool one_by_one = state_.query.one_by_one();
+        const JointShape shape{test_.table().rows(), node.strata * target_levels_, walk.levels, node.sharing,
+                               one_by_one,           kinds_.all_have_planes()};
+        const bool is_member = walk.position < state_.live.size();  // then the others are examined as well
+        if (joint_pays(shape, kernels().costs)) {
+            if (const auto sum = (*joint_)(walk.x, given(), one_by_one || is_member)) {
+                return judge(walk, *sum, node.strata);
+            }
+        }
+    }
     if (!tree.plan) {
-        tree.plan.emplace(*ground_->table, test_.statistic_, tree.cells, target_levels_, kinds_);
+        tree.plan.emplace(*ground_->table, test_.statistic_, cells_of(tree), target_levels_, kinds_);
     }
     return judge(walk, (*tree.plan)(counter_, column(walk.x)), node.strata);
+}
+
+std::span<const std::uint32_t> CountEvaluator::given() {
+    const SubsetQuery& query = state_.query;
+    given_.assign(query.fixed.begin(), query.fixed.end());
+    for (const std::uint32_t member : state_.chosen) {
+        given_.push_back(query.pool[member]);
+    }
+    return given_;
 }
 
 // What x's sum in the subset at hand says; true if it is separated. The weakest association is remembered.

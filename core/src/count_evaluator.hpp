@@ -14,6 +14,7 @@
 
 #include "distinct_search.hpp"
 #include "serape/contingency_test.hpp"
+#include "serape/counting/joint_counter.hpp"
 #include "serape/counting/pair_counter.hpp"
 #include "serape/critical_values.hpp"
 #include "serape/subset_driver.hpp"
@@ -25,8 +26,10 @@ class CountEvaluator {
     struct Walk;
     using Walks = std::vector<Walk*>;
     struct Tree {
-        explicit Tree(Cells made) : cells(std::move(made)) {}
-        Cells cells;
+        Tree* parent = nullptr;
+        std::uint32_t member = 0;    // one more than the parent has
+        bool kept = false;           // for the x to come
+        std::optional<Cells> cells;  // made when they are needed
         std::optional<TestCells> plan;
         std::vector<std::unique_ptr<Tree>> children;  // by member
     };
@@ -34,12 +37,16 @@ class CountEvaluator {
         Tree* tree;
         double strata;
         std::unique_ptr<Tree> temporary = {};  // holds the tree if it is not kept
+        double sharing = 1.0;                  // x that are tested there
     };
     static constexpr bool resumable = true;
     static constexpr std::size_t poll_every = 32;
     static constexpr std::uint64_t few_questions = default_costs.min_tests_for_threads;
 
     CountEvaluator(const ContingencyTest& test, SubsetState& state);
+    CountEvaluator(const CountEvaluator&) = delete;
+    CountEvaluator& operator=(const CountEvaluator&) = delete;
+    ~CountEvaluator();
 
     void start(std::vector<Walk>& walks);
     void start_size(const Walks& walks, std::size_t size);
@@ -71,6 +78,8 @@ class CountEvaluator {
     bool may_pair(const Walk& walk, double strata) const;
     double full_dof(const Walk& walk, double strata) const;
     bool judge(Walk& walk, const Sum& sum, double strata);
+    Cells& cells_of(Tree& tree);
+    std::span<const std::uint32_t> given();
 
     const ContingencyTest& test_;
     SubsetState& state_;
@@ -84,6 +93,8 @@ class CountEvaluator {
     DistinctSearch search_;
     double root_strata_;
     CandidateCounter counter_;
+    std::shared_ptr<JointCounter> joint_;  // if it serves
+    std::vector<std::uint32_t> given_;
     bool by_pairs_ = false;  // whether sets of one member are gone through by pairs_
     std::optional<PairCounter> pairs_;
 };

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "serape/bits.hpp"
+#include "serape/counting/joint_counter.hpp"
 #include "serape/kernels.hpp"
 
 namespace serape {
@@ -39,6 +40,9 @@ std::size_t PackedTable::bytes() const {
     if (derived_->panels) {
         const Panels& p = *derived_->panels;
         total += p.lines.size() * sizeof(Line) + (p.slot.size() + p.totals.size() + p.first_column.size()) * 4;
+    }
+    for (const auto& counter : derived_->joint_counters) {
+        total += counter->bytes();
     }
     if (derived_->ones) {
         total += derived_->ones->start.size() * sizeof(std::size_t) + derived_->ones->rows.size() * 4;

@@ -70,6 +70,21 @@ struct Kernels {
     // 16].
     void (*bound_g2)(const PanelLevels& panel, const LevelCounts& target, float limit, std::uint16_t* out);
 
+    // Combined codes: out[i] = before[i] · levels + codes[i], below 65,536.
+    void (*combine_codes)(const std::uint16_t* before, const std::uint8_t* codes, std::uint32_t levels,
+                          std::size_t rows, std::uint16_t* out);
+
+    // The joint table of combined codes and two columns: counts[(before · x_levels + x) · y_levels + y], of `cells`
+    // entries. At most 65,535 rows and 65,536 cells.
+    void (*count_codes)(const std::uint16_t* before, const std::uint8_t* x, std::uint32_t x_levels,
+                        const std::uint8_t* y, std::uint32_t y_levels, std::size_t rows, std::size_t cells,
+                        std::uint16_t* counts);
+
+    // Σ (levels of x that occur − 1)(levels of y that occur − 1) over strata: present[(o · levels + x) · inner + i] has
+    // a bit for each level of y that occurs with x in stratum (o, i).
+    std::uint64_t (*adjusted_dof)(const std::uint32_t* present, std::size_t outer, std::uint32_t levels,
+                                  std::size_t inner);
+
     // out[i] = max(0, unit · sums[i]).
     void (*to_statistics)(const std::int64_t* sums, std::size_t count, double unit, double* out);
 

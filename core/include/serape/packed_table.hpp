@@ -28,6 +28,8 @@
 
 namespace serape {
 
+class JointCounter;
+
 inline constexpr std::uint32_t max_levels = 65'536;
 inline constexpr std::size_t max_rows = 2'147'483'000;
 inline constexpr std::size_t max_planes = 4'294'967'000;
@@ -161,6 +163,9 @@ class PackedTable {
     // n ln n for the counts of this table.
     const LogTable& log_table() const { return *shared_log_table(); }
     std::shared_ptr<const LogTable> shared_log_table() const;
+    // A counter that remembers what was counted of this table, for one thread until it is given back.
+    std::shared_ptr<JointCounter> lend_joint_counter() const;
+    void take_back(std::shared_ptr<JointCounter> counter) const;
 
   private:
     struct Column {
@@ -202,6 +207,7 @@ class PackedTable {
         std::unique_ptr<const PackedTable> distinct;
         double distinct_due = 0.0;  // nanoseconds of questions so far that would have gained by it
         bool distinct_tried = false;
+        std::vector<std::shared_ptr<JointCounter>> joint_counters;  // as many as were in use at once
     };
     std::unique_ptr<Derived> derived_;
 };

@@ -150,4 +150,20 @@ bool pairs_pay(const PairShape& shape, const Costs& costs) {
            bytes <= costs.max_pair_bytes;
 }
 
+bool joint_pays(const JointShape& shape, const Costs& costs) {
+    const auto rows = static_cast<double>(shape.rows);
+    const double levels = shape.levels;
+    const double all = shape.cells * levels;
+    const double joint = rows * costs.joint_row + all * costs.joint_cell + costs.joint_start;
+    const double cells = std::min(shape.cells, rows);
+    const bool planes = cells <= static_cast<double>(costs.max_masks) && shape.levels <= plane_levels;
+    const double mask = std::ceil(rows / line_bits) * costs.kernel.line + costs.mask;
+    const double make = costs.cells_start + (planes ? cells * mask : 0.0) +
+                        (planes && shape.all_have_planes ? 0.0 : rows * costs.listing_row);
+    const double count = planes ? cells * ((levels - 1.0) * mask + costs.g2_term * levels)
+                                : rows * costs.scatter_row + (costs.scatter_term + costs.g2_term) * cells * levels;
+    const double uses = shape.one_by_one ? costs.joint_uses_one_by_one : costs.joint_uses;
+    return joint / uses + costs.joint_look_up <= make / shape.sharing + count;
+}
+
 }  // namespace serape

@@ -1,6 +1,8 @@
 // The kernels, in plain C++ with vector types, compiled once per instruction set. The including file opens a
 // namespace of its own; nothing here may be shared between them.
 
+#include "codes.inl"
+
 // A full adder on 512 columns at once: sum and carry of three bits each. Results may take the place of operands.
 inline void add(Line& carry, Line& sum, const Line& a, const Line& b, const Line& c) {
 #if defined(__AVX512F__)
@@ -418,6 +420,7 @@ void subtract(double* column, const double* const* others, const double* factors
 #include "unpack.inl"
 
 constexpr Kernels make(std::string_view name, const KernelCosts& costs) {
-    return {name,     and_popcounts, split_mask, unpack_planes, ascending, count_bits,     judge_bits,
-            bound_g2, to_statistics, dots,       dots_of_two,   subtract,  costs_of(costs)};
+    return {name,       and_popcounts, split_mask,    unpack_planes, ascending,    count_bits,
+            judge_bits, bound_g2,      combine_codes, count_codes,   adjusted_dof, to_statistics,
+            dots,       dots_of_two,   subtract,      costs_of(costs)};
 }

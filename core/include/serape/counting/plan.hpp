@@ -128,4 +128,15 @@ struct PairShape {
 };
 bool pairs_pay(const PairShape& shape, const Costs& costs);
 
+// Whether a test of x is made by JointCounter, rather than by dividing cells and counting x in them.
+struct JointShape {
+    std::size_t rows = 0;
+    double cells = 0;             // of the target and the conditioning set, all combinations
+    std::uint32_t levels = 2;     // of x
+    double sharing = 1;           // x that are tested in the same cells
+    bool one_by_one = false;      // whether members are eliminated one by one
+    bool all_have_planes = true;  // all x of the search; otherwise cells are made for rows too
+};
+bool joint_pays(const JointShape& shape, const Costs& costs);
+
 }  // namespace serape
