@@ -276,7 +276,7 @@ const PackedTable* PackedTable::distinct(double nanoseconds) const {
         std::vector<std::uint32_t> all(columns());
         std::iota(all.begin(), all.end(), 0u);
         derived_->distinct_due += nanoseconds;
-        if (derived_->distinct_due < distinct_cost(rows_, key_bits(*this, all), costs)) {
+        if (derived_->distinct_due < costs.distinct_whole_row * static_cast<double>(rows_)) {
             return nullptr;
         }
         derived_->distinct_tried = true;

@@ -44,8 +44,8 @@ struct Costs {
     double g2_term = 0.4;
     double score_term = 0.8;
     double x2_term = 5.0;
-    // One row in a scatter: unpacking its code and an increment. Zen 4: 0.375 for byte codes; with the unpacking 1.0 to
-    // 1.5.
+    // One row in a scatter: unpacking its code and an increment. Zen 4: 0.375 for byte codes; with the unpacking 0.6 to
+    // 0.8 of 1,000,000 rows.
     double scatter_row = 1.0;
     // One entry of a scatter's table, beside adding it up: clearing it, and cache misses. Zen 4: 0.4 and more.
     double scatter_term = 0.8;
@@ -83,9 +83,12 @@ struct Costs {
     // --- distinct rows ---
     // Fewer rows than this are read as they are: finding the distinct ones would take as long as a few tests.
     std::size_t min_rows_for_distinct = std::size_t{1} << 15;
-    // Nanoseconds a row of finding the distinct rows: reading a word of its key, and looking that up.
-    double distinct_word = 4.0;
-    double distinct_row = 8.0;
+    // Nanoseconds a row of finding the distinct rows of some columns: reading a word of its key, and looking that up.
+    // Zen 4: 5.5 for 3 to 9 columns of planes, 1.5 to 3 of codes, more where keys leave the caches.
+    double distinct_word = 2.0;
+    double distinct_row = 4.0;
+    // The same of a whole table, with keeping them. Zen 4: 70 (Alarm, 1,000,000 rows, of which 242,297 are distinct).
+    double distinct_whole_row = 60.0;
     // Distinct rows are kept if there are at least so many times as many rows.
     std::size_t rows_per_distinct = 2;
     // As many rows are expected for each before they are known.
