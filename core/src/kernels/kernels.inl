@@ -420,7 +420,7 @@ void subtract(double* column, const double* const* others, const double* factors
 #include "unpack.inl"
 
 constexpr Kernels make(std::string_view name, const KernelCosts& costs) {
-    return {name,       and_popcounts, split_mask,    unpack_planes, ascending,    count_bits,
-            judge_bits, bound_g2,      combine_codes, count_codes,   adjusted_dof, to_statistics,
+    return {name,       and_popcounts, split_mask,    unpack_planes,  ascending,    count_bits,
+            judge_bits, bound_g2,      combine_codes, count_codes,    adjusted_dof, to_statistics,
             dots,       dots_of_two,   subtract,      costs_of(costs)};
 }
