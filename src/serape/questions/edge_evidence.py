@@ -15,6 +15,8 @@ from serape.progress import ProgressCallback
 from serape.skeletons.edges import pairs_of
 from serape.skeletons.skeleton import Pair, Skeleton
 
+_GROUPS = 200  # that one worker looks at together
+
 
 def edge_evidence(
     test: IndependenceTest, found: Skeleton, names: Sequence[str], jobs: int = 1
@@ -60,15 +62,17 @@ def edge_effects(test: IndependenceTest, found: Skeleton, jobs: int = 1) -> dict
                 together.setdefault(key, []).append((y, outcome.statistic, outcome.dof))
     groups = list(together.items())
 
-    def effects_of(group: int, watch: ProgressCallback) -> Effects:
+    def effects_from(begin: int, watch: ProgressCallback) -> Effects:
         del watch
-        (x, given), tests = groups[group]
-        ys, statistic, dof = zip(*tests, strict=True)
-        return test.effects(x, ys, given, np.array(statistic), np.array(dof))
+        parts = []
+        for (x, given), tests in groups[begin : begin + _GROUPS]:
+            ys, statistic, dof = zip(*tests, strict=True)
+            parts.append(test.effects(x, ys, given, np.array(statistic), np.array(dof)))
+        return Effects(*map(np.concatenate, zip(*((p.bits, p.value, p.measure) for p in parts), strict=True)))
 
-    def keep(group: int, answer: Effects) -> None:
-        (x, _), tests = groups[group]
-        effects.update((frozenset((x, y)), answer[k]) for k, (y, _, _) in enumerate(tests))
+    def keep(begin: int, answer: Effects) -> None:
+        pairs = (frozenset((x, y)) for (x, _), tests in groups[begin : begin + _GROUPS] for y, _, _ in tests)
+        effects.update((pair, answer[k]) for k, pair in enumerate(pairs))
 
-    parallel_map(effects_of, range(len(groups)), jobs, keep, test=test)
+    parallel_map(effects_from, range(0, len(groups), _GROUPS), jobs, keep, test=test)
     return effects
