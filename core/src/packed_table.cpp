@@ -33,7 +33,7 @@ PackedTable::PackedTable(std::size_t rows)
 }
 
 std::size_t PackedTable::bytes() const {
-    const std::lock_guard lock(derived_->mutex);
+    std::unique_lock lock(derived_->mutex);
     std::size_t total = planes_view_.size_bytes() + narrow_view_.size() + wide_view_.size_bytes() +
                         totals_view_.size_bytes() + columns_.size() * sizeof(Column) +
                         frequencies_.size() * sizeof(std::uint32_t);
@@ -47,6 +47,7 @@ std::size_t PackedTable::bytes() const {
     if (derived_->ones) {
         total += derived_->ones->start.size() * sizeof(std::size_t) + derived_->ones->rows.size() * 4;
     }
+    lock.unlock();  // making the distinct rows takes the locks in the other order
     const std::lock_guard distinct_lock(derived_->distinct_mutex);
     return total + (derived_->distinct ? derived_->distinct->bytes() : 0);
 }
