@@ -31,6 +31,7 @@ PARTS = (
     "suite reading",
     "suite packed",
     "scaling growth --variables 37 100 --rows 100 1000 --threads 1",
+    "scaling cores --jobs 1 2 --repeats 1",
     "scaling skeletons",
     "kernels screens",
     "kernels subsets",
@@ -62,6 +63,7 @@ PARTS = (
     "studies superset",
     "studies ties",
     "memory growth",
+    "memory questions",
 )
 
 

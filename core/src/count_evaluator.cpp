@@ -63,23 +63,22 @@ void CountEvaluator::start(std::vector<Walk>& walks) {
     }
     ground_ = &whole_;
     if (!whole_.root) {
-        const SubsetQuery& query = state_.query;
         stand_on(whole_, test_.table());
-        by_pairs_ = query.largest > 0 && PairCounter::pays(test_.table(), *whole_.root->cells, query.pool, kinds_);
+        by_pairs_ = state_.query.largest > 0 &&
+                    PairCounter::pays(test_.table(), *whole_.root->cells, state_.query.pool, kinds_);
     }
 }
 
 // Counts in this table from now on, of which nothing is known.
 void CountEvaluator::stand_on(Ground& ground, const PackedTable& table) {
-    const SubsetQuery& query = state_.query;
     ground_ = &ground;
     std::vector<std::uint32_t> fixed;
-    for (const std::uint32_t z : query.fixed) {
+    for (const std::uint32_t z : state_.query.fixed) {
         fixed.push_back(column(z));
     }
     ground.table = &table;
     ground.root = std::make_unique<Tree>();
-    ground.root->cells.emplace(table, column(query.target), fixed);
+    ground.root->cells.emplace(table, column(state_.query.target), fixed);
     ground.bytes = 0;
 }
 
@@ -102,11 +101,11 @@ void CountEvaluator::start_size(const Walks& walks, std::size_t size) {
         tests += of_x;
     }
     distinct_.root.reset();  // it does not know these x
-    const auto largest = std::min(size, state_.live.size());
     const double mean = std::pow(least_.back(), 1.0 / static_cast<double>(std::max<std::size_t>(levels_.size(), 1)));
     if (search_.pays({.tests = tests,
                       .levels = levels / static_cast<double>(walks.size()),
-                      .cells = target_levels_ * root_strata_ * std::pow(mean, static_cast<double>(largest)),
+                      .cells = target_levels_ * root_strata_ *
+                               std::pow(mean, static_cast<double>(std::min(size, state_.live.size()))),
                       .divisions = sets,
                       .divided_by = 1.0},
                      query.target, given, xs)) {
@@ -325,8 +324,7 @@ CountEvaluator::Node CountEvaluator::extended(const Node& node, std::uint32_t me
 
 Cells& CountEvaluator::cells_of(Tree& tree) {
     if (!tree.cells) {
-        const std::uint32_t more = column(state_.query.pool[tree.member]);
-        tree.cells.emplace(cells_of(*tree.parent), more, kinds_.all_have_planes());
+        tree.cells.emplace(cells_of(*tree.parent), column(state_.query.pool[tree.member]), kinds_.all_have_planes());
         ground_->bytes += tree.kept ? tree.cells->bytes() : 0;
     }
     return *tree.cells;
@@ -352,10 +350,9 @@ bool CountEvaluator::examine(Walk& walk, const Node& node) {
 }
 
 std::span<const std::uint32_t> CountEvaluator::given() {
-    const SubsetQuery& query = state_.query;
-    given_.assign(query.fixed.begin(), query.fixed.end());
+    given_.assign(state_.query.fixed.begin(), state_.query.fixed.end());
     for (const std::uint32_t member : state_.chosen) {
-        given_.push_back(query.pool[member]);
+        given_.push_back(state_.query.pool[member]);
     }
     return given_;
 }

@@ -1,12 +1,14 @@
 """Quick ways of reading give the same columns as plain ones: codes of pandas categories, arrays of whole numbers."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 import serape
 from serape import Table
@@ -53,10 +55,8 @@ def test_categories_without_rows_or_values() -> None:
     for values in (pd.Categorical([], categories=["a", "b"]), pd.Categorical([None, None], categories=["a"])):
         series = nw.from_native(pd.Series(values), series_only=True)
         declared = values.categories.tolist()
-        wanted = content(
-            lambda values=values, declared=declared: encode_labels("a", values.tolist(), declared=declared)
-        )
-        assert content(lambda series=series: read_series("a", series, None)) == wanted
+        wanted = content(partial(encode_labels, "a", values.tolist(), declared=declared))
+        assert content(partial(read_series, "a", series, None)) == wanted
 
 
 def test_labels_of_any_type_keep_the_order_of_their_first_rows() -> None:
@@ -85,7 +85,7 @@ def test_labels_of_any_type_keep_the_order_of_their_first_rows() -> None:
 @pytest.mark.parametrize("dtype", [np.int64, np.int16])
 def test_arrays_of_whole_numbers_are_read_as_single_columns(values: list[list[int]], dtype: type) -> None:
     rng = np.random.default_rng(1)
-    array = np.column_stack([rng.choice(column, 50) for column in values]).astype(dtype)
+    array: NDArray[Any] = np.column_stack([rng.choice(column, 50) for column in values]).astype(dtype)
     table = Table(array)
     single = Table({f"x{k}": array[:, k] for k in range(array.shape[1])})
     assert table.kinds == single.kinds
@@ -99,8 +99,8 @@ def test_arrays_of_whole_numbers_are_read_as_single_columns(values: list[list[in
 @pytest.mark.parametrize("low", [0, -2])
 def test_numbers_of_values_are_ranks(high: int, dtype: type, low: int) -> None:
     for rows in (0, 1, 200):
-        values = np.random.default_rng(high).integers(low, high, rows).astype(dtype)
+        values: NDArray[Any] = np.random.default_rng(high).integers(low, high, rows).astype(dtype)
         distinct, ranks = np.unique(values, return_inverse=True)
         found, count = numbered(values)
         assert found.tolist() == ranks.tolist()
-        assert (count, found.dtype) == (len(distinct), np.int64)
+        assert (count, found.dtype) == (len(distinct), np.dtype(np.int64))

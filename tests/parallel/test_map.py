@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +141,7 @@ def test_one_that_dies_is_noticed(kind: str) -> None:
 
 
 def test_short_work_starts_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> Iterator[Any]:
+    def refuse(*_: object) -> Generator[Any, None, None]:
         raise AssertionError("workers were started")
 
     monkeypatch.setattr("serape.parallel.map.choose_workers", lambda test: workers.Start(refuse, 60.0))
@@ -221,27 +221,31 @@ def test_no_room_for_the_shared_file(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         SharedFile([1])
 
 
-LEFT_BEHIND = """
-import os, sys, time, serape
-from joblib import parallel_config
-table = serape.load_network("alarm").sample(2000, seed=1)
-print("ready", flush=True)
-with parallel_config("loky"):
-    while True:
-        serape.blankets(table, algorithm="hpc", n_jobs=2)
+# --- the end ----------------------------------------------------------------------------------------------------------
+
+ENDLESS = """
+import os
+from serape.independence import G2
+from serape.parallel.map import parallel_map
+import serape, time
+test = G2(serape.load_network("asia").sample(100, seed=1))
+def work(item, watch):
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+parallel_map(work, range(10), 2, print, test=test)
 """
 
 
-def test_nothing_is_left_behind_by_a_killed_process(tmp_path: Path) -> None:
-    environment = {**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path)}
-    with subprocess.Popen([sys.executable, "-c", LEFT_BEHIND], env=environment, stdout=subprocess.PIPE) as process:
+@forked
+def test_forked_processes_end_with_their_parent() -> None:
+    script = ENDLESS.replace("parallel_map(work", "parallel_map.__globals__['LARGE'] = 0\nparallel_map(work")
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        process.stdout.readline()
-        until = time.monotonic() + 30
-        while not list(tmp_path.glob("serape-*")) and time.monotonic() < until:
-            time.sleep(0.01)
+        children = [int(process.stdout.readline()) for _ in range(2)]
+        assert process.pid not in children
+        assert all(map(alive, children))
         process.kill()
     until = time.monotonic() + 30
-    while list(tmp_path.iterdir()) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not list(tmp_path.iterdir())
+    while any(map(alive, children)) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not any(map(alive, children))

@@ -213,11 +213,12 @@ def test_share_left_within_levels_is_that_of_ranks() -> None:
 def test_shares_of_many_columns_are_those_of_each(rows: int, noise: float) -> None:
     rng = np.random.default_rng(rows)
     y = rng.choice(3, rows, p=[0.8, 0.15, 0.05])
-    data = pd.DataFrame({"y": pd.Categorical.from_codes(y, list("abcd"))})  # one level does not occur
+    data = pd.DataFrame(
+        {"y": pd.Categorical.from_codes(y.tolist(), pd.Index(list("abcd")))}
+    )  # one level does not occur
     for name, levels in (("two", 2), ("three", 3), ("many", 80), ("most", 200)):
-        data[name] = pd.Categorical.from_codes(
-            np.where(rng.random(rows) < noise, rng.integers(0, levels, rows), y % levels), range(levels)
-        )
+        codes = np.where(rng.random(rows) < noise, rng.integers(0, levels, rows), y % levels)
+        data[name] = pd.Categorical.from_codes(codes.tolist(), pd.Index(range(levels)))
     data["constant"] = "c"
     data["number"] = y + 0.1 * rng.normal(size=rows)
     tables = [

@@ -104,6 +104,6 @@ def test_settings_that_are_refused_are_refused_again() -> None:
     data = table()
     for _ in range(2):
         with pytest.raises(serape.OptionError, match="no option 'nonsense'"):
-            serape.parents_children(data, "y", "hiton-pc", nonsense=1)
+            serape.parents_children(data, "y", "hiton-pc", nonsense=1)  # type: ignore[call-arg]
         with pytest.raises(serape.OptionError, match="the data are a Table already"):
             serape.parents_children(data, "y", "hiton-pc", kinds="categorical")

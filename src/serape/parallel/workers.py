@@ -10,9 +10,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import mmap
 import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -34,6 +36,7 @@ from serape.progress import Progress, ProgressCallback
 Found = list[tuple[int, Any]]
 """Items with the values that were found for them."""
 
+_PR_SET_PDEATHSIG = 1  # of Linux: the signal that a process gets when its parent ends
 _WARM = 60.0  # seconds for which loky's workers certainly wait for more work
 _ENDED = "a process ended before its work was done; was it killed, or is memory short?"
 
@@ -102,7 +105,7 @@ def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> 
     _inherited = task, over
     frozen = gc.get_freeze_count()
     gc.freeze()  # existing objects are left alone by the collector, and so stay shared
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _leave_interrupts_to_the_parent)
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _obey_the_parent, (os.getpid(),))
 
     def submit(count: int) -> set[Future[Found]]:
         return {pool.submit(_work_on_inherited, chunk) for chunk in islice(chunks, count)}
@@ -131,8 +134,12 @@ def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> 
             gc.unfreeze()
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _obey_the_parent(parent: int) -> None:
+    """Leave interrupts to the parent process, and end with it, even if it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before
+        os._exit(1)
 
 
 def _work_on_inherited(items: Sequence[int]) -> Found:

@@ -334,8 +334,7 @@ class Search(SearchState):
         return self._subsets(query)
 
     def _subsets(self, query: SubsetQuery) -> SubsetResult:
-        required = self._required(query.target)
-        threads = self._threads
+        required, threads = self._required(query.target), self._threads
         if self._budget is not None and self._budget.max_tests is not None:
             query = query._replace(max_tests=self._budget.tests_left(self.tally.performed))
             threads = 1  # so that the search ends after the same tests
