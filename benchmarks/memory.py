@@ -148,7 +148,7 @@ def _own_mebibytes(process: int) -> float:
 
 def question_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("--shapes", nargs="+", default=["1000x10000", "100000x100"], help="rows x columns")
+    parser.add_argument("--shapes", nargs="+", default=["1000x2000"], help="rows x columns")
     parser.add_argument("--questions", nargs="+", choices=QUESTIONS, default=list(QUESTIONS))
     parser.add_argument("--jobs", type=int, default=2)
 
