@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from joblib import parallel_config
 
 import serape
+from serape.independence import G2
 from serape.parallel import workers
+from serape.search.memo import StepCache, memoised
 
 forked = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 
@@ -106,3 +109,28 @@ def test_tests_of_numbers(test: str) -> None:
     data = mixed() if test in ("mixed", "residuals") else {k: v for k, v in mixed().items() if k != "c"}
     one, two = (serape.blankets(data, algorithm="hiton-mb", test=test, n_jobs=n) for n in (1, 2))
     assert {name: found.blanket for name, found in one.items()} == {name: f.blanket for name, f in two.items()}
+
+
+@memoised
+def doubled(search: serape.Search, target: int) -> int:
+    """A step whose computations are counted."""
+    del search
+    computed.append(target)
+    return 2 * target
+
+
+computed: list[int] = []
+
+
+def test_steps_of_other_processes_are_passed_on() -> None:
+    """Also those that were used in between."""
+    test = G2(serape.load_network("asia").sample(100, seed=1))
+    first = StepCache()
+    assert [doubled(serape.Search(test, alpha=0.01, cache=first), k) for k in (1, 2)] == [2, 4]
+    second = StepCache()
+    for k in (1, 2):
+        second.add_pickled(k, first.pickled(k))
+    assert doubled(serape.Search(test, alpha=0.01, cache=second), 1) == 2
+    third = pickle.loads(pickle.dumps(second))
+    assert [doubled(serape.Search(test, alpha=0.01, cache=third), k) for k in (1, 2)] == [2, 4]
+    assert computed == [1, 2]

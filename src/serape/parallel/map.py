@@ -50,7 +50,7 @@ def parallel_map(
         item = left.popleft()
         done(item, work(item, _ignore_progress))
     if left and start is not None:
-        with closing(start(Task(work, detach), _chunks(left, jobs), jobs)) as everything:
+        with closing(start.run(Task(work, detach), _chunks(left, jobs), jobs)) as everything:
             for found in everything:
                 for item, value in found:
                     done(item, value)

@@ -83,7 +83,7 @@ def _starts(sizes: np.ndarray[Any, np.dtype[np.int64]]) -> list[int]:
 
 
 def _new_folder(size: int) -> Path:
-    """Make a folder for a file of this size; it is deleted even if this process is killed."""
+    """Make a folder for a file of this size; if this process is killed, it is deleted when the workers end."""
     asked = os.environ.get("JOBLIB_TEMP_FOLDER")
     in_memory = _IN_MEMORY.is_dir() and os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > 2 * size
     parent = Path(asked or (_IN_MEMORY if in_memory else tempfile.gettempdir()))

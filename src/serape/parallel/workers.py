@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-import mmap
 import multiprocessing
 import os
 import signal
@@ -76,10 +75,6 @@ class Start:
     after: float
     """Seconds for which the calling process works alone, because starting them takes as long."""
 
-    def __call__(self, task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[Found, None, None]:
-        """Yield what the workers find in the chunks."""
-        return self.run(task, chunks, jobs)
-
 
 def choose_workers(test: object) -> Start:
     """Return the way to start workers for work with a test or score."""
@@ -96,13 +91,12 @@ def choose_workers(test: object) -> Start:
 
 # --- forked processes -------------------------------------------------------------------------------------------------
 
-_inherited: tuple[Task, mmap.mmap] | None = None  # the task of forked processes, and a byte that tells that it is over
+_inherited: Task | None = None  # the task of forked processes
 
 
 def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[Found, None, None]:
     global _inherited
-    over = mmap.mmap(-1, 1)
-    _inherited = task, over
+    _inherited = task
     frozen = gc.get_freeze_count()
     gc.freeze()  # existing objects are left alone by the collector, and so stay shared
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _obey_the_parent, (os.getpid(),))
@@ -123,7 +117,6 @@ def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> 
     except BrokenProcessPool:
         raise SerapeError(_ENDED) from None
     except BaseException:
-        over[0] = 1
         for child in set(multiprocessing.active_children()) - earlier:
             child.kill()
         raise
@@ -144,8 +137,7 @@ def _obey_the_parent(parent: int) -> None:
 
 def _work_on_inherited(items: Sequence[int]) -> Found:
     assert _inherited is not None
-    task, over = _inherited
-    return task(items, lambda: over[0] == 1)
+    return _inherited(items, lambda: False)  # it is killed when the work is over
 
 
 # --- joblib's workers -------------------------------------------------------------------------------------------------
@@ -175,9 +167,9 @@ def _through_joblib(task: Task, chunks: Iterator[list[int]], jobs: int) -> Gener
     returns = "generator_unordered" if backend.supports_return_generator else "list"
     parallel = Parallel(jobs, prefer="processes", return_as=returns, batch_size=1)
     file = SharedFile(task)
+    tasks = (delayed(_work_on_shared)(file.path, chunk) for chunk in chunks)
     try:
-        everything = parallel(delayed(_work_on_shared)(file.path, chunk) for chunk in chunks)
-        with _ended(everything, file.delete):
+        with _ending(parallel, tasks, file.delete) as everything:
             for found in everything:
                 if isinstance(found, SerapeError):
                     raise found
@@ -188,22 +180,22 @@ def _through_joblib(task: Task, chunks: Iterator[list[int]], jobs: int) -> Gener
             raise SerapeError(_ENDED) from None
         raise
     finally:
-        file.delete()
         _last_used = time.monotonic()
 
 
 @contextlib.contextmanager
-def _ended(found: Any, tell: Callable[[], None]) -> Iterator[None]:
-    """End the work of joblib's workers if what they find is not wanted any more; `tell` tells them."""
+def _ending(parallel: Any, tasks: Iterator[Any], tell: Callable[[], None]) -> Iterator[Any]:
+    """Give tasks to joblib's workers; at the end, `tell` them, and end those whose answers are not wanted any more."""
+    everything: Any = None
     try:
-        yield
-    except BaseException:
+        everything = parallel(tasks)
+        yield everything
+    finally:
         tell()
-        if hasattr(found, "close"):
+        if hasattr(everything, "close"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about work that is not used
-                found.close()
-        raise
+                everything.close()
 
 
 _shared: tuple[str, Task] | None = None  # in a worker, the last task with its file
@@ -230,7 +222,7 @@ def _in_threads(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator
     over = threading.Event()
     undetached = Task(task.work, None)
     parallel = Parallel(jobs, backend="threading", return_as="generator_unordered", batch_size=1)
-    everything = parallel(delayed(undetached)(chunk, over.is_set) for chunk in chunks)
-    with _ended(everything, over.set):
+    tasks = (delayed(undetached)(chunk, over.is_set) for chunk in chunks)
+    with _ending(parallel, tasks, over.set) as everything:
         for found in everything:  # noqa: UP028 (everything must be closed only when all have been told)
             yield found

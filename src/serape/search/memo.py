@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from serape.search.associations import Associations
-from serape.search.on_demand import OnDemand
 from serape.search.separations import Separations
 
 if TYPE_CHECKING:
@@ -42,13 +41,13 @@ class StepCache:
     """Computed steps. Searches that share a cache must use the same test with the same settings."""
 
     _steps: dict[Any, CachedStep[Any]] = field(default_factory=dict)
-    _about: dict[int, list[Any]] = field(default_factory=dict)  # by target, the keys of the steps computed here
+    _about: dict[int, list[Any]] = field(default_factory=dict)  # by target, the keys of the steps
     _running: dict[Any, threading.Event | None] = field(
         default_factory=dict
     )  # with an event, if a thread waits for the step
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _elsewhere: OnDemand[list[StepRecord]] = field(default_factory=lambda: OnDemand({}))
-    """By target, the steps that other processes computed and nobody here has asked for."""
+    _elsewhere: dict[int, bytes] = field(default_factory=dict)
+    """By target, the pickled steps that other processes computed and nobody here has asked for."""
 
     def recall(self, key: Any, compute: Callable[[], CachedStep[Value]]) -> CachedStep[Value]:
         """Return the step of a key; compute it if it is not known, or wait for the thread that computes it."""
@@ -68,8 +67,7 @@ class StepCache:
             running.wait()
         try:
             step = compute()
-            self._steps[key] = step
-            self._about.setdefault(step.target, []).append(key)
+            self._keep(key, step)
         finally:
             with self._lock:
                 event = self._running.pop(key)
@@ -79,9 +77,16 @@ class StepCache:
 
     def _fetch(self, target: int) -> None:
         """Add the steps about a target that other processes computed."""
-        for module, name, rest, step in self._elsewhere.pop(target, []):
-            function = getattr(import_module(module), name).__wrapped__
-            self._steps.setdefault((function, step.target, *rest), step)
+        pickled = self._elsewhere.pop(target, None)
+        records: list[StepRecord] = [] if pickled is None else pickle.loads(pickled)  # by our own processes
+        for module, name, rest, step in records:
+            key = (getattr(import_module(module), name).__wrapped__, step.target, *rest)
+            if key not in self._steps:
+                self._keep(key, step)
+
+    def _keep(self, key: Any, step: CachedStep[Any]) -> None:
+        self._steps[key] = step
+        self._about.setdefault(step.target, []).append(key)
 
     def _records(self, target: int) -> list[StepRecord]:
         return [
@@ -89,23 +94,19 @@ class StepCache:
         ]
 
     def pickled(self, target: int) -> bytes:
-        """Return the steps about a target that were computed here, for `add_pickled` in another process."""
+        """Return the known steps about a target, for `add_pickled` in another process."""
         return pickle.dumps(self._records(target), pickle.HIGHEST_PROTOCOL)
 
     def add_pickled(self, target: int, steps: bytes) -> None:
         """Add the steps about a target that another process computed; they are unpickled when they are needed."""
-        self._elsewhere.add_pickled(target, steps)
+        self._elsewhere[target] = steps
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what a pickle holds: the steps of all processes, to be unpickled one by one."""
-        steps = self._elsewhere.copy()
-        for target in self._about:
-            if target not in steps:
-                steps.add_pickled(target, self.pickled(target))
-        return _cache_of, (steps,)
+        return _cache_of, ({target: self.pickled(target) for target in self._about} | self._elsewhere,)
 
 
-def _cache_of(steps: OnDemand[list[StepRecord]]) -> StepCache:
+def _cache_of(steps: dict[int, bytes]) -> StepCache:
     return StepCache(_elsewhere=steps)
 
 
