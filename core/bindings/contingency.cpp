@@ -157,6 +157,24 @@ void bind_contingency_test(nb::module_& m) {
             nb::arg("target"), nb::arg("groups"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(), "As screen, of some of the candidates of groups, which may be quicker.")
         .def(
+            "screen_in",
+            [](const ContingencyTest& test, const PackedTable& source, std::uint32_t target, const Columns& candidates,
+               const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll) {
+                check(test.table(), target);
+                check(source, candidates.all());
+                check(test.table(), given);
+                check_same_rows(test.table(), source);
+                ScreenAnswers answers(candidates.size());
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    test.screen_in(source, target, candidates.all(), given, std::min(threads, most_threads), token,
+                                   answers.out());
+                });
+                return answers;
+            },
+            nb::arg("source"), nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(), "As screen, of candidates in another table of the same rows.")
+        .def(
             "find_spouses",
             [](const ContingencyTest& test, std::uint32_t target, const CandidateGroups& groups, Columns children,
                double log_alpha, bool as_written, std::optional<std::size_t> max_size, std::size_t threads,

@@ -102,6 +102,13 @@ inline void check_distinct(std::span<const std::uint32_t> columns) {
 }
 
 template <class Table>
+void check_same_rows(const Table& table, const Table& other) {
+    if (table.rows() != other.rows()) {
+        throw nanobind::value_error("the tables have different numbers of rows");
+    }
+}
+
+template <class Table>
 void check(const Table& table, const SubsetQuery& query) {
     check(table, query.target);
     for (const std::vector<std::uint32_t>& columns :

@@ -130,21 +130,24 @@ void bind_counts(nb::module_& m) {
         "counts",
         [](const PackedTable& table, std::uint32_t target, const Columns& candidates,
            const std::vector<std::uint32_t>& given, std::size_t threads, const nb::object& poll,
-           const std::string& strategy) {
+           const std::string& strategy, const PackedTable* source) {
+            const PackedTable& other = source == nullptr ? table : *source;
             check(table, target);
-            check(table, candidates.all());
+            check(other, candidates.all());
             check(table, given);
+            check_same_rows(table, other);
             CountTable made;
             CancellationToken token = cancellation_token(poll);
             run_interruptible(token, [&] {
-                made = counts(table, target, candidates.all(), given, std::min(threads, most_threads), token,
+                made = counts(table, target, other, candidates.all(), given, std::min(threads, most_threads), token,
                               parse_strategy(strategy));
             });
             return made;
         },
         nb::arg("table"), nb::arg("target"), nb::arg("candidates"), nb::arg("given"), nb::arg("threads") = 1,
-        nb::arg("poll") = nb::none(), nb::arg("strategy") = "automatic",
-        "Counts of the candidates with the target; without candidates, of the target alone.");
+        nb::arg("poll") = nb::none(), nb::arg("strategy") = "automatic", nb::arg("source") = nb::none(),
+        "Counts of the candidates with the target; without candidates, of the target alone. Candidates are columns of "
+        "`source`, a table of the same rows, if it is given.");
     m.def("explain_plan", &explain_plan, nb::arg("rows"), nb::arg("cells"), nb::arg("varying"), nb::arg("levels"),
           nb::arg("candidates"), nb::kw_only(), nb::arg("functional") = "g2", nb::arg("has_masks") = true,
           nb::arg("ones_are_few") = false, nb::arg("span") = 0, nb::arg("largest") = 0, nb::arg("idle") = 0,

@@ -278,6 +278,12 @@ std::vector<CountingStrategy> ContingencyTest::strategies(std::size_t target, st
     return chosen;
 }
 
+void ContingencyTest::screen_in(const PackedTable& source, std::size_t target,
+                                std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
+                                std::size_t threads, CancellationToken& token, Answers out) const {
+    Screen(*this, source, target, candidates, given, threads, token, out).run(CountingStrategy::automatic);
+}
+
 void ContingencyTest::screen_among(std::size_t target, const CandidateGroups& groups,
                                    std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given,
                                    std::size_t threads, CancellationToken& token, Answers out) const {

@@ -59,7 +59,7 @@ const Case tests_agree("strategies and counts of tests", [] {
                     check(bits(found) == bits(expected));
                 }
                 for (const CountingStrategy strategy : strategies) {
-                    const CountTable table = counts(random.table, q.target, q.candidates, q.given, 1, token, strategy);
+                    const CountTable table = counts(random.table, q.target, random.table, q.candidates, q.given, 1, token, strategy);
                     counted.screen(table, {found.data(), found.data() + size, reliable.data()});
                     check(bits(found) == bits(expected));
                 }
@@ -86,11 +86,11 @@ const Case scores_agree("strategies and counts of scores", [] {
                 score.additions(q.target, q.candidates, q.given, 1, token, found.data(), strategy);
                 check(bits(found) == bits(expected));
             }
-            counted.scores(counts(random.table, q.target, q.candidates, q.given, 1, token), found.data());
+            counted.scores(counts(random.table, q.target, random.table, q.candidates, q.given, 1, token), found.data());
             check(bits(found) == bits(expected));
             double family = 0.0, of_counts = 0.0;
             score.families(q.target, {&q.given, 1}, 1, token, &family);
-            counted.scores(counts(random.table, q.target, {}, q.given, 1, token), &of_counts);
+            counted.scores(counts(random.table, q.target, random.table, {}, q.given, 1, token), &of_counts);
             check_equal(of_counts, family);
         }
     }

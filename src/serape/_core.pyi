@@ -217,6 +217,9 @@ class ContingencyTest:
     def screen_among(self, target: int, groups: CandidateGroups, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None) -> ScreenAnswers:
         """As screen, of some of the candidates of groups, which may be quicker."""
 
+    def screen_in(self, source: PackedTable, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None) -> ScreenAnswers:
+        """As screen, of candidates in another table of the same rows."""
+
     def find_spouses(self, target: int, groups: CandidateGroups, children: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float, as_written: bool, max_size: int | None, threads: int = 1, poll: object | None = None) -> list[tuple[list[int], FoundSubsets, dict[int, int], dict[int, int]]]:
         """
         By child: the dependent candidates given it, what separates them given it and one other, and the number of tests of the first kind, and of those skipped.
@@ -381,9 +384,9 @@ class Counts:
         By stratum, the levels of the conditioning set, where the core made the counts.
         """
 
-def counts(table: PackedTable, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, strategy: str = 'automatic') -> Counts:
+def counts(table: PackedTable, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, strategy: str = 'automatic', source: PackedTable | None = None) -> Counts:
     """
-    Counts of the candidates with the target; without candidates, of the target alone.
+    Counts of the candidates with the target; without candidates, of the target alone. Candidates are columns of `source`, a table of the same rows, if it is given.
     """
 
 def explain_plan(rows: int, cells: int, varying: int, levels: Sequence[int], candidates: int, *, functional: str = 'g2', has_masks: bool = True, ones_are_few: bool = False, span: int = 0, largest: int = 0, idle: int = 0, strategy: str = 'automatic', instruction_set: str = 'avx512') -> dict[str, Any]:

@@ -75,6 +75,11 @@ class ContingencyTest {
                       std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
                       Answers out) const;
 
+    // As above, of candidates that are columns of another table of the same rows.
+    void screen_in(const PackedTable& source, std::size_t target, std::span<const std::uint32_t> candidates,
+                   std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
+                   Answers out) const;
+
     // The candidates of several groups, each given its group's set and `also`; groups with `also` in their set are left
     // out. Answers are written one after another; `xs` gets the candidates, the tally their number.
     Tally screens(std::size_t target, const CandidateGroups& groups, std::uint32_t also, std::size_t threads,

@@ -54,9 +54,9 @@ void check_rows(const CountTable& table, std::size_t rows) {
     }
 }
 
-CountTable counts(const PackedTable& table, std::size_t target, std::span<const std::uint32_t> candidates,
-                  std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
-                  CountingStrategy strategy) {
+CountTable counts(const PackedTable& table, std::size_t target, const PackedTable& source,
+                  std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given, std::size_t threads,
+                  CancellationToken& token, CountingStrategy strategy) {
     Cells cells(table, target, given);
     cells.need_cell_of_row();
     CountTable made;
@@ -92,13 +92,13 @@ CountTable counts(const PackedTable& table, std::size_t target, std::span<const 
         return made;
     }
     const RecordFunctional record(target_of_cell);
-    const PreparedCells prepared(table, cells, CandidateKinds(table, candidates), record.kind(), strategy);
+    const PreparedCells prepared(source, cells, CandidateKinds(source, candidates), record.kind(), strategy);
     std::vector<RecordFunctional::Total> lists(candidates.size());
     count_each(
         prepared, candidates, threads, token, [&](std::uint32_t) -> const RecordFunctional& { return record; },
         [&](std::size_t k, RecordFunctional::Total list) { lists[k] = std::move(list); });
     for (std::size_t k = 0; k < candidates.size(); ++k) {
-        made.candidate_levels.push_back(table.levels(candidates[k]));
+        made.candidate_levels.push_back(source.levels(candidates[k]));
         made.cells.insert(made.cells.end(), lists[k].begin(), lists[k].end());
         made.begin.push_back(made.cells.size());
     }

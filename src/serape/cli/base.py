@@ -6,7 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
@@ -44,9 +44,13 @@ app = typer.Typer(
 )
 
 
+to_close = ExitStack()
+"""What a command leaves open until its output is written."""
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
-    with command_line():
+    with command_line(), to_close:
         try:
             app(args=arguments, prog_name="serape")
         except OptionError as error:

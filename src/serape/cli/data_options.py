@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from glob import glob
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ import typer
 
 import serape
 from serape.checks import MISSING_RULES
+from serape.cli.base import to_close
 from serape.cli.values import kind_entry
 from serape.data.kinds import KINDS
 from serape.data.packed_files.opened import packed_path
@@ -20,11 +22,15 @@ from serape.wording import OTHERS
 
 _DATA = "Data"
 _FILE = "Text files"
+_CLUSTER = "Cluster"
 
 
 def complete_column(context: typer.Context, incomplete: str) -> list[str]:
     """Complete the name of a column of the data file on the command line, if it is a text file or a packed one."""
-    words = [context.params.get("data"), *context.args]  # on an incomplete line, arguments may not be parsed yet
+    words = [
+        *(context.params.get("data") or ()),
+        *context.args,
+    ]  # on an incomplete line, arguments may not be parsed yet
     paths = [Path(word) for word in words if word]
     packed = next((path for path in paths if packed_path(path)), None)
     text = next((path for path in paths if has_text_name(path)), None)
@@ -172,24 +178,66 @@ class ReadingOptions:
 
 @dataclass(frozen=True)
 class DataOptions(ReadingOptions):
-    """The data file, and how to read it."""
+    """The data files, how to read them, and where they are kept."""
 
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Keep the data on the workers of a Dask cluster, given by the address of its scheduler.",
+            metavar="ADDRESS",
+            rich_help_panel=_CLUSTER,
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help="Keep the data on so many worker processes of this machine.", min=1, rich_help_panel=_CLUSTER
+        ),
+    ] = None
+    split: Annotated[
+        Literal["auto", "rows", "columns", "both"],
+        typer.Option(help="What each worker keeps: some rows, some columns, or both.", rich_help_panel=_CLUSTER),
+    ] = "auto"
     data: Annotated[
-        Path,
+        list[str],
         typer.Argument(
             help="A file: delimited text, Parquet, Arrow, Feather, JSON lines, Excel, R (.rds), SQLite, DuckDB or "
-            "packed (.srp), also compressed (.gz, .bz2, .xz, .zst, .zip); - reads standard input."
+            "packed (.srp), also compressed (.gz, .bz2, .xz, .zst, .zip); - reads standard input. Several files of "
+            "the same columns are one table."
         ),
     ] = field(kw_only=True)
 
     @property
     def source(self) -> Any:
-        """The path of the file, or standard input."""
-        return sys.stdin.buffer if str(self.data) == "-" else self.data
+        """The path of the file, those of several, or standard input."""
+        return data_of(self.data)
 
     def read(self) -> serape.Table:
         """Read the table."""
-        return serape.Table(self.source, **self.arguments())
+        if self.cluster is None and self.workers is None:
+            if self.split != "auto":
+                raise OptionError("--split is about a cluster; give --cluster ADDRESS or --workers N, or leave it out")
+            return serape.Table(self.source, **self.arguments())
+        if self.cluster is not None and self.workers is not None:
+            raise OptionError("--workers starts a cluster of its own; leave out --cluster or --workers")
+        from serape.dask import connect, table
+
+        client = connect(self.cluster, self.workers)
+        to_close.callback(client.shutdown if self.cluster is None else client.close)
+        return table(client, self.source, self.split, **self.arguments())
+
+
+def data_of(sources: list[str]) -> Any:
+    """Return the path of a file, those of several, or standard input; patterns stand for the files they match."""
+    if sources == ["-"]:
+        return sys.stdin.buffer
+    paths = [path for source in sources for path in _matches(source)]
+    return paths if len(paths) > 1 else paths[0]
+
+
+def _matches(source: str) -> list[str]:
+    """Return the files that a pattern stands for, where the shell leaves it to the program; or the name itself."""
+    return [source] if Path(source).exists() else sorted(glob(source)) or [source]  # noqa: PTH207 - of any folder
 
 
 def _missing(entries: list[str] | tuple[()]) -> Any:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from glob import glob
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import serape
 from serape.cli.base import command
-from serape.cli.data_options import ReadingOptions
+from serape.cli.data_options import ReadingOptions, data_of
 from serape.cli.show import console, print_line
 from serape.errors import OptionError
 
@@ -45,18 +42,6 @@ def pack(
     if len(files) < 2:
         raise OptionError(f"name the file to write after the data, as in: serape pack {files[0]} data.srp")
     *sources, target = files
-    path = serape.pack(_data(sources), target, **options.arguments())
+    path = serape.pack(data_of(sources), target, **options.arguments())
     table = serape.Table(path)
     console(stderr=True).print(f"{table.rows:,} rows of {len(table.names):,} columns in {path}", markup=False)
-
-
-def _data(sources: list[str]) -> Any:
-    if sources == ["-"]:
-        return sys.stdin.buffer
-    paths = [path for source in sources for path in _matches(source)]
-    return paths if len(paths) > 1 else paths[0]
-
-
-def _matches(source: str) -> list[str]:
-    """Return the files that a pattern names, where the shell did not."""
-    return [source] if Path(source).exists() else sorted(glob(source)) or [source]  # noqa: PTH207 - of any folder

@@ -24,7 +24,7 @@ def to_pandas(table: Table) -> pd.DataFrame:
         if k in numbers and (kind == "identifier" or not levels):
             frame[name] = pd.Series(table.column(k))
             continue
-        codes = table.indices(k)
+        codes = _indices(table, k)
         if k in table.missing:
             codes[table.missing[k]] = -1
         if None in levels:  # the level of missing values comes last
@@ -42,9 +42,15 @@ def values_before_encoding(table: Table, k: int) -> NDArray[Any]:
     levels = np.empty(len(of_column), object)
     levels[:] = of_column
     if k in table.missing:
-        values: NDArray[Any] = levels[table.indices(k)]
+        values: NDArray[Any] = levels[_indices(table, k)]
         values[table.missing[k]] = None
         return values
     if all(type(v) is type(levels[0]) for v in levels) and isinstance(levels[0], bool | int | float | str):
         levels = np.array(of_column)
-    return levels[table.indices(k)]
+    return levels[_indices(table, k)]
+
+
+def _indices(table: Table, k: int) -> NDArray[np.int64]:
+    """Return, for every row, the index of its level; 0 where it is missing in a column of numbers."""
+    column: NDArray[Any] = table.codes(k) if k not in table.continuous else np.nan_to_num(table.numbers(k))
+    return column.astype(np.int64)

@@ -56,26 +56,26 @@ def _join(name: str, columns: list[Encoded], files: list[str]) -> Encoded:
     asked = [c.kind for c in columns if c.reason == AS_ASKED]
     kind: Kind | None = asked[0] if len(asked) == len(columns) and len(set(asked)) == 1 else None
     missing = np.concatenate([np.zeros(len(c), bool) if c.missing is None else c.missing for c in columns])
-    sorts = [_sort(c) for c in columns]
+    sorts = [sort_of(c) for c in columns]
     known = {sort for sort in sorts if sort != "nothing"}
     if known <= {"days"} and known:
         kinds = {c.kind for c, sort in zip(columns, sorts, strict=True) if sort == "days"}
         if len(kinds) == 1:
-            values = np.concatenate([_numbers(c) for c in columns])
+            values = np.concatenate([numbers_of(c) for c in columns])
             return replace(columns[sorts.index("days")], values=values, missing=missing if missing.any() else None)
     if known <= {"whole", "real"} and known:
-        values = np.concatenate([_numbers(c) for c in columns])
+        values = np.concatenate([numbers_of(c) for c in columns])
         if "real" in known:
             return encode_floats(name, np.where(missing, math.nan, values), missing, kind)
         return encode_integers(name, np.where(missing, 0, values).astype(np.int64), missing, kind)
     if known == {"truth"}:
-        truth = np.concatenate([_numbers(c) for c in columns]) == 1
+        truth = np.concatenate([numbers_of(c) for c in columns]) == 1
         return encode_booleans(name, truth, missing, kind)
     if known <= {"labels"}:
         return _join_labels(name, columns, missing, kind)
     odd = next(k for k, sort in enumerate(sorts) if sort not in ("nothing", sorts[0]))
     raise DataError(
-        f"column {name!r} holds {_CALLED[sorts[0]]} in {files[0]} but {_CALLED[sorts[odd]]} in {files[odd]}; pass "
+        f"column {name!r} holds {called(sorts[0])} in {files[0]} but {called(sorts[odd])} in {files[odd]}; pass "
         f"{setting('kinds', {name: 'categorical'})}, or ignore it"
     )
 
@@ -86,7 +86,12 @@ _CALLED = {
 }  # fmt: skip
 
 
-def _sort(column: Encoded) -> str:
+def called(sort: str) -> str:
+    """Return the words for a sort of values."""
+    return _CALLED[sort]
+
+
+def sort_of(column: Encoded) -> str:
     """Return which sort of values a column holds."""
     if column.missing is not None and column.missing.all():
         return "nothing"
@@ -103,17 +108,18 @@ def _sort(column: Encoded) -> str:
     return "whole" if whole else "real"
 
 
-def _numbers(column: Encoded) -> NDArray[np.float64]:
+def numbers_of(column: Encoded) -> NDArray[np.float64]:
     """Return the values of a column of numbers, also of one that is encoded by levels."""
     if column.values is not None and not column.levels:
         return column.values
     if not column.levels:
         return np.full(len(column), math.nan)
-    numbers: NDArray[np.float64] = np.array(column.levels, np.float64)[_indices(column)]
+    numbers: NDArray[np.float64] = np.array(column.levels, np.float64)[indices_of(column)]
     return numbers
 
 
-def _indices(column: Encoded) -> NDArray[Any]:
+def indices_of(column: Encoded) -> NDArray[Any]:
+    """Return, for every row, the index of its level."""
     if column.codes is not None:
         return column.codes
     assert column.values is not None
@@ -131,7 +137,7 @@ def _join_labels(name: str, columns: list[Encoded], missing: NDArray[np.bool_], 
     codes = []
     for column in columns:
         rank = np.array([*(code_of[level] for level in column.levels), gap], np.int64)
-        codes.append(rank[np.minimum(_indices(column), len(column.levels))])
+        codes.append(rank[np.minimum(indices_of(column), len(column.levels))])
     every = np.concatenate(codes)
     every[missing] = gap
     labels += [None] * bool(missing.any())

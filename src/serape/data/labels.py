@@ -146,6 +146,11 @@ def encode_distinct(
     )
 
 
+def sorted_labels(labels: list[Any]) -> list[Any]:
+    """Return labels in the order of levels."""
+    return [labels[k] for k in _sorted_by_label(list(range(len(labels))), labels)]
+
+
 def _sorted_by_label(positions: list[int], labels: list[Any]) -> list[int]:
     try:
         return sorted(positions, key=lambda k: labels[k])

@@ -20,7 +20,7 @@ def treat_missing(columns: Columns, rules: MissingRules, notes: list[str], *, le
 
     Columns without any value are refused, or left out on request, unless no other is there.
     """
-    rule_of = _by_column(rules, columns.names)
+    rule_of = rules_by_column(rules, columns.names)
     gaps = {columns.names[k]: mask for k, mask in columns.missing.items()}
     if not gaps:
         return columns
@@ -50,7 +50,8 @@ def treat_missing(columns: Columns, rules: MissingRules, notes: list[str], *, le
     return _with_rows_dropped(columns, of_rule["drop"], notes) if of_rule["drop"] else columns
 
 
-def _by_column(rules: MissingRules, names: list[str]) -> dict[str, Missing]:
+def rules_by_column(rules: MissingRules, names: list[str]) -> dict[str, Missing]:
+    """Return the rule for the missing values of each column."""
     if not isinstance(rules, Mapping):
         return dict.fromkeys(names, rules)
     for name in rules:

@@ -76,6 +76,7 @@ class Table:
     """By row, the number of its group."""
     empty: tuple[str, ...] = ()  # columns without any value, which `describe` leaves out
     _leave_out_empty = False
+    remote: Any = None  # makes tests and scores where the columns are elsewhere
     _file: PackedFile | None = None  # the mapped file that holds the columns, if there is one
 
     def __new__(cls, data: Any = None, *_args: Any, **_settings: Any) -> Table:
@@ -147,6 +148,13 @@ class Table:
         self.notes = self._reading_notes
         self._made = made or {}
 
+    @staticmethod
+    def of_columns(columns: Columns, notes: Sequence[str] = ()) -> Table:
+        """Return a table of columns that are encoded."""
+        table = object.__new__(Table)
+        table._fill(columns, notes)
+        return table
+
     @classmethod
     def of_file(cls, file: PackedFile) -> Table:
         """Return the table of a packed file."""
@@ -171,8 +179,6 @@ class Table:
     @cached_property
     def _position(self) -> Mapping[str, int]:
         return {name: k for k, name in enumerate(self.names)} if self._file is None else self._file.position
-
-    # --- columns -------------------------------------------------------------------------------------------------
 
     @property
     def variables(self) -> Mapping[str, Variable]:
@@ -201,6 +207,11 @@ class Table:
     def nbytes(self) -> int:
         """Bytes taken by the packed columns."""
         return self._packed.nbytes + sum(v.nbytes for v in self._values.values())
+
+    @property
+    def whole(self) -> Table:
+        """The table with all its columns in this process."""
+        return self
 
     def __len__(self) -> int:
         return self.rows
@@ -264,10 +275,8 @@ class Table:
         Kinds and levels stay the same, also levels that do not occur any more. The notes are not copied.
         """
         encoded = [self.encoded(k, rows) for k in positions]
-        part = object.__new__(type(self))
         of_rows = self._of_rows(slice(None) if rows is None else rows)
-        part._fill(Columns([self.names[k] for k in positions], len(encoded[0]), encoded, **of_rows), ())
-        return part
+        return Table.of_columns(Columns([self.names[k] for k in positions], len(encoded[0]), encoded, **of_rows))
 
     def _of_rows(self, rows: Any) -> dict[str, Any]:
         """Return the weights and groups of some rows."""
@@ -275,10 +284,7 @@ class Table:
         return {"weights": self.weights and self.weights.at(rows), "groups": groups}
 
     def redrawn(self, rows: NDArray[Any], packed: _core.PackedTable, constant: Collection[int]) -> Table:
-        """Return a table of all columns and some rows, with codes that `Resampler` has packed.
-
-        Kinds and levels stay the same. `constant` are the positions of columns whose codes are all equal.
-        """
+        """Return some rows, with codes that `Resampler` has packed; the codes of `constant` columns are all equal."""
         table = copy(self)
         table.__dict__.pop("duplicates", None)
         table.names, table._position, table._file = self.names, self._position, None
@@ -294,9 +300,8 @@ class Table:
 
     def with_columns(self, encoded: list[Encoded], notes: Sequence[str] = ()) -> Table:
         """Return a table of the same names with other columns and additional notes."""
-        table = object.__new__(type(self))
         columns = Columns(list(self.names), self.rows, encoded, weights=self.weights, groups=self.groups)
-        table._fill(columns, (*self._reading_notes, *notes))
+        table = Table.of_columns(columns, (*self._reading_notes, *notes))
         table.notes += tuple(column_notes(table))
         return table
 
@@ -368,10 +373,6 @@ class Table:
         """Return the table as a pandas frame; columns of categories become pandas categories."""
         return to_pandas(self)
 
-    def indices(self, k: int) -> NDArray[np.int64]:
-        """Return, for every row, the index of its level; 0 where it is missing in a column of numbers."""
-        return (np.nan_to_num(self._values[k]) if k in self._values else self._packed.codes(k)).astype(np.int64)
-
     def __repr__(self) -> str:
         lines = [f"Table of {self.rows:,} rows and {len(self.names):,} columns"]
         n = n_shown(len(self.names), _MAX_SHOWN)
@@ -380,8 +381,6 @@ class Table:
         if n < len(self.names):
             lines.append(f"  … and {len(self.names) - n:,} more")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
-
-    # --- internal ------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the content of a pickle: all attributes that cannot be derived, or where the packed file is."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -154,9 +153,11 @@ def make_test(
         name, reason = chosen_test(table)
         if few_rows and name == _DEFAULTS["categorical"] and small_table(table):
             name, reason = _FEW_ROWS, f"{len(table.names)} columns have {table.rows} rows"
-    rules = Rules(dof, reliability, minimum, seed)
-    make = partial(_named, name=name, rules=rules)
-    found = Pairwise(table, make) if table.missing else make(table)
+    recipe = Recipe(name, Rules(dof, reliability, minimum, seed))
+    if table.remote is not None:
+        found: IndependenceTest = table.remote.test(recipe)
+    else:
+        found = Pairwise(table, recipe.make) if table.missing else recipe.make(table)
     if reason:
         found.note(f"test {name!r} was chosen because {reason}")
     if table.groups is not None and not TESTS[name].uses_groups:
@@ -164,13 +165,26 @@ def make_test(
     return found
 
 
-def _named(table: Table, name: str, rules: Rules) -> IndependenceTest:
-    entry = TESTS[name]
-    if table.weights is None:
-        return entry.make(table, rules)
-    if entry.weighted is None:
-        raise weights_refused(table, name, [other.name for other in _ALL if other.weighted is not None])
-    return entry.weighted(table, rules)
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A named test with its settings, to be made on any table."""
+
+    name: str
+    rules: Rules
+
+    @property
+    def uses_seed(self) -> bool:
+        """Whether the test draws random numbers."""
+        return TESTS[self.name].uses_seed
+
+    def make(self, table: Table) -> IndependenceTest:
+        """Return the test on a table."""
+        entry = TESTS[self.name]
+        if table.weights is None:
+            return entry.make(table, self.rules)
+        if entry.weighted is None:
+            raise weights_refused(table, self.name, [other.name for other in _ALL if other.weighted is not None])
+        return entry.weighted(table, self.rules)
 
 
 def small_table(table: Table) -> bool:
@@ -230,6 +244,7 @@ def position(test: IndependenceTest, variable: object) -> int:
 
 __all__ = [
     "TESTS",
+    "Recipe",
     "Rules",
     "TestEntry",
     "chosen_test",

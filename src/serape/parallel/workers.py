@@ -80,9 +80,10 @@ def choose_workers(test: object) -> Start:
     """Return the way to start workers for work with a test or score."""
     has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
     own = type(test).__module__.startswith("serape.") and not isinstance(test, FunctionTest)
-    if _backend_is_chosen():
+    is_remote = hasattr(test, "together")
+    if _backend_is_chosen() and not is_remote:
         return Start(_through_joblib, 0.0)
-    if not (has_lock and own):
+    if is_remote or not (has_lock and own):
         return Start(_in_threads, 0.0)
     if sys.platform == "linux" and threading.current_thread() is threading.main_thread():
         return Start(_in_forked_processes, 0.05)

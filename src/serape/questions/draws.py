@@ -60,7 +60,7 @@ class Draws:
         if isinstance(seed, np.random.Generator):
             raise OptionError("random_state must be a whole number, the seed of the draws, not a generator")
         self.random_state = 0 if seed is None else int(seed)
-        self.table = Table.of(data, asked.data)
+        self.table = Table.of(data, asked.data).whole
         self.draws, self.sampling = draws, sampling
         self.found: dict[int, Found] = {}
         """By draw."""

@@ -81,7 +81,7 @@ def find_leaks(search: Search, target: int, members: Collection[int], max_checke
     if `max_checked` is given, at most so many of them; otherwise only if there is a copy or a leak.
     """
     table = table_of(search.test)
-    if table is None:
+    if table is None or table.remote is not None:  # columns elsewhere are not read for this
         return Leaks(search.test.variables[target])
     same = set(table.duplicates.get(target, ()))
     numbers = () if table.levels(target) else table.continuous

@@ -258,6 +258,9 @@ def make_score(data: Any, score: str | Score = "bdeu", equivalent_sample_size: f
     if name is None:
         raise OptionError(unknown("score", score, SCORES))
     table = Table(data)
+    if table.remote is not None:
+        made: Score = table.remote.score(name, equivalent_sample_size)
+        return made
     if table.weights is not None:
         from serape.structure.weighted_score import make_weighted_score  # it builds on this module
 

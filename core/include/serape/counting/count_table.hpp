@@ -40,10 +40,11 @@ struct CountTable {
 void check_rows(const CountTable& table, std::size_t rows);
 
 // The counts of candidates with the target in the strata of a conditioning set, which are in ascending order of their
-// levels. Without candidates, the counts of the target alone, as of one candidate of one level.
-CountTable counts(const PackedTable& table, std::size_t target, std::span<const std::uint32_t> candidates,
-                  std::span<const std::uint32_t> given, std::size_t threads, CancellationToken& token,
-                  CountingStrategy strategy = CountingStrategy::automatic);
+// levels. Without candidates, the counts of the target alone, as of one candidate of one level. Candidates are columns
+// of `source`, which has the rows of the table.
+CountTable counts(const PackedTable& table, std::size_t target, const PackedTable& source,
+                  std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> given, std::size_t threads,
+                  CancellationToken& token, CountingStrategy strategy = CountingStrategy::automatic);
 
 // One candidate's cells by stratum, as a functional takes them. Throws std::invalid_argument if a level or a count is
 // out of range or the counts do not add up to the rows.

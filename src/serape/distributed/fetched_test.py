@@ -1,0 +1,285 @@
+"""Any independence test on a table of a cluster whose rows are all in one place, or on columns that are fetched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.data.columns import Columns
+from serape.data.table import Table
+from serape.distributed import shards
+from serape.distributed.cluster import Asked
+from serape.distributed.table import ClusterTable
+from serape.independence.base import IndependenceTest
+from serape.independence.contingency import NativeScreenResult
+from serape.independence.effects import Effects
+from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
+from serape.independence.registry import Recipe
+from serape.independence.screens import ScreenResult
+from serape.independence.subset_query import SubsetQuery
+from serape.independence.subsets import SubsetResult
+
+TOGETHER = 64
+"""Targets whose searches advance together."""
+_FEW = 32  # candidates that are fetched, where more are tested by the shards
+_AHEAD = 1024  # columns that are fetched with those that are needed, because they are likely to be needed next
+_MOST_ROWS = 1 << 20  # distinct rows that are fetched
+_MOST_CELLS = 1 << 18  # combinations of levels whose distinct rows are fetched for several variables together
+
+
+class _Fetched:
+    """Columns in this process, with the test on them."""
+
+    def __init__(self, table: Table, positions: Sequence[int], test: IndependenceTest) -> None:
+        self.table, self.test = table, test
+        self.positions = np.array(positions, np.uint32)
+        self.place = {x: k for k, x in enumerate(positions)}
+
+    def places(self, variables: Iterable[int]) -> list[int]:
+        """Return the positions of variables in the fetched table."""
+        return [self.place[int(x)] for x in variables]
+
+
+class FetchedTest(IndependenceTest):
+    """Any test on the columns of a cluster that a question needs, fetched once."""
+
+    has_effect = True
+    together = TOGETHER
+
+    def __init__(self, table: ClusterTable, recipe: Recipe) -> None:
+        self.table = table
+        self.recipe = recipe
+        self.name = recipe.name
+        self.variables = table.names
+        self.rows: int = table.rows
+        self._lock = Lock()
+        self._here: _Fetched | None = None
+        self._likely: list[int] = []
+        numbers = set(table.continuous)
+        of_each_kind = {k in numbers: k for k in reversed(table.searched)}
+        self._examples = list(of_each_kind.values())
+        self._typical = self.near([*table.searched[:2], *self._examples]).test
+        self.likelihood_ratio = self._typical.likelihood_ratio
+        self.has_effect = self._typical.has_effect
+        for rule in ("dof", "reliability", "minimum"):
+            if hasattr(self._typical, rule):
+                setattr(self, rule, getattr(self._typical, rule))
+
+    def check(self, variables: Container[int]) -> None:
+        """Refuse columns that the test cannot take."""
+        here = self.near(self._examples)  # it depends on the kind of a column alone
+        here.test.check(set(here.places(x for x in self._examples if x in variables)))
+
+    # --- columns in this process ------------------------------------------------------------------------------------
+
+    def near(self, variables: Iterable[int]) -> _Fetched:
+        """Return the test on columns in this process, which are fetched if they are not here yet."""
+        needed = list(dict.fromkeys(map(int, variables)))
+        here = self._here
+        if here is not None and all(x in here.place for x in needed):
+            return here
+        with self._lock:
+            known = [] if self._here is None else [int(x) for x in self._here.positions]
+            present = set(known)
+            missing = [x for x in needed if x not in present]
+            if not missing and self._here is not None:
+                return self._here
+            likely = [x for x in self._likely if x not in present][:_AHEAD]
+            self._likely = self._likely[_AHEAD:]
+            if self.table.bytes_of([*known, *missing, *likely]) > _MOST_KEPT:
+                known, missing, likely = [], needed, []
+            fresh = sorted({*missing, *likely})
+            fetched = self.table.fetch(fresh)
+            columns = {x: (fetched, k) for k, x in enumerate(fresh)}
+            if self._here is not None:
+                columns |= {x: (self._here.table, self._here.place[x]) for x in known}
+            self._here = _in_order(columns, self.recipe)
+            return self._here
+
+    def expect(self, variables: Sequence[int]) -> None:
+        """Note variables that the next questions are likely to be about."""
+        with self._lock:
+            self._likely = list(dict.fromkeys(map(int, variables)))
+
+    # --- questions ---------------------------------------------------------------------------------------------------
+
+    def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
+        """Test X ⊥ Y | given."""
+        here = self.near([x, y, *given])
+        return here.test.test(here.place[x], here.place[y], here.places(given))
+
+    def answer(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
+        """Test X ⊥ Y | given if that is reliable."""
+        here = self.near([x, y, *given])
+        return here.test.answer(here.place[x], here.place[y], here.places(given))
+
+    def effects(
+        self, target: int, candidates: Candidates, given: Sequence[int], statistic: Floats, dof: Floats
+    ) -> Effects:
+        """Return the effect sizes of tests whose outcomes are known."""
+        here = self.near([target, *candidates, *given])
+        return here.test.effects(here.place[target], here.places(candidates), here.places(given), statistic, dof)
+
+    def rows_per_cell(self, variables: Iterable[int]) -> float:
+        """Return the mean number of rows per cell of the table of the variables."""
+        if math.isinf(self._typical.rows_per_cell([0])):
+            return math.inf
+        return self.table.rows / math.prod(max(self.table.levels(v), 1) for v in variables)
+
+    def information(self, statistic: Floats, dof: Floats, rows: Rows) -> Floats:
+        """Return the conditional mutual information that tests with these statistics estimate."""
+        return self._typical.information(statistic, dof, rows)
+
+    def screen(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> ScreenResult:
+        """Test every candidate against the target given one set."""
+        xs = as_positions(candidates)
+        here = self.near([target, *xs.tolist(), *given])
+        found = here.test.screen(
+            here.place[target], as_positions(here.places(xs)), here.places(given), threads=threads, poll=poll
+        )
+        return _renamed(found, xs, given)
+
+    def first_dependent(
+        self, target: int, candidates: Candidates, given: Sequence[int], log_alpha: float, *, poll: Poll | None = None
+    ) -> ScreenResult:
+        """Test the candidates in order until one is dependent; its answer, if there is one, is the last."""
+        xs = as_positions(candidates)
+        here = self.near([target, *xs.tolist(), *given])
+        found = here.test.first_dependent(
+            here.place[target], as_positions(here.places(xs)), here.places(given), log_alpha, poll=poll
+        )
+        return _renamed(found, xs[: len(found)], given)
+
+    def search_subsets(
+        self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
+    ) -> tuple[SubsetResult, Tally]:
+        """Search conditioning sets among columns in this process."""
+        here = self.near([*query.xs, query.target, *query.pool, *query.fixed])
+        local = query._replace(
+            xs=here.places(query.xs),
+            target=here.place[query.target],
+            pool=here.places(query.pool),
+            fixed=here.places(query.fixed),
+        )
+        found, tally = here.test.search_subsets(local, threads=threads, poll=poll)
+        return _renamed_subsets(found, here, self.rows), tally
+
+    def test_each_given_rest(
+        self,
+        xs: Candidates,
+        target: int,
+        pool: Candidates,
+        stop_above: float,
+        *,
+        max_size: int | None = None,
+        poll: Poll | None = None,
+    ) -> tuple[SubsetResult, Tally]:
+        """Test each x in turn given the rest of the pool."""
+        here = self.near([*xs, target, *pool])
+        found, tally = here.test.test_each_given_rest(
+            here.places(xs), here.place[target], here.places(pool), stop_above, max_size=max_size, poll=poll
+        )
+        return _renamed_subsets(found, here, self.rows), tally
+
+
+_MOST_KEPT = 1 << 28  # bytes of fetched columns that are kept
+
+
+def _in_order(columns: dict[int, tuple[Table, int]], recipe: Recipe) -> _Fetched:
+    """Return the test on columns, in the order that they have in the whole table, so that sums are rounded alike."""
+    positions = sorted(columns)
+    encoded = [columns[x][0].encoded(columns[x][1]) for x in positions]
+    names = [columns[x][0].names[columns[x][1]] for x in positions]
+    table = Table.of_columns(Columns(names, len(encoded[0]), encoded))
+    return _Fetched(table, positions, recipe.make(table))
+
+
+def _renamed(found: ScreenResult, xs: NDArray[np.uint32], given: Sequence[int]) -> ScreenResult:
+    if isinstance(found, NativeScreenResult):
+        return NativeScreenResult(xs, tuple(given), found._answers)
+    return ScreenResult(xs, tuple(given), found.statistic, found.dof, found.reliable, found.tail or found.log_p)
+
+
+def _renamed_subsets(found: SubsetResult, here: _Fetched, rows: int) -> SubsetResult:
+    verdict = np.where(found.separated, 2, found.reliable).astype(np.int32)
+    sets = [here.positions[list(given)].tolist() for given in found.sets]
+    return SubsetResult(
+        here.positions[found.xs], found.statistic, found.dof, found.log_p, verdict, found.which, sets, rows
+    )
+
+
+class ColumnTest(FetchedTest):
+    """Any test without random numbers where columns are split: each shard tests its own candidates."""
+
+    def screen(
+        self,
+        target: int,
+        candidates: Candidates,
+        given: Sequence[int] = (),
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> ScreenResult:
+        """Test every candidate against the target given one set; many candidates where they are, in one round."""
+        xs = as_positions(candidates)
+        here = self._here
+        if len(xs) <= _FEW or (here is not None and all(x in here.place for x in xs.tolist())):
+            return super().screen(target, xs, given, threads=threads, poll=poll)
+        return self._screens([(target, xs, tuple(map(int, given)))], poll)[0]
+
+    def marginals(
+        self, targets: Sequence[int], forbidden: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
+    ) -> dict[int, ScreenResult]:
+        """Test each target against all variables given nothing, in one round."""
+        del threads
+        every = np.arange(len(self.variables), dtype=np.uint32)
+        asked = []
+        for target in targets:
+            left_out = {target, *(() if forbidden is None else forbidden(target))}
+            asked.append((target, every[~np.isin(every, list(left_out))], ()))
+        found = {}
+        for (target, xs, _), fresh in zip(asked, self._screens(asked), strict=True):
+            statistic, dof, log_p = (np.full(len(every), np.nan) for _ in range(3))
+            reliable = np.zeros(len(every), bool)
+            statistic[xs], dof[xs], reliable[xs] = fresh.statistic, fresh.dof, fresh.reliable
+            if fresh.tail is None:
+                log_p[xs] = fresh.log_p
+            found[target] = fresh.like(every, statistic, dof, reliable, log_p if fresh.tail is None else fresh.tail)
+        return found
+
+    def _screens(
+        self, asked: Sequence[tuple[int, NDArray[np.uint32], tuple[int, ...]]], poll: Poll | None = None
+    ) -> list[ScreenResult]:
+        questions = [Asked(shards.screen, target, xs, given, (self.recipe,)) for target, xs, given in asked]
+        found: list[ScreenResult] = []
+        for (_, xs, given), parts in zip(asked, self.table.cluster.ask(questions, poll), strict=True):
+            statistic, dof, log_p = np.empty(len(xs)), np.empty(len(xs)), np.empty(len(xs))
+            reliable = np.empty(len(xs), bool)
+            is_chi_square = True
+            for places, answer in parts[0]:
+                statistic[places], dof[places], reliable[places] = answer.statistic, answer.dof, answer.reliable
+                if answer.log_p is not None:
+                    log_p[places], is_chi_square = answer.log_p, False
+            if is_chi_square:
+                answers = _core.ScreenAnswers(statistic, dof, reliable)
+                found.append(NativeScreenResult(xs, given, answers))
+            else:
+                found.append(ScreenResult(xs, given, statistic, dof, reliable, log_p))
+        strongest = found[0]
+        reliable_at = np.flatnonzero(strongest.reliable)
+        order = reliable_at[np.argsort(-strongest.statistic[reliable_at], kind="stable")]
+        self.expect(strongest.xs[order[:_AHEAD]].tolist())
+        return found

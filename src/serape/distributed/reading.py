@@ -1,0 +1,237 @@
+"""From a source to shards on a cluster: which worker reads what, and how all encode it alike."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from serape.data.kinds import AS_ASKED
+from serape.data.missing import rules_by_column
+from serape.data.packed_files.opened import packed_path
+from serape.data.provenance import how_made
+from serape.data.reading.sources import are_paths
+from serape.data.table import Table
+from serape.distributed import shards
+from serape.distributed.cluster import Cluster, gathered
+from serape.distributed.encoding import Description, Facts, is_constant, merged, with_gap_level
+from serape.distributed.table import ClusterTable
+from serape.errors import DataError, OptionError
+from serape.settings import DataSettings
+from serape.wording import setting
+
+Split = Literal["auto", "rows", "columns", "both"]
+MANY_COLUMNS = 1000
+"""Tables of more columns, and of fewer rows than a thousand times the columns, are split by columns."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Into how many parts the rows, and into how many blocks the columns are divided."""
+
+    parts: int
+    blocks: int
+
+
+def choose_shape(split: object, rows: int, columns: int, workers: int) -> Shape:
+    """Return how a table of this size is divided among so many workers."""
+    if split not in ("auto", "rows", "columns", "both"):
+        raise OptionError(f"{setting('split', split)} is not known; use 'auto', 'rows', 'columns' or 'both'")
+    if split == "auto":
+        split = "columns" if columns > MANY_COLUMNS and rows < 1000 * columns else "rows"
+    if split == "both":
+        return Shape(min(rows, max(2, workers // 2)), min(columns, 2))
+    return Shape(min(rows, workers), 1) if split == "rows" else Shape(1, min(columns, workers))
+
+
+def table_on_cluster(client: Any, source: Any, split: str, parts: int | None, settings: DataSettings) -> ClusterTable:
+    """Read a source into shards on the workers of a Dask client."""
+    refused = [name for name in ("sample_weight", "groups") if getattr(settings, name) is not None]
+    if refused:
+        raise OptionError(f"{setting(refused[0])} cannot be used on a cluster yet; leave it out")
+    rules = settings.missing.values() if isinstance(settings.missing, dict) else [settings.missing]
+    if "pairwise" in rules:
+        raise OptionError(
+            f"{setting('missing', 'pairwise')} cannot be used on a cluster; pass {setting('missing', 'drop')} or "
+            f"{setting('missing', 'level')}"
+        )
+    workers = parts or n_workers(client)
+    pieces = _pieces(source)
+    if pieces is None:
+        return _from_table(client, source, split, workers, settings)
+    return _from_pieces(client, source, pieces, split, workers, settings)
+
+
+def n_workers(client: Any) -> int:
+    """Return the number of threads that the workers of a cluster have; refuse a cluster without workers."""
+    found = sum(client.nthreads().values())
+    if not found:
+        raise OptionError("the cluster has no workers; start some, or wait for them with client.wait_for_workers(1)")
+    return int(found)
+
+
+def _pieces(source: Any) -> list[Any] | None:
+    """Return the parts of a source that workers read; None if it is one that this process reads or maps."""
+    if hasattr(source, "to_delayed") and hasattr(source, "dtypes"):
+        return list(source.to_delayed())
+    if isinstance(source, str | PathLike) and packed_path(source) is None:
+        text = str(fspath(source))
+        found = sorted(glob.glob(text)) if glob.has_magic(text) else [text]  # noqa: PTH207 - of any folder
+        if not found:
+            raise DataError(f"no file has a name like {text}")
+        return _files(found)
+    if are_paths(source):
+        return _files([str(path) for path in source])
+    return None
+
+
+def _files(paths: Sequence[str]) -> list[Any]:
+    """Return files, and the groups of rows of a single Parquet file."""
+    absolute = [str(Path(path).absolute()) for path in paths]
+    if len(absolute) == 1 and absolute[0].lower().endswith((".parquet", ".pq")) and Path(absolute[0]).exists():
+        import pyarrow.parquet as pq
+
+        groups = pq.ParquetFile(absolute[0]).metadata.num_row_groups
+        if groups > 1:
+            return [shards.RowGroups(absolute[0], (k,)) for k in range(groups)]
+    return list(absolute)
+
+
+def _divided(count: int, parts: int) -> list[int]:
+    """Return where each of several parts of nearly equal size begins, and where the last ends."""
+    return [round(k * count / parts) for k in range(parts + 1)]
+
+
+# --- a table that is encoded already ----------------------------------------------------------------------------------
+
+
+def _from_table(client: Any, source: Any, split: str, workers: int, settings: DataSettings) -> ClusterTable:
+    """Divide data of this process, or a packed file that all workers can read."""
+    table = Table.of(source, settings)
+    if table.weights is not None or table.groups is not None or table.missing:
+        raise OptionError("a table with weights, groups or missing values cannot be used on a cluster yet")
+    path = packed_path(source)
+    shape = choose_shape(split, table.rows, len(table.names), workers)
+    rows, starts = _divided(table.rows, shape.parts), _divided(len(table.names), shape.blocks)
+    grid = []
+    for begin, end in itertools.pairwise(rows):
+        take = None if shape.parts == 1 else (begin, end)
+        line = []
+        for first, last in itertools.pairwise(starts):
+            if path is not None:
+                arguments: tuple[Any, ...] = (str(Path(path).absolute()), take, (first, last), first)
+            else:
+                part = shards.shard_of_table(table, take, (first, last), first).table
+                arguments = (part, None, (0, last - first), first)
+            line.append(client.submit(shards.shard_of_table, *arguments, pure=False))
+        grid.append(line)
+    described = [
+        Description(table._kinds[k], table._reasons[k], table._levels[k], k in table._declared, k in table._values)
+        for k in range(len(table.names))
+    ]
+    constant = {k: table.is_constant(k) for k in {*table._values, *table._declared}}
+    cluster = Cluster(client, grid, starts, np.diff(rows).tolist())
+    made = {} if path is None else {"path": str(path)}
+    return ClusterTable.of_cluster(cluster, table.names, described, made, table._reading_notes, constant)
+
+
+# --- parts that workers read ------------------------------------------------------------------------------------------
+
+
+def _from_pieces(
+    client: Any, source: Any, pieces: Sequence[Any], split: str, workers: int, settings: DataSettings
+) -> ClusterTable:
+    def each(function: Any, *arguments: Sequence[Any]) -> list[Any]:
+        return [client.submit(function, *of_one, pure=False) for of_one in zip(*arguments, strict=True)]
+
+    places = [piece if isinstance(piece, str) else f"part {k} of the data" for k, piece in enumerate(pieces)]
+    ready = [client.compute(piece) if hasattr(piece, "dask") else piece for piece in pieces]
+    sizes = gathered(client, each(shards.size_of, ready, [settings] * len(ready)))
+    names = sizes[0].names
+    for place, size in zip(places, sizes, strict=True):
+        if set(size.names) != set(names):
+            odd = min(set(names) ^ set(size.names))
+            raise DataError(
+                f"{place} and {places[0]} have different columns ({odd!r} is in one of them only); all parts of a "
+                f"table must have the same"
+            )
+    rows = sum(size.rows for size in sizes)
+    shape = choose_shape(split, rows, len(names), workers)
+    groups = [ready] if shape.parts == 1 else [[piece] for piece in ready]
+    starts = _divided(len(names), shape.blocks)
+    blocks = [names[first:last] for first, last in itertools.pairwise(starts)]
+    grid = [[client.submit(shards.read_part, settings, own, *group, pure=False) for own in blocks] for group in groups]
+    rules = rules_by_column(settings.missing, list(names))
+    if "drop" in rules.values():
+        masks = gathered(client, [client.submit(shards.complete_rows, one, settings) for line in grid for one in line])
+        keep = [shards.in_all(masks[k * len(blocks) : (k + 1) * len(blocks)]) for k in range(len(grid))]
+    else:
+        keep = [None] * len(grid)
+    grid = [[client.submit(shards.kept_rows, one, keep[k], pure=False) for one in line]
+            for k, line in enumerate(grid)]  # fmt: skip
+    facts = gathered(client, [client.submit(shards.facts_in, one, pure=False) for line in grid for one in line])
+    by_part = [
+        [one for of_block in facts[k * len(blocks) : (k + 1) * len(blocks)] for one in of_block]
+        for k in range(len(grid))
+    ]
+    by_column = list(zip(*by_part, strict=True))
+    _refuse_gaps([own for own in by_column if rules[own[0].name] != "level"])
+    where = places if len(grid) > 1 else [places[0]]
+    described = _with_ranks([merged(own, where) for own in by_column], by_part)
+    for k, own in enumerate(by_column):
+        if rules[own[0].name] == "level":
+            described[k] = with_gap_level(described[k], own)
+    grid = [
+        [
+            client.submit(shards.shard_of_columns, one, described[first:last], first, pure=False)
+            for one, first, last in zip(line, starts, starts[1:], strict=False)
+        ]
+        for line in grid
+    ]
+    in_parts = [part[0].rows for part in by_part]
+    if sum(in_parts) < 2:
+        raise DataError(f"the table has {sum(in_parts)} rows; at least two are needed")
+    notes = [f"{len(pieces):,} parts are read as one table"] if len(pieces) > 1 else []
+    if sum(in_parts) < rows:
+        notes.append(f"{rows - sum(in_parts):,} of {rows:,} rows dropped because values are missing")
+    constant = {k: is_constant(d, own) for k, (d, own) in enumerate(zip(described, by_column, strict=True))}
+    made = how_made(source if isinstance(source, str | PathLike) else None, settings)
+    cluster = Cluster(client, grid, starts, in_parts)
+    return ClusterTable.of_cluster(cluster, names, described, made, notes, constant)
+
+
+def _refuse_gaps(by_column: Sequence[Sequence[Facts]]) -> None:
+    """Refuse missing values that no rule treats."""
+    for own in by_column:
+        gaps = sum(part.gaps for part in own)
+        if gaps:
+            before = 0
+            for part in own:
+                if part.gaps:
+                    break
+                before += part.rows
+            raise DataError(
+                f"values are missing in {own[0].name!r} ({gaps:,}, first in row {before + part.first_gap}); pass "
+                f"{setting('missing', 'drop')} to drop such rows, or {setting('missing', 'level')} to make 'missing' "
+                f"a level of its own"
+            )
+
+
+def _with_ranks(described: list[Description], by_part: Sequence[Sequence[Facts]]) -> list[Description]:
+    """Return ranks as numbers: several columns of consecutive numbers, each in another order, number no rows."""
+    ranks = []
+    for k, own in enumerate(described):
+        numbers = [part[k].numbers for part in by_part]
+        is_found = own.kind == "identifier" and own.reason != AS_ASKED and own.as_numbers and not own.levels
+        if is_found and not all(n is None or n.is_monotone for n in numbers):
+            ranks.append(k)
+    if len(ranks) > 1:
+        for k in ranks:
+            described[k] = described[k]._replace(kind="continuous", reason="whole numbers, like ranks")
+    return described

@@ -1,0 +1,334 @@
+"""What workers do: read parts of the data, keep them packed, and answer questions about them.
+
+A shard holds some rows of columns that follow each other. The target and the conditioning set of a question may be in
+other shards: workers borrow these few columns from each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.data.columns import Columns
+from serape.data.joining import Part, joined
+from serape.data.kinds import Kinds
+from serape.data.missing import rules_by_column
+from serape.data.reading import ReadOptions, read
+from serape.data.table import Table
+from serape.distributed.encoding import Description, Facts, encoded_as, facts_of
+from serape.engines.base import Gram
+from serape.independence import ContingencyTest
+from serape.independence.registry import Recipe
+from serape.settings import DataSettings
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Some groups of rows of a Parquet file."""
+
+    path: str
+    groups: tuple[int, ...]
+
+    def read(self) -> Any:
+        """Return them as an Arrow table."""
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(self.path).read_row_groups(list(self.groups), use_threads=False)
+
+
+class Size(NamedTuple):
+    """The rows and the names of columns of a part of the data."""
+
+    rows: int
+    names: tuple[str, ...]
+
+
+def size_of(source: Any, settings: DataSettings) -> Size:
+    """Return the size of a part of the data: of Parquet, what the file says of itself."""
+    if isinstance(source, RowGroups) or (isinstance(source, str) and source.lower().endswith((".parquet", ".pq"))):
+        import pyarrow.parquet as pq
+
+        file = pq.ParquetFile(source if isinstance(source, str) else source.path)
+        names = tuple(name for name in map(str, file.schema_arrow.names) if name not in settings.ignore)
+        if not any(name.startswith("__index_level_") for name in names) and settings.index is None:
+            groups = range(file.num_row_groups) if isinstance(source, str) else source.groups
+            return Size(sum(file.metadata.row_group(k).num_rows for k in groups), names)
+    columns = _read(source, settings)
+    return Size(columns.rows, tuple(columns.names))
+
+
+def _read(source: Any, settings: DataSettings) -> Columns:
+    data = source.read() if isinstance(source, RowGroups) else source
+    columns = read(data, Kinds(settings.kinds), ReadOptions.of(settings)).unpacked()
+    return columns.without(settings.ignore) if settings.ignore else columns
+
+
+def read_part(settings: DataSettings, names: tuple[str, ...], *sources: Any) -> Columns:
+    """Read some columns of the rows of one or more sources, one below the other."""
+    parts = []
+    for k, source in enumerate(sources):
+        columns = _read(source, settings)
+        at = {name: place for place, name in enumerate(columns.names)}
+        own = Columns(list(names), columns.rows, [columns.encoded[at[name]] for name in names])
+        parts.append(Part(source if isinstance(source, str) else f"part {k} of the data", own))
+    return parts[0].columns if len(parts) == 1 else joined(parts, list)
+
+
+def complete_rows(columns: Columns, settings: DataSettings) -> NDArray[np.bool_] | None:
+    """Return which rows have all values of the columns whose missing values drop rows; None if all have."""
+    rules = rules_by_column(settings.missing, columns.names)
+    gaps = [c.missing for name, c in zip(columns.names, columns.encoded, strict=True)
+            if c.missing is not None and rules[name] == "drop"]  # fmt: skip
+    return None if not gaps else ~np.logical_or.reduce(gaps)
+
+
+def in_all(masks: Sequence[NDArray[np.bool_] | None]) -> NDArray[np.bool_] | None:
+    """Return which rows all masks keep; None if they keep all."""
+    some = [mask for mask in masks if mask is not None]
+    return None if not some else np.asarray(np.logical_and.reduce(some), bool)
+
+
+def kept_rows(columns: Columns, keep: NDArray[np.bool_] | None) -> Columns:
+    """Return the columns without the rows that are dropped."""
+    return columns if keep is None else columns.kept(keep)
+
+
+def facts_in(columns: Columns) -> list[Facts]:
+    """Return the facts about each column."""
+    return [facts_of(name, column) for name, column in zip(columns.names, columns.encoded, strict=True)]
+
+
+# --- shards -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some rows of columns that follow each other."""
+
+    table: Table
+    first: int
+    """The position of the first column."""
+
+    def local(self, positions: Sequence[int] | NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Return the positions of columns in this shard."""
+        return np.asarray(positions, np.uint32) - np.uint32(self.first)
+
+
+def shard_of_columns(columns: Columns, described: Sequence[Description], first: int) -> Shard:
+    """Encode and pack a part of the data."""
+    encoded = [encoded_as(column, asked) for column, asked in zip(columns.encoded, described, strict=True)]
+    return Shard(Table.of_columns(Columns(columns.names, columns.rows, encoded)), first)
+
+
+def shard_of_table(source: Table | str, rows: tuple[int, int] | None, positions: tuple[int, int], first: int) -> Shard:
+    """Take a part of a table that is encoded already, such as a packed file that all workers can read."""
+    table = Table(source) if isinstance(source, str) else source
+    take = None if rows is None else np.arange(*rows)
+    return Shard(table.part(range(*positions), take), first)
+
+
+class Borrowed(NamedTuple):
+    """Columns of a shard, sent to where they are needed."""
+
+    positions: tuple[int, ...]
+    table: Table
+
+
+def lend(shard: Shard, positions: tuple[int, ...]) -> Borrowed:
+    """Return some columns of a shard."""
+    return Borrowed(positions, shard.table.part(shard.local(positions).tolist()))
+
+
+def joined_columns(borrowed: Sequence[Borrowed], order: Sequence[int]) -> Table:
+    """Return the borrowed columns as one table, in this order."""
+    at = {x: (one.table, k) for one in borrowed for k, x in enumerate(one.positions)}
+    encoded = [at[x][0].encoded(at[x][1]) for x in order]
+    names = [at[x][0].names[at[x][1]] for x in order]
+    return Table.of_columns(Columns(names, len(encoded[0]), encoded))
+
+
+def joined_rows(parts: Sequence[Table]) -> Table:
+    """Return the rows of tables of the same columns, one below the other."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    encoded = []
+    for k in range(len(first.names)):
+        pieces = [part.encoded(k) for part in parts]
+        one = pieces[0]
+        codes = None if one.codes is None else np.concatenate([p.codes for p in pieces])
+        values = None if one.values is None else np.concatenate([p.values for p in pieces])
+        encoded.append(type(one)(one.kind, one.reason, one.levels, codes, values, declared=one.declared))
+    return Table.of_columns(Columns(list(first.names), len(encoded[0]), encoded))
+
+
+# --- questions --------------------------------------------------------------------------------------------------------
+
+
+class Question(NamedTuple):
+    """Candidates, columns of one shard, to be tested or counted with a target given a set."""
+
+    target: int
+    candidates: NDArray[np.uint32]
+    given: tuple[int, ...]
+
+
+class PartCounts(NamedTuple):
+    """The counts in some rows: as `_core.Counts`, with the levels of each stratum, in the smallest types that fit."""
+
+    rows: int
+    begin: NDArray[Any]
+    cells: NDArray[Any]
+    strata: NDArray[Any]
+
+    @classmethod
+    def of(cls, counts: _core.Counts) -> PartCounts:
+        """Return counts, made small."""
+        return cls(counts.rows, _small(np.array(counts.begin, np.int64)), _small(counts.cells), _small(counts.strata))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """By candidate, the number of its cells."""
+        begin = self.begin.astype(np.int64)
+        return begin[1:] - begin[:-1]
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes are sent."""
+        return self.begin.nbytes + self.cells.nbytes + self.strata.nbytes
+
+
+def _small(numbers: NDArray[np.int64]) -> NDArray[Any]:
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
+
+
+def count(shard: Shard, questions: Sequence[Question], *borrowed: Borrowed) -> list[PartCounts]:
+    """Count candidates of a shard with targets and conditioning sets that are borrowed."""
+    found = []
+    for target, candidates, given in questions:
+        small = joined_columns(borrowed, [target, *given])
+        source = None if len(candidates) == 0 else shard.table.packed
+        counts = _core.counts(
+            small.packed, 0, shard.local(candidates), list(range(1, len(given) + 1)), 1, None, "automatic", source
+        )
+        found.append(PartCounts.of(counts))
+    return found
+
+
+class Answers(NamedTuple):
+    """The answers of a screen, as arrays."""
+
+    statistic: NDArray[np.float64]
+    dof: NDArray[np.float64]
+    reliable: NDArray[np.bool_]
+    log_p: NDArray[np.float64] | None
+    """None if it is that of chi-square."""
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes are sent."""
+        return sum(array.nbytes for array in self if array is not None)
+
+
+def screen(shard: Shard, questions: Sequence[Question], recipe: Recipe, *borrowed: Borrowed) -> list[Answers]:
+    """Test candidates of a shard, which has all rows, against targets given sets that are borrowed."""
+    found = []
+    for target, candidates, given in questions:
+        local = shard.local(candidates)
+        small = joined_columns(borrowed, [target, *given])
+        test = recipe.make(small)
+        if isinstance(test, ContingencyTest):
+            places = list(range(1, len(given) + 1))
+            answers = test.native.screen_in(shard.table.packed, 0, local, places)
+            found.append(Answers(*answers.arrays(), None))
+            continue
+        columns = {x: (small, k) for k, x in enumerate([target, *given])}
+        columns |= {int(x): (shard.table, int(k)) for x, k in zip(candidates, local, strict=True)}
+        order = sorted(columns)  # as in the whole table, so that sums are rounded alike
+        place = {x: k for k, x in enumerate(order)}
+        encoded = [table.encoded(k) for table, k in map(columns.__getitem__, order)]
+        names = [table.names[k] for table, k in map(columns.__getitem__, order)]
+        every = recipe.make(Table.of_columns(Columns(names, small.rows, encoded)))
+        xs = np.array([place[int(x)] for x in candidates], np.uint32)
+        screened = every.screen(place[target], xs, [place[z] for z in given])
+        found.append(Answers(screened.statistic, screened.dof, screened.reliable, screened.log_p))
+    return found
+
+
+def gram(shard: Shard, columns: tuple[int, ...], others: tuple[int, ...], *borrowed: Borrowed) -> Gram:
+    """Return the sums of borrowed columns, of others of this shard, and of their products."""
+    table = joined_columns(borrowed, columns)
+    x = np.column_stack([table.numbers(k) for k in range(len(columns))])
+    y = np.column_stack([shard.table.numbers(int(k)) for k in shard.local(others)])
+    return Gram(shard.table.rows, x.sum(axis=0), y.sum(axis=0), (y * y).sum(axis=0), x.T @ y)
+
+
+class DistinctRows(NamedTuple):
+    """The rows of some columns that occur, each once, and how often; empty if there are too many."""
+
+    rows: NDArray[np.uint16]
+    times: NDArray[np.int64]
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes are sent."""
+        return self.rows.nbytes + self.times.nbytes
+
+
+def distinct_rows(shard: Shard, questions: Sequence[Question], most: int, *borrowed: Borrowed) -> list[DistinctRows]:
+    """Return the rows that occur in the target and the set of each question, unless there are more than `most`."""
+    del shard
+    return [distinct_rows_of(joined_columns(borrowed, [q.target, *q.given]), most) for q in questions]
+
+
+def distinct_rows_of(table: Table, most: int) -> DistinctRows:
+    """Return the rows that occur in a table, and how often; none if there are more than `most`."""
+    label = np.zeros(table.rows, np.int64)
+    divisions: list[tuple[NDArray[np.int64], int]] = []  # by column: the parts that occur, and the column's levels
+    times = np.array([table.rows], np.int64)
+    for k in range(len(table.names)):
+        levels = table.levels(k)
+        met, label, times = np.unique(label * levels + table.codes(k), return_inverse=True, return_counts=True)
+        if len(met) > most:
+            return DistinctRows(np.empty((0, len(table.names)), np.uint16), np.empty(0, np.int64))
+        divisions.append((met, levels))
+    rows = np.empty((len(times), len(divisions)), np.uint16)
+    at = np.arange(len(times))
+    for k, (met, levels) in reversed(list(enumerate(divisions))):
+        at, rows[:, k] = np.divmod(met[at], levels)
+    return DistinctRows(rows, times.astype(np.int64))
+
+
+def first_levels(shard: Shard) -> list[tuple[int, ...]]:
+    """Return, by column, its codes in the order in which they first occur; none for a column of numbers."""
+    table = shard.table
+    found = []
+    for k in range(len(table.names)):
+        codes, first = np.unique(table.codes(k) if table.levels(k) else (), return_index=True)
+        found.append(tuple(codes[np.argsort(first)].astype(int).tolist()))
+    return found
+
+
+def column_hashes(shard: Shard, orders: Sequence[tuple[int, ...]]) -> list[bytes]:
+    """Return a hash of each column: equal if the rows are divided alike, or the numbers are equal.
+
+    `orders` are the codes in the order in which they first occur in the whole table.
+    """
+    table = shard.table
+    found = []
+    for k, order in enumerate(orders):
+        column: NDArray[Any] = table.numbers(k) if not table.levels(k) else table.codes(k)
+        if table.levels(k):
+            rank = np.zeros(table.levels(k), np.uint16)
+            rank[list(order)] = np.arange(len(order))
+            column = rank[column]
+        found.append(hashlib.blake2b(column.tobytes(), digest_size=16).digest())
+    return found

@@ -1,0 +1,226 @@
+"""Tables on a cluster give the answers of one process, whichever way they are split."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import numpy as np
+import pytest
+
+import serape
+import serape.dask
+
+SPLITS = ("rows", "columns", "both")
+ALGORITHMS = [entry["name"] for entry in serape.algorithms()]
+
+
+def comparable(found: Any) -> dict[str, Any]:
+    """Return all of a result but its seconds."""
+    content: dict[str, Any] = found.to_dict()
+    content.pop("seconds", None)
+    return content
+
+
+@pytest.fixture(scope="module")
+def asia() -> serape.Table:
+    return serape.load_network("asia").sample(400, 5)
+
+
+@pytest.fixture(scope="module")
+def numbers() -> serape.Table:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(200, 5))
+    x[:, 2] += x[:, 0] - x[:, 1]
+    x[:, 3] += x[:, 2]
+    columns: dict[str, Any] = {f"x{k}": x[:, k] for k in range(5)}
+    return serape.Table({**columns, "c": np.where(x[:, 3] + rng.normal(size=200) > 0, "a", "b").tolist()})
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_every_algorithm_gives_the_answer_of_one_process(client: Any, asia: serape.Table, split: str) -> None:
+    table = serape.dask.table(client, asia, split=split)  # type: ignore[arg-type]
+    for algorithm in ALGORITHMS:
+        for question in (serape.markov_blanket, serape.parents_children):
+            try:
+                expected = question(asia, "either", algorithm=algorithm)
+            except serape.OptionError:  # the algorithm does not find this
+                continue
+            assert comparable(question(table, "either", algorithm=algorithm)) == comparable(expected), algorithm
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_questions_about_many_variables(client: Any, asia: serape.Table, split: str) -> None:
+    table = serape.dask.table(client, asia, split=split)  # type: ignore[arg-type]
+    own = {name: found.blanket for name, found in serape.blankets(asia, algorithm="iamb").items()}
+    assert {name: found.blanket for name, found in serape.blankets(table, algorithm="iamb").items()} == own
+    for algorithm in ("hiton-pc", "pc-stable"):
+        expected = serape.skeleton(asia, algorithm=algorithm)
+        found = serape.skeleton(table, algorithm=algorithm)
+        assert (found.edges, found.tests) == (expected.edges, expected.tests)
+    for algorithm in ("tabu", "ges", "mmhc"):
+        assert serape.network(table, algorithm).edges == serape.network(asia, algorithm).edges
+    assert (
+        serape.stability(table, "either", draws=3).frequencies == serape.stability(asia, "either", draws=3).frequencies
+    )
+    assert str(serape.all_pairs(table)) == str(serape.all_pairs(asia))
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("test", ["auto", "mixed", "gcm"])
+def test_tests_on_numbers_and_mixtures(client: Any, numbers: serape.Table, split: str, test: str) -> None:
+    table = serape.dask.table(client, numbers, split=split)  # type: ignore[arg-type]
+    expected = serape.markov_blanket(numbers, "x2", algorithm="iamb", test=test)
+    assert comparable(serape.markov_blanket(table, "x2", algorithm="iamb", test=test)) == comparable(expected)
+
+
+def test_sums_of_split_rows_agree_up_to_rounding(client: Any, numbers: serape.Table) -> None:
+    alone = numbers.part(range(5))
+    table = serape.dask.table(client, alone, split="rows")
+    for algorithm in ("iamb", "hiton-mb"):
+        expected = serape.markov_blanket(alone, "x2", algorithm=algorithm, test="partial-correlation")
+        found = serape.markov_blanket(table, "x2", algorithm=algorithm, test="partial-correlation")
+        assert (found.blanket, found.tests) == (expected.blanket, expected.tests)
+        for name in found.blanket:
+            assert found.adjusted_p is not None
+            assert expected.adjusted_p is not None
+            assert found.adjusted_p[name] == pytest.approx(expected.adjusted_p[name], rel=1e-9)
+
+
+# --- sources ----------------------------------------------------------------------------------------------------------
+
+
+def frame(rows: int, seed: int) -> dict[str, list[Any]]:
+    rng = np.random.default_rng(seed)
+    smoker = rng.random(rows) < 0.4
+    return {
+        "row": list(range(1000 * seed, 1000 * seed + rows)),
+        "smoker": np.where(smoker, "yes", "no").tolist(),
+        "visits": rng.poisson(2 + 2 * smoker).tolist(),
+        "steps": rng.integers(0, 400, rows).tolist(),
+        "age": (40 + 10 * rng.normal(size=rows)).round(1).tolist(),
+        "share": rng.random(rows).round(3).tolist(),
+        "town": rng.choice(["Ayr", "Bern", "Cork"][: 2 + seed], rows).tolist(),
+        "day": [f"2024-01-{1 + k % 28:02d}" for k in range(rows)],
+        "old": (rng.random(rows) < 0.5).tolist(),
+    }
+
+
+def same_encoding(table: serape.Table, expected: serape.Table) -> None:
+    assert table.names == expected.names
+    assert table.rows == expected.rows
+    assert table.kinds == expected.kinds
+    for k in range(len(expected.names)):
+        assert table.column_levels(k) == expected.column_levels(k)
+        column = table.codes(k) if expected.levels(k) else table.numbers(k)
+        assert np.array_equal(column, expected.codes(k) if expected.levels(k) else expected.numbers(k))
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_files_are_read_by_the_workers_as_one_table(client: Any, tmp_path: Path, split: str, ending: str) -> None:
+    pd = pytest.importorskip("pandas")
+    paths = []
+    for k in range(2):
+        paths.append(tmp_path / f"part{k}.{ending}")
+        data = pd.DataFrame(frame(150 + 30 * k, k))
+        data.to_csv(paths[-1], index=False) if ending == "csv" else data.to_parquet(paths[-1])
+    expected = serape.Table([str(path) for path in paths])
+    table = serape.dask.table(client, str(tmp_path / f"*.{ending}"), split=split)  # type: ignore[arg-type]
+    same_encoding(table, expected)
+    found = serape.markov_blanket(table, "smoker", algorithm="iamb")
+    assert found.blanket == serape.markov_blanket(expected, "smoker", algorithm="iamb").blanket
+
+
+def test_groups_of_rows_of_one_parquet_file(client: Any, tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    data = pd.concat([pd.DataFrame(frame(100, k)) for k in range(2)], ignore_index=True)
+    path = tmp_path / "one.parquet"
+    data.to_parquet(path, row_group_size=60)
+    table = serape.dask.table(client, path, split="rows")
+    assert len(table.cluster.grid) == 4
+    same_encoding(table, serape.Table(path))
+
+
+def test_a_dask_frame(client: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    data = pd.DataFrame(frame(120, 0)).drop(columns="row")
+    table = serape.dask.table(client, dd.from_pandas(data, npartitions=3), split="rows")
+    same_encoding(table, serape.Table(data))
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_packed_file(client: Any, tmp_path: Path, asia: serape.Table, split: str) -> None:
+    path = serape.pack(asia, tmp_path / "asia.srp")
+    table = serape.dask.table(client, path, split=split)  # type: ignore[arg-type]
+    same_encoding(table, asia)
+
+
+def test_missing_values(client: Any, tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    for k in range(2):
+        data = pd.DataFrame(frame(60, k))
+        data.loc[[3, 7], "town"] = None
+        data.to_parquet(tmp_path / f"part{k}.parquet")
+    paths = [str(path) for path in sorted(tmp_path.glob("*.parquet"))]
+    with pytest.raises(serape.DataError, match=r"values are missing in 'town' \(4, first in row 3\)"):
+        serape.dask.table(client, paths, split="rows")
+    for rule in ("drop", "level"):
+        same_encoding(serape.dask.table(client, paths, split="rows", missing=rule), serape.Table(paths, missing=rule))
+    with pytest.raises(serape.OptionError, match="'pairwise'"):
+        serape.dask.table(client, paths, missing="pairwise")
+
+
+def test_bad_sources_are_refused_in_one_sentence(client: Any, tmp_path: Path, asia: serape.Table) -> None:
+    with pytest.raises(serape.DataError, match="no file has a name like"):
+        serape.dask.table(client, str(tmp_path / "*.parquet"))
+    with pytest.raises(serape.SerapeError, match=r"nothing\.csv"):
+        serape.dask.table(client, str(tmp_path / "nothing.csv"))
+    with pytest.raises(serape.OptionError, match="split='sideways' is not known"):
+        serape.dask.table(client, asia, split="sideways")  # type: ignore[arg-type]
+    with pytest.raises(serape.OptionError, match="must be a dask"):
+        serape.dask.table(None, asia)
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n2,1\n")
+    (tmp_path / "b.csv").write_text("x,z\n1,2\n2,1\n")
+    with pytest.raises(serape.DataError, match="have different columns"):
+        serape.dask.table(client, str(tmp_path / "*.csv"))
+
+
+def test_columns_that_do_not_fit_here_are_not_fetched(
+    client: Any, asia: serape.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = serape.dask.table(client, asia, split="columns")
+    monkeypatch.setattr("serape.distributed.table.MAX_FETCHED", 1000)
+    with pytest.raises(serape.DataError, match="at most"):
+        serape.all_pairs(table)
+
+
+# --- faults -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_killed_worker_is_replaced_and_the_answer_is_the_same(asia: serape.Table) -> None:
+    from distributed import Client, LocalCluster
+
+    expected = serape.skeleton(asia, algorithm="hiton-pc")
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+        for split in ("rows", "columns"):
+            table = serape.dask.table(client, asia, split=split)
+            killer = Timer(0.05, lambda: os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL))
+            killer.start()
+            found = [serape.skeleton(table, algorithm="hiton-pc") for _ in range(3)]
+            killer.join()
+            assert all((one.edges, one.tests) == (expected.edges, expected.tests) for one in found)
+
+
+def test_a_lost_scheduler_is_one_sentence(asia: serape.Table) -> None:
+    from distributed import Client, LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+        table = serape.dask.table(client, asia, split="rows")
+        cluster.close()
+        with pytest.raises(serape.SerapeError, match="cluster"):
+            serape.markov_blanket(table, "either", algorithm="iamb")
