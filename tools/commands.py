@@ -22,7 +22,7 @@ from serape.cli.base import EXIT_CODES
 from serape.cli.show import PIPED
 
 PATH = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
-GROUPS = {None: "Main options", "Data": "Data options", "Text files": "Text file options",
+GROUPS = {None: "Main options", "Data": "Data options", "Text files": "Text file options", "Cluster": "Cluster options",
           "How to search": "Search options", "Output": "Output options"}  # fmt: skip
 """The groups of --help, with their headings on the page."""
 TYPES = {str: "TEXT", int: "INTEGER", float: "NUMBER", Path: "PATH"}

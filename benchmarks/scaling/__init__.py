@@ -1,12 +1,13 @@
 """Time, tests and memory as variables, rows and threads grow."""
 
 from benchmarks.common.command import Command, Part
-from benchmarks.scaling import cores, growth, skeletons
+from benchmarks.scaling import cluster, cores, growth, skeletons
 
 COMMAND = Command(
     {
         "growth": Part(growth.run, growth.options, "up to 10,000 variables and 100,000 rows"),
         "cores": Part(cores.run, cores.options, "small tables alone"),
+        "cluster": Part(cluster.run, cluster.options, "small tables alone"),
         "skeletons": Part(skeletons.run, skeletons.options, "the first of the data alone"),
     },
     default="growth",

@@ -135,6 +135,15 @@ void bind_table(nb::module_& m) {
             },
             "For every column, the first that divides the rows alike.")
         .def(
+            "column_hashes",
+            [](const PackedTable& table) {
+                CancellationToken token = cancellation_token(nb::none());
+                std::vector<std::uint64_t> hashes;
+                run_interruptible(token, [&] { hashes = column_hashes(table, token); });
+                return to_numpy(std::move(hashes));
+            },
+            "A hash of every column, the same for columns that divide the rows alike, also in other tables.")
+        .def(
             "codes",
             [](const PackedTable& table, std::size_t column) {
                 check(table, column);

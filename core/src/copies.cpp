@@ -123,4 +123,17 @@ std::vector<std::uint32_t> first_copies(const PackedTable& table, CancellationTo
     return first;
 }
 
+std::vector<std::uint64_t> column_hashes(const PackedTable& table, CancellationToken& token) {
+    table.verify_all();
+    Hasher hasher(table);
+    std::vector<std::uint64_t> hashes(table.columns());
+    for (std::size_t column = 0; column < hashes.size(); ++column) {
+        hashes[column] = hasher(column);
+        if (column % 256 == 255) {
+            token.check();
+        }
+    }
+    return hashes;
+}
+
 }  // namespace serape

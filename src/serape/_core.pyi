@@ -76,6 +76,11 @@ class PackedTable:
     def first_copies(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """For every column, the first that divides the rows alike."""
 
+    def column_hashes(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+        """
+        A hash of every column, the same for columns that divide the rows alike, also in other tables.
+        """
+
     def codes(self, column: int) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,))]: ...
 
 class ScreenAnswers:

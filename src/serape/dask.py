@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from importlib.util import find_spec
 from typing import Any, Literal, Unpack
 
@@ -35,7 +36,10 @@ def connect(address: str | None = None, workers: int | None = None) -> Any:
     from distributed import Client, LocalCluster
 
     if address is None:
-        return Client(LocalCluster(n_workers=workers or 2, threads_per_worker=1, dashboard_address=":0"))
+        own = LocalCluster(
+            n_workers=workers or 2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
+        )
+        return Client(own)
     try:
         return Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:

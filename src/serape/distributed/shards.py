@@ -20,6 +20,7 @@ from serape.data.joining import Part, joined
 from serape.data.kinds import Kinds
 from serape.data.missing import rules_by_column
 from serape.data.reading import ReadOptions, read
+from serape.data.slicing import column_range
 from serape.data.table import Table
 from serape.distributed.encoding import Description, Facts, encoded_as, facts_of
 from serape.engines.base import Gram
@@ -130,9 +131,8 @@ def shard_of_columns(columns: Columns, described: Sequence[Description], first: 
 
 def shard_of_table(source: Table | str, rows: tuple[int, int] | None, positions: tuple[int, int], first: int) -> Shard:
     """Take a part of a table that is encoded already, such as a packed file that all workers can read."""
-    table = Table(source) if isinstance(source, str) else source
-    take = None if rows is None else np.arange(*rows)
-    return Shard(table.part(range(*positions), take), first)
+    table = column_range(Table(source) if isinstance(source, str) else source, *positions)
+    return Shard(table if rows is None else table.part(range(len(table.names)), np.arange(*rows)), first)
 
 
 class Borrowed(NamedTuple):
@@ -305,6 +305,18 @@ def distinct_rows_of(table: Table, most: int) -> DistinctRows:
     for k, (met, levels) in reversed(list(enumerate(divisions))):
         at, rows[:, k] = np.divmod(met[at], levels)
     return DistinctRows(rows, times.astype(np.int64))
+
+
+def native_hashes(shard: Shard) -> NDArray[np.uint64]:
+    """Return a hash of each column of all rows: the same for columns of categories that divide the rows alike.
+
+    The hash of a column of numbers is made of the numbers.
+    """
+    found = shard.table.packed.column_hashes()
+    for k in shard.table.continuous:
+        digest = hashlib.blake2b(shard.table.numbers(k).tobytes(), digest_size=8).digest()
+        found[k] = int.from_bytes(digest, "little")
+    return found
 
 
 def first_levels(shard: Shard) -> list[tuple[int, ...]]:

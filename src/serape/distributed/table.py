@@ -139,24 +139,38 @@ class ClusterTable(Table):
     @cached_property
     def duplicates(self) -> Mapping[int, tuple[int, ...]]:
         """By position, the group of columns, itself included, with the same rows in each level, or equal numbers."""
+        hashes = self._hashes_of_all_rows() if len(self.cluster.grid) == 1 else self._hashes_of_parts()
+        groups: dict[Any, list[int]] = {}
+        for k, own in enumerate(hashes):
+            groups.setdefault((k in self._values, own), []).append(k)
+        found = [tuple(k for k in group if not self.is_constant(k)) for group in groups.values() if len(group) > 1]
+        return {k: group for group in found if len(group) > 1 for k in group}
+
+    def _hashes_of_all_rows(self) -> list[Any]:
         cluster = self.cluster
+        found = cluster.gather([cluster.submit(shards.native_hashes, shard) for shard in cluster.grid[0]])
+        cluster.traffic.received += sum(own.nbytes for own in found)
+        hashes: list[Any] = np.concatenate(found).tolist()
+        return hashes
+
+    def _hashes_of_parts(self) -> list[Any]:
+        """Return hashes of columns whose rows are split: their levels are numbered in the order of all rows."""
+        cluster = self.cluster
+        blocks, parts = cluster.blocks, len(cluster.grid)
         every = [shard for part in cluster.grid for shard in part]
         firsts = cluster.gather([cluster.submit(shards.first_levels, shard) for shard in every])
-        blocks = cluster.blocks
         orders = []
         for block in range(blocks):
-            of_parts = [firsts[part * blocks + block] for part in range(len(cluster.grid))]
+            of_parts = [firsts[part * blocks + block] for part in range(parts)]
             orders.append([tuple(dict.fromkeys(c for one in own for c in one)) for own in zip(*of_parts, strict=True)])
         hashes = cluster.gather(
             [cluster.submit(shards.column_hashes, shard, orders[k % blocks]) for k, shard in enumerate(every)]
         )
-        groups: dict[Any, list[int]] = {}
-        for block in range(blocks):
-            of_parts = [hashes[part * blocks + block] for part in range(len(cluster.grid))]
-            for k, own in enumerate(zip(*of_parts, strict=True), start=cluster.starts[block]):
-                groups.setdefault((k in self._values, own), []).append(k)
-        found = [tuple(k for k in group if not self.is_constant(k)) for group in groups.values() if len(group) > 1]
-        return {k: group for group in found if len(group) > 1 for k in group}
+        return [
+            own
+            for block in range(blocks)
+            for own in zip(*(hashes[part * blocks + block] for part in range(parts)), strict=True)
+        ]
 
     @cached_property
     def provenance(self) -> Provenance:

@@ -64,6 +64,8 @@ class IndependenceTest(ABC):
     """Whether the statistic estimates 2N times the conditional mutual information, as G² does."""
     has_effect: bool = False
     """Whether `effects` returns any."""
+    on_rows: bool = False
+    """Whether it is a test on rows of data that are no Table here."""
     _noted: tuple[str, ...] = ()
 
     @property

@@ -228,6 +228,11 @@ def table_of(test: IndependenceTest) -> Table | None:
     return table if isinstance(table, Table) else None
 
 
+def has_rows(test: IndependenceTest) -> bool:
+    """Return whether a test is on rows of data, here or elsewhere, and so can be wrong."""
+    return test.on_rows or table_of(test) is not None
+
+
 def searched(test: IndependenceTest) -> Sequence[int]:
     """Return the positions of the variables of a test that take part in searches: all but identifiers."""
     table = table_of(test)
@@ -249,6 +254,7 @@ __all__ = [
     "TestEntry",
     "chosen_test",
     "find_test",
+    "has_rows",
     "make_test",
     "position",
     "refuse_beside_test",

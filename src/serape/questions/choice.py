@@ -23,6 +23,8 @@ Choice = Callable[[object, Finds, Callable[[], Source]], Algorithm]
 """Returns the algorithm for a name or callable; it reads the data only if the choice depends on them."""
 ALPHA, RATE = 0.01, 0.2
 """The meaning of `alpha="auto"`, and of `fdr="auto"` beside it (docs/choosing.md)."""
+_FEW_PASSES: dict[Finds, str] = {"blanket": "fbed", "parents-children": "hiton-pc"}
+"""The algorithms for tables on a cluster, which ask about all columns least often."""
 MANY_NODES, MANY_ROWS = 1000, 50_000
 """Tables beyond these have structures found by faster algorithms."""
 
@@ -30,16 +32,17 @@ MANY_NODES, MANY_ROWS = 1000, 50_000
 def choose_local(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
     """Return the algorithm for a single target."""
     if match(asked, ["auto"]):
-        kind, columns, rows = _shape(data())
-        asked = automatic(finds, columns, rows, kind)
+        kind, columns, rows = _shape(source := data())
+        asked = _FEW_PASSES[finds] if _is_remote(source) else automatic(finds, columns, rows, kind)
     return _known(asked, finds)
 
 
 def choose_learner(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
     """Return the algorithm that learns neighbourhoods, or a skeleton."""
     if match(asked, ["auto"]):
-        kind, columns, rows = _shape(data())
-        asked = "hpc" if kind == "categorical" and columns <= MANY_NODES and rows <= MANY_ROWS else "hiton-pc"
+        kind, columns, rows = _shape(source := data())
+        few = columns <= MANY_NODES and rows <= MANY_ROWS and not _is_remote(source)
+        asked = "hpc" if kind == "categorical" and few else "hiton-pc"
     by_pairs = match(asked, SKELETON_ALGORITHMS)
     if by_pairs is not None:
         return SKELETON_ALGORITHMS[by_pairs]
@@ -89,6 +92,11 @@ def choose_network(data: Source, *, by_score: bool) -> str:
     if kind == "categorical":
         return "hpc" if rows <= MANY_ROWS else "ges"
     return "hiton-pc"
+
+
+def _is_remote(data: Source) -> bool:
+    """Return whether the columns are on a cluster."""
+    return isinstance(data, Table) and data.remote is not None
 
 
 def _shape(data: Source) -> tuple[DataKind, int, int]:

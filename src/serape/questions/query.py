@@ -17,7 +17,7 @@ import numpy as np
 from serape.checks import is_one_of
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer, shown
 from serape.independence import IndependenceTest, make_test, position, table_of
-from serape.independence.registry import TESTS, refuse_beside_test, searched, seed_of
+from serape.independence.registry import TESTS, has_rows, refuse_beside_test, searched, seed_of
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.local.answer import Answer
@@ -104,13 +104,13 @@ class Query:
         check_has_effect(source, asked.min_effect)
         bound = asked.max_conditioning
         if bound == "auto":
-            bounded = algorithm.separates_by_subsets and table_of(source) is not None
+            bounded = algorithm.separates_by_subsets and has_rows(source)
             bound = MAX_CONDITIONING if bounded else None
         alpha = ALPHA if asked.alpha == "auto" else asked.alpha
         stepwise = algorithm.conditions_on_blanket and finds == "blanket"
         rate = asked.fdr
         if rate == "auto":
-            judged = asked.alpha == "auto" and algorithm.family != "custom" and table_of(source) is not None
+            judged = asked.alpha == "auto" and algorithm.family != "custom" and has_rows(source)
             rate = RATE if judged else None
         if stepwise and asked.fdr_method == "adaptive":
             raise OptionError(
@@ -186,7 +186,7 @@ class Query:
             watch,
             marginals,
             cache,
-            Budget.of(self.run_settings, None if table_of(self.source) is None else TARGET_SECONDS),
+            Budget.of(self.run_settings, TARGET_SECONDS if has_rows(self.source) else None),
         )
         started = time.perf_counter()
 
