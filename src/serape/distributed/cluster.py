@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.distributed import shards
-from serape.distributed.shards import Borrowed, Question
+from serape.distributed.shards import Borrowed, Positions, Question
 from serape.errors import SerapeError, one_line
 from serape.independence.outcomes import Poll
 
@@ -136,7 +136,8 @@ class Cluster:
                         groups.setdefault((asked.function, asked.settings), []).append((k, places))
                 for (function, settings), own in groups.items():
                     questions = [
-                        Question(every[k].target, every[k].candidates[places], every[k].given) for k, places in own
+                        Question(every[k].target, Positions.of(every[k].candidates[places]), every[k].given)
+                        for k, places in own
                     ]
                     sent += sum(q.candidates.nbytes + 4 * (1 + len(q.given)) for q in questions)
                     task = self.submit(function, self.grid[part][block], questions, *settings, *lent)

@@ -21,7 +21,7 @@ from serape.data.table import Table
 from serape.distributed import shards
 from serape.distributed.cluster import Cluster, gathered
 from serape.distributed.encoding import Description, Facts, is_constant, merged, with_gap_level
-from serape.distributed.table import ClusterTable
+from serape.distributed.table import ClusterTable, Descriptions
 from serape.errors import DataError, OptionError
 from serape.settings import DataSettings
 from serape.wording import setting
@@ -131,10 +131,9 @@ def _from_table(client: Any, source: Any, split: str, workers: int, settings: Da
                 arguments = (part, None, (0, last - first), first)
             line.append(client.submit(shards.shard_of_table, *arguments, pure=False))
         grid.append(line)
-    described = [
-        Description(table._kinds[k], table._reasons[k], table._levels[k], k in table._declared, k in table._values)
-        for k in range(len(table.names))
-    ]
+    described = Descriptions(
+        table._kinds, table._reasons, table._levels, table._declared, table.continuous, table.notes
+    )
     constant = {k: table.is_constant(k) for k in {*table._values, *table._declared}}
     cluster = Cluster(client, grid, starts, np.diff(rows).tolist())
     made = {} if path is None else {"path": str(path)}
@@ -203,7 +202,7 @@ def _from_pieces(
     constant = {k: is_constant(d, own) for k, (d, own) in enumerate(zip(described, by_column, strict=True))}
     made = how_made(source if isinstance(source, str | PathLike) else None, settings)
     cluster = Cluster(client, grid, starts, in_parts)
-    return ClusterTable.of_cluster(cluster, names, described, made, notes, constant)
+    return ClusterTable.of_cluster(cluster, names, Descriptions.of(described), made, notes, constant)
 
 
 def _refuse_gaps(by_column: Sequence[Sequence[Facts]]) -> None:

@@ -117,6 +117,11 @@ class Shard:
     table: Table
     first: int
     """The position of the first column."""
+    made_of: tuple[Any, ...] | None = None
+    """How a part of a packed file is taken from it again, in another process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Shard, (self.table, self.first)) if self.made_of is None else (shard_of_table, self.made_of)
 
     def local(self, positions: Sequence[int] | NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Return the positions of columns in this shard."""
@@ -132,7 +137,9 @@ def shard_of_columns(columns: Columns, described: Sequence[Description], first: 
 def shard_of_table(source: Table | str, rows: tuple[int, int] | None, positions: tuple[int, int], first: int) -> Shard:
     """Take a part of a table that is encoded already, such as a packed file that all workers can read."""
     table = column_range(Table(source) if isinstance(source, str) else source, *positions)
-    return Shard(table if rows is None else table.part(range(len(table.names)), np.arange(*rows)), first)
+    if rows is not None:
+        return Shard(table.part(range(len(table.names)), np.arange(*rows)), first)
+    return Shard(table, first, (source, rows, positions, first) if isinstance(source, str) else None)
 
 
 class Borrowed(NamedTuple):
@@ -173,11 +180,44 @@ def joined_rows(parts: Sequence[Table]) -> Table:
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
+class Positions(NamedTuple):
+    """Positions in ascending order: those from one up to another, but for some; or any, in any order."""
+
+    begin: int
+    end: int
+    listed: NDArray[np.uint32]
+    """The positions that are left out; all positions if `end` is 0."""
+
+    @classmethod
+    def of(cls, positions: NDArray[np.uint32]) -> Positions:
+        """Return positions in the form that is smaller to send."""
+        if len(positions) and bool((positions[1:] > positions[:-1]).all()):
+            begin, end = int(positions[0]), int(positions[-1]) + 1
+            if end - begin < 2 * len(positions):
+                left_out = np.ones(end - begin, bool)
+                left_out[positions - begin] = False
+                return cls(begin, end, (np.flatnonzero(left_out) + begin).astype(np.uint32))
+        return cls(0, 0, positions)
+
+    def array(self) -> NDArray[np.uint32]:
+        """Return the positions."""
+        if self.end == 0:
+            return self.listed
+        kept = np.ones(self.end - self.begin, bool)
+        kept[self.listed - self.begin] = False
+        return (np.flatnonzero(kept) + self.begin).astype(np.uint32)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes are sent."""
+        return 8 + self.listed.nbytes
+
+
 class Question(NamedTuple):
     """Candidates, columns of one shard, to be tested or counted with a target given a set."""
 
     target: int
-    candidates: NDArray[np.uint32]
+    candidates: Positions
     given: tuple[int, ...]
 
 
@@ -213,7 +253,8 @@ def _small(numbers: NDArray[np.int64]) -> NDArray[Any]:
 def count(shard: Shard, questions: Sequence[Question], *borrowed: Borrowed) -> list[PartCounts]:
     """Count candidates of a shard with targets and conditioning sets that are borrowed."""
     found = []
-    for target, candidates, given in questions:
+    for target, positions, given in questions:
+        candidates = positions.array()
         small = joined_columns(borrowed, [target, *given])
         source = None if len(candidates) == 0 else shard.table.packed
         counts = _core.counts(
@@ -224,7 +265,7 @@ def count(shard: Shard, questions: Sequence[Question], *borrowed: Borrowed) -> l
 
 
 class Answers(NamedTuple):
-    """The answers of a screen, as arrays."""
+    """The answers of a screen, as arrays; one value stands for equal ones."""
 
     statistic: NDArray[np.float64]
     dof: NDArray[np.float64]
@@ -232,23 +273,40 @@ class Answers(NamedTuple):
     log_p: NDArray[np.float64] | None
     """None if it is that of chi-square."""
 
+    @classmethod
+    def of(
+        cls,
+        statistic: NDArray[np.float64],
+        dof: NDArray[np.float64],
+        reliable: NDArray[np.bool_],
+        log_p: NDArray[np.float64] | None = None,
+    ) -> Answers:
+        """Return answers in the form that is smaller to send."""
+        return cls(statistic, _once(dof), _once(reliable), log_p)
+
     @property
     def nbytes(self) -> int:
         """How many bytes are sent."""
         return sum(array.nbytes for array in self if array is not None)
 
 
+def _once(values: NDArray[Any]) -> NDArray[Any]:
+    """Return one value if all are equal."""
+    return values[:1] if len(values) and bool((values == values[0]).all()) else values
+
+
 def screen(shard: Shard, questions: Sequence[Question], recipe: Recipe, *borrowed: Borrowed) -> list[Answers]:
     """Test candidates of a shard, which has all rows, against targets given sets that are borrowed."""
     found = []
-    for target, candidates, given in questions:
+    for target, positions, given in questions:
+        candidates = positions.array()
         local = shard.local(candidates)
         small = joined_columns(borrowed, [target, *given])
         test = recipe.make(small)
         if isinstance(test, ContingencyTest):
             places = list(range(1, len(given) + 1))
             answers = test.native.screen_in(shard.table.packed, 0, local, places)
-            found.append(Answers(*answers.arrays(), None))
+            found.append(Answers.of(*answers.arrays()))
             continue
         columns = {x: (small, k) for k, x in enumerate([target, *given])}
         columns |= {int(x): (shard.table, int(k)) for x, k in zip(candidates, local, strict=True)}
@@ -259,7 +317,7 @@ def screen(shard: Shard, questions: Sequence[Question], recipe: Recipe, *borrowe
         every = recipe.make(Table.of_columns(Columns(names, small.rows, encoded)))
         xs = np.array([place[int(x)] for x in candidates], np.uint32)
         screened = every.screen(place[target], xs, [place[z] for z in given])
-        found.append(Answers(screened.statistic, screened.dof, screened.reliable, screened.log_p))
+        found.append(Answers.of(screened.statistic, screened.dof, screened.reliable, screened.log_p))
     return found
 
 

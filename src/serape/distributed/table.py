@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.encoding import Encoded
+from serape.data.kinds import Kind
 from serape.data.notes import column_notes
 from serape.data.provenance import Provenance, fingerprint
 from serape.data.table import Table
@@ -24,6 +25,29 @@ MAX_FETCHED = 1 << 30
 """Bytes of columns that are fetched at once, as codes of one byte and numbers of eight."""
 
 
+class Descriptions(NamedTuple):
+    """How the columns of a table are encoded."""
+
+    kinds: Sequence[Kind]
+    reasons: Sequence[str]
+    levels: Sequence[tuple[Any, ...]]
+    declared: Set[int]
+    numbers: Sequence[int]
+    notes: tuple[str, ...] | None = None
+    """What to say about the columns, if it is known."""
+
+    @classmethod
+    def of(cls, described: Sequence[Description]) -> Descriptions:
+        """Return the descriptions of single columns together."""
+        return cls(
+            [d.kind for d in described],
+            [d.reason for d in described],
+            [d.levels for d in described],
+            {k for k, d in enumerate(described) if d.declared},
+            [k for k, d in enumerate(described) if d.as_numbers],
+        )
+
+
 class ClusterTable(Table):
     """A table on a cluster, to be passed to any question; `serape.dask.table` makes it.
 
@@ -34,24 +58,23 @@ class ClusterTable(Table):
 
     @classmethod
     def of_cluster(
-        cls, cluster: Cluster, names: Sequence[str], described: Sequence[Description], made: Mapping[str, Any],
-        notes: Sequence[str] = (), constant: Mapping[int, bool] | None = None,
+        cls, cluster: Cluster, names: Sequence[str], described: Descriptions, made: Mapping[str, Any],
+        reading_notes: Sequence[str], constant: Mapping[int, bool],
     ) -> ClusterTable:  # fmt: skip
         """Return the table of shards whose columns are encoded as described."""
         table = object.__new__(cls)
         table.cluster = cluster
         table.names, table.rows = tuple(names), sum(cluster.rows)
-        table._kinds = [d.kind for d in described]
-        table._reasons = [d.reason for d in described]
-        table._levels = [d.levels for d in described]
-        table._declared = {k for k, d in enumerate(described) if d.declared}
-        table._values = _Numbers(table, [k for k, d in enumerate(described) if d.as_numbers])
-        table._constant = dict(constant or {})
+        table._kinds, table._reasons, table._levels = described.kinds, described.reasons, described.levels
+        table._declared = described.declared
+        table._values = _Numbers(table, described.numbers)
+        table._constant = dict(constant)
         table.missing = {}
-        table._made, table._reading_notes = made, tuple(notes)
-        table.notes = table._reading_notes
+        table._made, table._reading_notes = made, tuple(reading_notes)
+        table.notes = table._reading_notes if described.notes is None else described.notes
         table._fetched = {}
-        table.notes += tuple(column_notes(table))
+        if described.notes is None:
+            table.notes += tuple(column_notes(table))
         return table
 
     _fetched: dict[int, Table]
@@ -141,19 +164,21 @@ class ClusterTable(Table):
         """By position, the group of columns, itself included, with the same rows in each level, or equal numbers."""
         hashes = self._hashes_of_all_rows() if len(self.cluster.grid) == 1 else self._hashes_of_parts()
         groups: dict[Any, list[int]] = {}
-        for k, own in enumerate(hashes):
+        for k, own in hashes.items():
             groups.setdefault((k in self._values, own), []).append(k)
         found = [tuple(k for k in group if not self.is_constant(k)) for group in groups.values() if len(group) > 1]
         return {k: group for group in found if len(group) > 1 for k in group}
 
-    def _hashes_of_all_rows(self) -> list[Any]:
+    def _hashes_of_all_rows(self) -> dict[int, Any]:
+        """Return the hashes of columns that occur more than once."""
         cluster = self.cluster
         found = cluster.gather([cluster.submit(shards.native_hashes, shard) for shard in cluster.grid[0]])
         cluster.traffic.received += sum(own.nbytes for own in found)
-        hashes: list[Any] = np.concatenate(found).tolist()
-        return hashes
+        hashes = np.concatenate(found)
+        _, which, times = np.unique(hashes, return_inverse=True, return_counts=True)
+        return {k: hashes[k] for k in np.flatnonzero(times[which] > 1).tolist()}
 
-    def _hashes_of_parts(self) -> list[Any]:
+    def _hashes_of_parts(self) -> dict[int, Any]:
         """Return hashes of columns whose rows are split: their levels are numbered in the order of all rows."""
         cluster = self.cluster
         blocks, parts = cluster.blocks, len(cluster.grid)
@@ -166,11 +191,12 @@ class ClusterTable(Table):
         hashes = cluster.gather(
             [cluster.submit(shards.column_hashes, shard, orders[k % blocks]) for k, shard in enumerate(every)]
         )
-        return [
+        columns = (
             own
             for block in range(blocks)
             for own in zip(*(hashes[part * blocks + block] for part in range(parts)), strict=True)
-        ]
+        )
+        return dict(enumerate(columns))
 
     @cached_property
     def provenance(self) -> Provenance:
