@@ -2,8 +2,9 @@
 
     python tests/faults.py [--kills 10] [--seed 0]
 
-Each time, in a new cluster, one of two worker processes gets SIGKILL while a skeleton, or searches for one target, are under way. Dask
-starts another, which reads the lost parts again. Prints what happened; exit code 1 if an answer differs.
+Each time, in a new cluster, one of two worker processes gets SIGKILL while a skeleton, or searches for one target, are
+under way. Dask starts another, which reads the lost parts again. Prints what happened; exit code 1 if an answer
+differs.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from serape._keywords import Keywords
 from serape.distributed.reading import table_on_cluster
 from serape.distributed.table import ClusterTable
 from serape.errors import MissingLibraryError, OptionError, is_integer, one_line, shown
+from serape.progress import Sayer, StatusLine, progress_callback
 from serape.settings import Settings, check_options
 
 __all__ = ["ClusterTable", "connect", "table"]
@@ -82,4 +83,9 @@ def table(
         raise OptionError(f"parts must be a positive number, not {shown(parts)}")
     asked = Settings.of(**settings)
     check_options("table", asked.options, ["client", "source", "split", "parts"])
-    return table_on_cluster(client, source, split, parts, asked.data)
+    callback = progress_callback(asked.run.progress, "Ctrl-C stops")
+    try:
+        return table_on_cluster(client, source, split, parts, asked.data, Sayer(callback, "reading"))
+    finally:
+        if isinstance(callback, StatusLine):
+            callback.close()

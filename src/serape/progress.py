@@ -134,3 +134,22 @@ def progress_callback(
     if progress is False or (progress is None and not is_watched()):
         return None
     return StatusLine(0.0 if progress else PATIENCE, on_stop)
+
+
+class Sayer:
+    """Reports progress of work that is no search, now and then."""
+
+    def __init__(self, callback: ProgressCallback | None, what: str) -> None:
+        self._callback, self._what = callback, what
+        self._started = self._last = time.monotonic()
+
+    def __call__(self, doing: str) -> None:
+        """Report what is being done."""
+        now = time.monotonic()
+        if self._callback is not None and now - self._last > INTERVAL / 2:
+            self._last = now
+            self._callback(Progress(self._what, (), 0, 0, now - self._started, doing))
+
+    def of(self, total: int, what: str) -> Callable[[int], None]:
+        """Return a function that reports how much of a total is done."""
+        return lambda done: self(f"{done:,} of {total:,} {what}")

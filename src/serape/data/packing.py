@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import time
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from serape.data.spool import Spool
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.files import atomic_file
-from serape.progress import Progress, ProgressCallback, StatusLine, progress_callback
+from serape.progress import ProgressCallback, Sayer, StatusLine, progress_callback
 from serape.settings import FIELDS, DataSettings, Settings, check_options, question, refuse, refuse_encoding_again
 
 ENDING = ".srp"
@@ -32,7 +31,6 @@ LARGE_FILE = 1 << 26
 """Files of more bytes are packed column by column; smaller ones are read as a whole."""
 MEMORY = 1 << 30
 """About the bytes that columns take that are read together, where a file is packed column by column."""
-_INTERVAL = 0.1  # seconds between two reports of progress
 _USED = {*(f.name for f in fields(DataSettings)), "progress"}
 
 
@@ -69,7 +67,7 @@ def pack(data: Any, path: str | Path, **settings: Unpack[Keywords]) -> Path:
     if target.suffix.lower() != ENDING:
         raise OptionError(f"{target.name!r} must end in {ENDING}, so that no other file is overwritten")
     callback = progress_callback(asked.run.progress, "Ctrl-C leaves no file")
-    say = _Sayer(callback, f"packing {target.name}")
+    say = Sayer(callback, f"packing {target.name}")
     try:
         with atomic_file(target) as file:
             _write(file, data, target, asked.data, say)
@@ -107,7 +105,7 @@ def verify_packed(path: str | Path, progress: bool | ProgressCallback | None = N
     """
     file = PackedFile.open(Path(path))
     callback = progress_callback(progress, "Ctrl-C stops")
-    say = _Sayer(callback, f"verifying {Path(path).name}")
+    say = Sayer(callback, f"verifying {Path(path).name}")
     try:
         file.verify(say.of(file.columns, "columns verified"))
     finally:
@@ -119,25 +117,7 @@ def verify_packed(path: str | Path, progress: bool | ProgressCallback | None = N
 # --- internal --------------------------------------------------------------------------------------------------------
 
 
-class _Sayer:
-    """Reports progress now and then."""
-
-    def __init__(self, callback: ProgressCallback | None, what: str) -> None:
-        self._callback, self._what = callback, what
-        self._started = self._last = time.monotonic()
-
-    def __call__(self, doing: str) -> None:
-        now = time.monotonic()
-        if self._callback is not None and now - self._last > _INTERVAL:
-            self._last = now
-            self._callback(Progress(self._what, (), 0, 0, now - self._started, doing))
-
-    def of(self, total: int, what: str) -> Callable[[int], None]:
-        """Return a function that reports how much of a total is done."""
-        return lambda done: self(f"{done:,} of {total:,} {what}")
-
-
-def _write(file: IO[bytes], data: Any, target: Path, settings: DataSettings, say: _Sayer) -> None:
+def _write(file: IO[bytes], data: Any, target: Path, settings: DataSettings, say: Sayer) -> None:
     if isinstance(data, Table):
         refuse_encoding_again(settings)
         _write_table(file, data, say)
@@ -161,7 +141,7 @@ def _is_large(data: Any) -> bool:
         return False
 
 
-def _watched(spool: Spool, say: _Sayer) -> Callable[[Any], Any]:
+def _watched(spool: Spool, say: Sayer) -> Callable[[Any], Any]:
     def store(encoded: Any) -> Any:
         def told() -> Any:
             for k, column in enumerate(encoded):
@@ -173,14 +153,14 @@ def _watched(spool: Spool, say: _Sayer) -> Callable[[Any], Any]:
     return store
 
 
-def _write_table(file: IO[bytes], table: Table, say: _Sayer) -> None:
+def _write_table(file: IO[bytes], table: Table, say: Sayer) -> None:
     made = table._made if table._file is None else table._file.provenance.made
     metadata = metadata_of(table.notes, len(table._reading_notes), made, table.provenance.fingerprint, table.weights)
     write_content(file, Content.of_table(table), metadata, say.of(len(table.names), "columns written"))
 
 
 def _write_columns(
-    file: IO[bytes], columns: Columns, settings: DataSettings, made: dict[str, Any], target: Path, say: _Sayer
+    file: IO[bytes], columns: Columns, settings: DataSettings, made: dict[str, Any], target: Path, say: Sayer
 ) -> None:
     """Write columns that are not in memory; the notes about them and the fingerprint are found in the file itself."""
     ready = prepared(columns, settings)

@@ -18,11 +18,12 @@ from serape.data.packed_files.opened import packed_path
 from serape.data.provenance import how_made
 from serape.data.reading.sources import are_paths
 from serape.data.table import Table
-from serape.distributed import shards
+from serape.distributed import pieces, shards
 from serape.distributed.cluster import Cluster, gathered
 from serape.distributed.encoding import Description, Facts, is_constant, merged, with_gap_level
 from serape.distributed.table import ClusterTable, Descriptions
 from serape.errors import DataError, OptionError
+from serape.progress import Sayer
 from serape.settings import DataSettings
 from serape.wording import setting
 
@@ -50,7 +51,9 @@ def choose_shape(split: object, rows: int, columns: int, workers: int) -> Shape:
     return Shape(min(rows, workers), 1) if split == "rows" else Shape(1, min(columns, workers))
 
 
-def table_on_cluster(client: Any, source: Any, split: str, parts: int | None, settings: DataSettings) -> ClusterTable:
+def table_on_cluster(
+    client: Any, source: Any, split: str, parts: int | None, settings: DataSettings, say: Sayer
+) -> ClusterTable:
     """Read a source into shards on the workers of a Dask client."""
     refused = [name for name in ("sample_weight", "groups") if getattr(settings, name) is not None]
     if refused:
@@ -62,10 +65,10 @@ def table_on_cluster(client: Any, source: Any, split: str, parts: int | None, se
             f"{setting('missing', 'level')}"
         )
     workers = parts or n_workers(client)
-    pieces = _pieces(source)
-    if pieces is None:
+    found = _pieces(source)
+    if found is None:
         return _from_table(client, source, split, workers, settings)
-    return _from_pieces(client, source, pieces, split, workers, settings)
+    return _from_pieces(client, source, found, split, workers, settings, say)
 
 
 def n_workers(client: Any) -> int:
@@ -99,7 +102,7 @@ def _files(paths: Sequence[str]) -> list[Any]:
 
         groups = pq.ParquetFile(absolute[0]).metadata.num_row_groups
         if groups > 1:
-            return [shards.RowGroups(absolute[0], (k,)) for k in range(groups)]
+            return [pieces.RowGroups(absolute[0], (k,)) for k in range(groups)]
     return list(absolute)
 
 
@@ -144,14 +147,18 @@ def _from_table(client: Any, source: Any, split: str, workers: int, settings: Da
 
 
 def _from_pieces(
-    client: Any, source: Any, pieces: Sequence[Any], split: str, workers: int, settings: DataSettings
+    client: Any, source: Any, sources: Sequence[Any], split: str, workers: int, settings: DataSettings, say: Sayer
 ) -> ClusterTable:
+    def results(tasks: Sequence[Any], doing: str) -> list[Any]:
+        report = say.of(len(tasks), doing)
+        return gathered(client, tasks, lambda: report(sum(task.done() for task in tasks)))
+
     def each(function: Any, *arguments: Sequence[Any]) -> list[Any]:
         return [client.submit(function, *of_one, pure=False) for of_one in zip(*arguments, strict=True)]
 
-    places = [piece if isinstance(piece, str) else f"part {k} of the data" for k, piece in enumerate(pieces)]
-    ready = [client.compute(piece) if hasattr(piece, "dask") else piece for piece in pieces]
-    sizes = gathered(client, each(shards.size_of, ready, [settings] * len(ready)))
+    places = [piece if isinstance(piece, str) else f"part {k} of the data" for k, piece in enumerate(sources)]
+    ready = [client.compute(piece) if hasattr(piece, "dask") else piece for piece in sources]
+    sizes = results(each(pieces.size_of, ready, [settings] * len(ready)), "parts looked at")
     names = sizes[0].names
     for place, size in zip(places, sizes, strict=True):
         if set(size.names) != set(names):
@@ -165,16 +172,18 @@ def _from_pieces(
     groups = [ready] if shape.parts == 1 else [[piece] for piece in ready]
     starts = _divided(len(names), shape.blocks)
     blocks = [names[first:last] for first, last in itertools.pairwise(starts)]
-    grid = [[client.submit(shards.read_part, settings, own, *group, pure=False) for own in blocks] for group in groups]
+    grid = [[client.submit(pieces.read_part, settings, own, *group, pure=False) for own in blocks] for group in groups]
     rules = rules_by_column(settings.missing, list(names))
     if "drop" in rules.values():
-        masks = gathered(client, [client.submit(shards.complete_rows, one, settings) for line in grid for one in line])
-        keep = [shards.in_all(masks[k * len(blocks) : (k + 1) * len(blocks)]) for k in range(len(grid))]
+        masks = results(
+            [client.submit(pieces.complete_rows, one, settings) for line in grid for one in line], "parts read"
+        )
+        keep = [pieces.in_all(masks[k * len(blocks) : (k + 1) * len(blocks)]) for k in range(len(grid))]
     else:
         keep = [None] * len(grid)
-    grid = [[client.submit(shards.kept_rows, one, keep[k], pure=False) for one in line]
+    grid = [[client.submit(pieces.kept_rows, one, keep[k], pure=False) for one in line]
             for k, line in enumerate(grid)]  # fmt: skip
-    facts = gathered(client, [client.submit(shards.facts_in, one, pure=False) for line in grid for one in line])
+    facts = results([client.submit(pieces.facts_in, one, pure=False) for line in grid for one in line], "parts read")
     by_part = [
         [one for of_block in facts[k * len(blocks) : (k + 1) * len(blocks)] for one in of_block]
         for k in range(len(grid))
@@ -196,7 +205,7 @@ def _from_pieces(
     in_parts = [part[0].rows for part in by_part]
     if sum(in_parts) < 2:
         raise DataError(f"the table has {sum(in_parts)} rows; at least two are needed")
-    notes = [f"{len(pieces):,} parts are read as one table"] if len(pieces) > 1 else []
+    notes = [f"{len(sources):,} parts are read as one table"] if len(sources) > 1 else []
     if sum(in_parts) < rows:
         notes.append(f"{rows - sum(in_parts):,} of {rows:,} rows dropped because values are missing")
     constant = {k: is_constant(d, own) for k, (d, own) in enumerate(zip(described, by_column, strict=True))}
