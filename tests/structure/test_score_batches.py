@@ -41,12 +41,12 @@ def test_many_queries_give_the_same_bits(kind: str) -> None:
     for size in (0, 0, 1, 2, 3, 5) * 3:
         child, *parents = random.permutation(len(table.names))[: size + 1].tolist()
         others = np.setdiff1d(np.arange(len(table.names)), [child, *parents])
-        queries.append((child, others[random.random(len(others)) < random.random()], parents))
+        queries.append((child, others[random.random(len(others)) < random.random()].tolist(), parents))
     queries.append((0, [], [1]))
     score = SCORES[kind](table)
     turned = PermutedScore(score, np.argsort(order := random.permutation(len(table.names))).tolist())
     in_turn: list[AdditionQuery] = [
-        (int(order[y]), order[list(xs)], order[list(given)].tolist()) for y, xs, given in queries
+        (int(order[y]), order[list(xs)].tolist(), order[list(given)].tolist()) for y, xs, given in queries
     ]
     expected = [found.tobytes() for found in Score.additions_of_many(score, queries)]
     for few in (len(queries), 2, 1, 0):

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 
 from serape.knowledge import BoundKnowledge
 from serape.structure.dag_class import DagClass
@@ -27,7 +26,6 @@ from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
 from serape.structure.tabu import MIN_GAIN, TOGETHER, Family, ScoreCallback, Stopped
 
-Floats = NDArray[np.float64]
 Entry = tuple[int, int, int]
 """An operator: its target, its place among those of the target, and their version."""
 
@@ -129,7 +127,7 @@ class _Ges:
         self.graph = self.found.graph
         self.nodes = np.arange(n, dtype=np.uint32)
         self.total = score.total(self.graph.parents)
-        self._known: dict[Family, Floats] = {}
+        self._known: dict[Family, list[tuple[int, float]]] = {}  # by family: further parents and their gains
 
     def climb(
         self,
@@ -206,30 +204,30 @@ class _Ges:
         for z in graph.neighbours[y]:
             for x in graph.adjacent(z):
                 common.setdefault(x, set()).add(z)
+        nobody: set[int] = set()
         found = []
         min_gain = MIN_GAIN * abs(self.total)
         for clique, base in bases:
-            gains = self._known[y, base]
-            for x in np.flatnonzero(gains > min_gain).tolist():
-                if x not in excluded and common.get(x, frozenset()) <= clique:
-                    others = clique - common.get(x, frozenset())
-                    found.append(Operator(float(gains[x]), x, y, others, clique))
+            for x, gain in self._known[y, base]:
+                if gain > min_gain and x not in excluded and common.get(x, nobody) <= clique:
+                    found.append(Operator(gain, x, y, clique - common.get(x, nobody), clique))
         return sorted(found, key=lambda o: -o.gain)
 
     def _compute(self, families: Iterable[Family]) -> None:
-        """Compute what each x adds to the score of a child as a further parent beside those it has."""
+        """Compute what each x adds to the score of a child as a further parent; those that add something are kept."""
         new = [family for family in dict.fromkeys(families) if family not in self._known]
         for k in range(0, len(new), TOGETHER):
+            asked = new[k : k + TOGETHER]
             queries = []
-            for y, base in new[k : k + TOGETHER]:
+            for y, base in asked:
                 others = np.ones(self.graph.n, bool)
                 others[[y, *base]] = False
                 queries.append((y, self.nodes[others], sorted(base)))
             found = self.score.additions_of_many(queries, threads=self.threads)
-            for (y, xs, parents), after in zip(queries, found, strict=True):
-                gains = np.full(self.graph.n, -np.inf)
-                gains[xs] = after - self.score.family(y, parents)
-                self._known[y, frozenset(parents)] = gains
+            for family, (y, xs, parents), after in zip(asked, queries, found, strict=True):
+                gains = after - self.score.family(y, parents)
+                raising = np.flatnonzero(gains > 0.0)
+                self._known[family] = list(zip(xs[raising].tolist(), gains[raising].tolist(), strict=True))
 
     def insert(self, operator: Operator) -> set[int]:
         """Add x → y to a graph of the class in which T are parents of y; return the nodes that have changed."""

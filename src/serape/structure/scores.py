@@ -27,6 +27,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -215,7 +216,8 @@ class _TableScore(Score):
         candidates = [as_positions(xs) for _, xs, _ in queries]
         parents = [list(given) for _, _, given in queries]
         found = self._native.additions_of_many(children, candidates, parents, threads, poll)
-        return np.split(found, np.cumsum([len(xs) for xs in candidates])[:-1]) if queries else []
+        ends = list(accumulate(map(len, candidates)))
+        return [found[begin:end] for begin, end in pairwise([0, *ends])]
 
     def families(
         self, child: int, parent_sets: Sequence[Collection[int]], *, threads: int = 1, poll: Poll | None = None
