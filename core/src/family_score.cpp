@@ -147,6 +147,21 @@ void FamilyScore::additions(std::size_t child, std::span<const std::uint32_t> ca
                                               : count.template operator()<LikelihoodFunctional>();
 }
 
+void FamilyScore::additions_of_many(std::span<const AdditionQuery> queries, std::size_t threads,
+                                    CancellationToken& token, double* out) const {
+    std::vector<std::size_t> begins(queries.size(), 0);
+    for (std::size_t k = 1; k < queries.size(); ++k) {
+        begins[k] = begins[k - 1] + queries[k - 1].candidates.size();
+    }
+    const std::size_t within = queries.size() == 1 ? threads : 1;
+    parallel_for(queries.size(), 1, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {
+        for (std::size_t k = first; k < last; ++k) {
+            const AdditionQuery& query = queries[k];
+            additions(query.child, query.candidates, query.parents, within, token, out + begins[k]);
+        }
+    });
+}
+
 void FamilyScore::families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets,
                            std::size_t threads, CancellationToken& token, double* out) const {
     parallel_for(parent_sets.size(), 1, threads, token, [&](std::size_t first, std::size_t last, std::size_t) {

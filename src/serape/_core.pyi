@@ -351,6 +351,11 @@ class FamilyScore:
     def additions(self, child: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Sequence[int], threads: int = 1, poll: object | None = None, strategy: str = 'automatic') -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Scores of the child with the parents and each of many candidates."""
 
+    def additions_of_many(self, children: Sequence[int], candidates: Sequence[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], parents: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Scores of many children, each with its parents and each of its candidates.
+        """
+
     def families(self, child: int, parent_sets: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Scores of the child with each of several sets of parents."""
 

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 import serape
 from plain import random_dag
+from plain_searches import Trace, plain_ges
 from serape.structure.ges import cliques, ges
 from serape.structure.graphs import PartlyDirected, cpdag, extension
 from serape.structure.scores import BDeu, Score, make_score
+from serape.structure.tabu import Stopped
 
 
 class Population(Score):
@@ -83,3 +85,36 @@ def test_cliques() -> None:
         found = list(cliques(graph, near))
         assert len(found) == len(set(found))
         assert set(found) == wanted
+
+
+@pytest.mark.parametrize("seed", range(9))
+def test_every_step_is_that_of_the_plain_twin(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    table = serape.load_network(("asia", "sachs", "child")[seed % 3]).sample(int(random.integers(100, 600)), seed)
+    score = make_score(table, ("bic", "bdeu")[seed % 2], 5.0)
+    most = int(random.choice([2, 3, len(table.names)]))
+    expected = plain_ges(score, most)
+    for threads in (1, 3):
+        trace: Trace = []
+        watch = lambda arcs, total, trace=trace: trace.append((arcs, total))  # noqa: E731
+        assert (ges(score, max_parents=most, threads=threads, watch=watch), trace) == expected
+
+
+def test_an_interrupted_search_returns_the_graph_before() -> None:
+    score = BDeu(serape.load_network("insurance").sample(300, 1), 5.0)
+    seen = 0
+
+    def watch(arcs: int, total: float) -> None:
+        nonlocal seen
+        del arcs, total
+        seen += 1
+        if seen == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Stopped) as stopped:
+        ges(score, watch=watch)
+    graph = stopped.value.graph
+    assert len(graph.arcs()) + len(graph.edges()) == 7
+    parents = extension(graph)
+    assert parents is not None
+    assert cpdag(parents) == graph

@@ -9,7 +9,7 @@ import pytest
 
 from plain_scores import STRATEGIES, mixed_table
 from serape import _core
-from serape.structure.scores import SCORES, BDeu
+from serape.structure.scores import SCORES, AdditionQuery, BDeu, PermutedScore, Score
 
 # --- the same bits -------------------------------------------------------------------------------------------------
 
@@ -31,6 +31,40 @@ def test_every_way_gives_the_same_bits(kind: str, rows: int, instruction_set: st
                 found = score.additions(child, candidates, parents, threads=threads, strategy=strategy)
                 assert found.tolist() == one_by_one, (strategy, threads)
         assert score.additions(child, candidates[:3], parents[::-1]).tolist() == one_by_one[:3]
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_many_queries_give_the_same_bits(kind: str) -> None:
+    table = mixed_table(1909)
+    random = np.random.default_rng(3)
+    queries: list[AdditionQuery] = []
+    for size in (0, 0, 1, 2, 3, 5) * 3:
+        child, *parents = random.permutation(len(table.names))[: size + 1].tolist()
+        others = np.setdiff1d(np.arange(len(table.names)), [child, *parents])
+        queries.append((child, others[random.random(len(others)) < random.random()].tolist(), parents))
+    queries.append((0, [], [1]))
+    score = SCORES[kind](table)
+    turned = PermutedScore(score, np.argsort(order := random.permutation(len(table.names))).tolist())
+    in_turn: list[AdditionQuery] = [
+        (int(order[y]), order[list(xs)].tolist(), order[list(given)].tolist()) for y, xs, given in queries
+    ]
+    expected = [found.tobytes() for found in Score.additions_of_many(score, queries)]
+    for few in (len(queries), 2, 1, 0):
+        for threads in (1, 2, 5):
+            found = score.additions_of_many(queries[:few], threads=threads)
+            assert [scores.tobytes() for scores in found] == expected[:few]
+            found = turned.additions_of_many(in_turn[:few], threads=threads)
+            assert [scores.tobytes() for scores in found] == expected[:few]
+
+
+def test_many_queries_are_checked() -> None:
+    score = BDeu(mixed_table(65))
+    for wrong in ((0, [0], []), (0, [2, 1], [1]), (0, [1], [2, 2]), (0, [1], [0])):
+        with pytest.raises(ValueError, match="already|twice|its own parent"):
+            score.additions_of_many([(1, [2], []), wrong], threads=2)
+    for wrong in ((0, [1000], []), (1000, [0], []), (0, [1], [1000])):
+        with pytest.raises(IndexError, match="1000"):
+            score.additions_of_many([wrong])
 
 
 @pytest.mark.parametrize("kind", SCORES)
@@ -78,8 +112,11 @@ def test_poll_stops_a_native_count() -> None:
         raise RuntimeError("enough")
 
     score = BDeu(mixed_table(20_000))
+    candidates = np.tile(np.arange(3, 38, dtype=np.uint32), 100_000)
     with pytest.raises(RuntimeError, match="enough"):
-        score.additions(0, np.tile(np.arange(3, 38, dtype=np.uint32), 100_000), (1, 2), threads=2, poll=stop)
+        score.additions(0, candidates, (1, 2), threads=2, poll=stop)
+    with pytest.raises(RuntimeError, match="enough"):
+        score.additions_of_many([(0, candidates, (1, 2))] * 3, threads=2, poll=stop)
 
 
 def test_threads_share_a_score() -> None:

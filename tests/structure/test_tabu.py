@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import serape
+from plain_searches import Trace, plain_tabu
 from serape.structure.scores import BDeu, Score, make_score
 from serape.structure.sparse_candidate import sparse_candidate
 from serape.structure.tabu import Dag, possible_parents, tabu_search
@@ -130,3 +131,35 @@ def test_sparse_candidate_takes_few_parents() -> None:
         found = sparse_candidate(score, k=k)
         assert max(map(len, found)) <= k
     assert score.total(sparse_candidate(score, k=5)) > score.total(sparse_candidate(score, k=1))
+
+
+class Rounded(Score):
+    """A score of few values, so that much ties."""
+
+    def __init__(self, score: Score) -> None:
+        self.variables = score.variables
+        self._score = score
+
+    def local(self, child: int, parents: Sequence[int]) -> float:
+        return float(round(self._score.family(child, parents)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_step_is_that_of_the_plain_twin(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    name, n = (("asia", 8), ("sachs", 11))[seed % 2]
+    score: Score = make_score(serape.load_network(name).sample(int(random.integers(20, 400)), seed), "bdeu", 5.0)
+    if seed % 3 == 0:
+        score = Rounded(score)
+    candidates = possible_parents(n)
+    if seed % 4 == 0:
+        candidates = [xs[random.random(len(xs)) < 0.6] for xs in candidates]
+    tabu, patience, most = (int(random.choice(values)) for values in ((1, 5, 100), (0, 8, 25), (1, 3, n)))
+    expected = plain_tabu(score, candidates, tabu, patience, most)
+    for threads in (1, 3):
+        trace: Trace = []
+        found = tabu_search(
+            score, candidates, tabu=tabu, patience=patience, max_parents=most, threads=threads,
+            watch=lambda arcs, total, trace=trace: trace.append((arcs, total)),  # type: ignore[misc]
+        )  # fmt: skip
+        assert (found, trace) == expected

@@ -89,6 +89,13 @@ class ScoreRule {
     std::unique_ptr<Known> known_;
 };
 
+// Candidates for one more parent of a child, beside the parents it has.
+struct AdditionQuery {
+    std::uint32_t child;
+    std::span<const std::uint32_t> candidates;
+    std::span<const std::uint32_t> parents;
+};
+
 class FamilyScore {
   public:
     FamilyScore(const PackedTable& table, ScoreKind kind, double ess);
@@ -100,6 +107,10 @@ class FamilyScore {
     void additions(std::size_t child, std::span<const std::uint32_t> candidates, std::span<const std::uint32_t> parents,
                    std::size_t threads, CancellationToken& token, double* out,
                    CountingStrategy strategy = CountingStrategy::automatic) const;
+
+    // The additions of many queries, one after another in `out`: threads share the queries, or the candidates of one.
+    void additions_of_many(std::span<const AdditionQuery> queries, std::size_t threads, CancellationToken& token,
+                           double* out) const;
 
     // The scores of the child with each of several sets of parents.
     void families(std::size_t child, std::span<const std::vector<std::uint32_t>> parent_sets, std::size_t threads,

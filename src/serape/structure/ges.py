@@ -13,19 +13,21 @@ See docs/papers.md: Rodrigues de Morais and Aussem 2010, Section 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from heapq import heapify, heappop, heapreplace
+from heapq import heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 
 from serape.knowledge import BoundKnowledge
-from serape.structure.graphs import PartlyDirected, cpdag, extension
+from serape.structure.dag_class import DagClass
+from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
-from serape.structure.tabu import MIN_GAIN, ScoreCallback, Stopped
+from serape.structure.tabu import MIN_GAIN, TOGETHER, Family, ScoreCallback, Stopped
 
-Floats = NDArray[np.float64]
+Entry = tuple[int, int, int]
+"""An operator: its target, its place among those of the target, and their version."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,61 @@ def ges(
         search.climb(search.insertions, search.insert, watch)
         search.climb(search.deletions, search.delete, watch)
     except KeyboardInterrupt:
-        raise Stopped(search.graph) from None
+        raise Stopped(search.found.settled()) from None
     return search.graph
+
+
+class Ranking:
+    """Operators by gain. One that a path makes invalid waits until a node of the path changes."""
+
+    def __init__(self, n: int) -> None:
+        self._by_target: list[list[Operator]] = [[] for _ in range(n)]
+        self._version = [0] * n
+        self._reached = [0] * n  # by target: the operators up to this one are queued or wait; others gain no more
+        self._queue: list[tuple[float, int, int, int]] = []  # minus the gain, target, place, version
+        self._paths: dict[Entry, list[int]] = {}  # of operators that wait
+        self._on_path: defaultdict[int, set[Entry]] = defaultdict(set)  # by node: the operators that wait for it
+
+    def put(self, y: int, operators: list[Operator]) -> None:
+        """Take the operators of a target, the best first, in place of those it had."""
+        self._by_target[y] = operators
+        self._version[y] += 1
+        self._reached[y] = 0
+        if operators:
+            self._push((y, 0, self._version[y]))
+
+    def best(self, path: Callable[[Operator], list[int] | None]) -> Operator | None:
+        """Take the valid operator with the largest gain, of several the first one of the first target; None if none is.
+
+        `path` returns the nodes of the path that makes an operator invalid, None if it is valid.
+        """
+        while self._queue:
+            _, *entry = heappop(self._queue)
+            y, k, version = entry
+            if version != self._version[y]:
+                continue
+            operators = self._by_target[y]
+            found = path(operators[k])
+            if found is None:
+                return operators[k]
+            self._paths[y, k, version] = found
+            for node in found:
+                self._on_path[node].add((y, k, version))
+            if k == self._reached[y] and k + 1 < len(operators):
+                self._reached[y] += 1
+                self._push((y, k + 1, version))
+        return None
+
+    def recheck(self, changed: Iterable[int]) -> None:
+        """Queue the operators that wait for one of the changed nodes."""
+        for entry in {entry for node in changed for entry in self._on_path.get(node, ())}:
+            for node in self._paths.pop(entry):
+                self._on_path[node].remove(entry)
+            if entry[2] == self._version[entry[0]]:
+                self._push(entry)
+
+    def _push(self, entry: Entry) -> None:
+        heappush(self._queue, (-self._by_target[entry[0]][entry[1]].gain, *entry))
 
 
 class _Ges:
@@ -68,127 +123,130 @@ class _Ges:
         n = len(score.variables)
         self.max_parents = n if max_parents is None else max_parents
         self.threads = threads
-        self.graph = PartlyDirected(n)
+        self.found = DagClass(n)
+        self.graph = self.found.graph
         self.nodes = np.arange(n, dtype=np.uint32)
         self.total = score.total(self.graph.parents)
-        self._known: dict[tuple[int, frozenset[int]], Floats] = {}
+        self._known: dict[Family, list[tuple[int, float]]] = {}  # by family: further parents and their gains
 
     def climb(
         self,
-        operators: Callable[[int], list[Operator]],
-        apply: Callable[[PartlyDirected, Operator], None],
+        operators: Callable[[Collection[int]], Iterable[list[Operator]]],
+        apply: Callable[[Operator], set[int]],
         watch: ScoreCallback | None,
     ) -> None:
-        """Apply the best operator as long as one raises the score; only operators that may have changed are updated."""
-        by_target = [operators(y) for y in range(self.graph.n)]
-        while (best := self._best(by_target)) is not None:
-            graph = self.graph.copy()
-            apply(graph, best)
-            parents = extension(graph)
-            if parents is None:  # impossible, by Chickering's theorems 15 and 17
-                raise RuntimeError(f"{best} leads to a graph without an extension")
-            before, self.graph = self.graph, cpdag(parents)
+        """Apply the best operator as long as one raises the score; only operators that may have changed are updated.
+
+        These are those of targets whose own or whose neighbours' adjacencies have changed.
+        """
+        ranking = Ranking(self.graph.n)
+        affected: Collection[int] = range(self.graph.n)
+        while True:
+            for y, found in zip(affected, operators(affected), strict=True):
+                ranking.put(y, found)
+            if (best := ranking.best(self._path)) is None:
+                return
+            changed = apply(best)
             self.total += best.gain
             if watch is not None:
-                watch(sum(map(len, parents)), self.total)
-            for y in self._affected(before, best):
-                by_target[y] = operators(y)
+                watch(self.found.arcs, self.total)
+            ranking.recheck(changed)
+            neighbours = self.graph.neighbours
+            affected = {best.x, best.y} | changed | neighbours[best.x] | neighbours[best.y]
 
-    def _best(self, by_target: list[list[Operator]]) -> Operator | None:
-        """Return the valid operator with the largest gain, or None; all operators raise the score."""
-        waiting = [(-operators[0].gain, y, 0) for y, operators in enumerate(by_target) if operators]
-        heapify(waiting)
-        while waiting:
-            _, y, k = waiting[0]
-            operator = by_target[y][k]
-            if operator.blocking is None or self._blocked(operator, operator.blocking):
-                return operator
-            if k + 1 < len(by_target[y]):
-                heapreplace(waiting, (-by_target[y][k + 1].gain, y, k + 1))
-            else:
-                heappop(waiting)
+    def _path(self, operator: Operator) -> list[int] | None:
+        """Return a semi-directed path from y to x that avoids the blocking set, or None; None for a deletion."""
+        if operator.blocking is None:
+            return None
+        graph = self.graph
+        before = {operator.y: -1}
+        pending = deque([operator.y])
+        while pending:
+            node = pending.popleft()
+            for following in (graph.children[node], graph.neighbours[node]):
+                for z in following:
+                    if z not in before and z not in operator.blocking:
+                        before[z] = node
+                        pending.append(z)
+            if operator.x in before:
+                path = [operator.x]
+                while before[path[-1]] >= 0:
+                    path.append(before[path[-1]])
+                return path
         return None
-
-    def _affected(self, before: PartlyDirected, applied: Operator) -> Iterator[int]:
-        """Yield the targets whose operators may have changed, as their own or their neighbours' adjacencies have."""
-        after = self.graph
-        ends = {applied.x, applied.y}  # whose adjacencies have changed
-        for y in range(after.n):
-            if (
-                y in ends
-                or after.neighbours[y] & ends
-                or before.neighbours[y] != after.neighbours[y]
-                or before.parents[y] != after.parents[y]
-            ):
-                yield y
 
     # --- forward -------------------------------------------------------------------------------------------------
 
-    def insertions(self, y: int) -> list[Operator]:
-        """Return the insertions of arcs into y that raise the score, the best first.
+    def insertions(self, targets: Collection[int]) -> Iterator[list[Operator]]:
+        """Yield, for each target y, the insertions of arcs into y that raise the score, the best first.
 
         T are the sets for which NA(Y, X) ∪ T is a clique. So for every clique C among the neighbours of y, all X whose
         NA(Y, X) is a subset of C are scored together.
         """
         graph = self.graph
-        neighbours, parents = graph.neighbours[y], graph.parents[y]
+        bases = [
+            [
+                (clique, clique | graph.parents[y])
+                for clique in cliques(graph, graph.neighbours[y])
+                if len(clique) + len(graph.parents[y]) < self.max_parents
+            ]
+            for y in targets
+        ]
+        self._compute((y, base) for y, of_y in zip(targets, bases, strict=True) for _, base in of_y)
+        for y, of_y in zip(targets, bases, strict=True):
+            yield self._insertions(y, of_y)
+
+    def _insertions(self, y: int, bases: list[tuple[frozenset[int], frozenset[int]]]) -> list[Operator]:
+        """Return the insertions into y, given cliques among its neighbours, each alone and with the parents of y."""
+        graph = self.graph
         excluded = graph.adjacent(y) | self.knowledge.forbidden_neighbours(y) | {y}
         common: dict[int, set[int]] = {}  # NA(y, x), if not empty
-        for z in neighbours:
+        for z in graph.neighbours[y]:
             for x in graph.adjacent(z):
                 common.setdefault(x, set()).add(z)
+        nobody: set[int] = set()
         found = []
         min_gain = MIN_GAIN * abs(self.total)
-        for clique in cliques(graph, neighbours):
-            if len(clique) + len(parents) >= self.max_parents:
-                continue
-            gains = self._gains(y, clique | parents)
-            for x in np.flatnonzero(gains > min_gain).tolist():
-                if x not in excluded and common.get(x, frozenset()) <= clique:
-                    others = clique - common.get(x, frozenset())
-                    found.append(Operator(float(gains[x]), x, y, others, clique))
+        for clique, base in bases:
+            for x, gain in self._known[y, base]:
+                if gain > min_gain and x not in excluded and common.get(x, nobody) <= clique:
+                    found.append(Operator(gain, x, y, clique - common.get(x, nobody), clique))
         return sorted(found, key=lambda o: -o.gain)
 
-    def _gains(self, y: int, base: Collection[int]) -> Floats:
-        """Return what each x adds to the score of y as a further parent beside those of `base`."""
-        key = (y, frozenset(base))
-        if key not in self._known:
-            xs = self.nodes[~np.isin(self.nodes, [y, *base])]
-            gains = np.full(self.graph.n, -np.inf)
-            gains[xs] = self.score.additions(y, xs, sorted(base), threads=self.threads)
-            gains[xs] -= self.score.family(y, sorted(base))
-            self._known[key] = gains
-        return self._known[key]
+    def _compute(self, families: Iterable[Family]) -> None:
+        """Compute what each x adds to the score of a child as a further parent; those that add something are kept."""
+        new = [family for family in dict.fromkeys(families) if family not in self._known]
+        for k in range(0, len(new), TOGETHER):
+            asked = new[k : k + TOGETHER]
+            queries = []
+            for y, base in asked:
+                others = np.ones(self.graph.n, bool)
+                others[[y, *base]] = False
+                queries.append((y, self.nodes[others], sorted(base)))
+            found = self.score.additions_of_many(queries, threads=self.threads)
+            for family, (y, xs, parents), after in zip(asked, queries, found, strict=True):
+                gains = after - self.score.family(y, parents)
+                raising = np.flatnonzero(gains > 0.0)
+                self._known[family] = list(zip(xs[raising].tolist(), gains[raising].tolist(), strict=True))
 
-    def _blocked(self, operator: Operator, blocking: frozenset[int]) -> bool:
-        """Return whether every semi-directed path from y to x passes through the blocking set."""
-        graph = self.graph
-        visited, pending = {operator.y, *blocking}, [operator.y]
-        while pending:
-            node = pending.pop()
-            following = (graph.children[node] | graph.neighbours[node]) - visited
-            if operator.x in following:
-                return False
-            visited |= following
-            pending.extend(following)
-        return True
-
-    @staticmethod
-    def insert(graph: PartlyDirected, operator: Operator) -> None:
-        """Add x → y, and direct the edges between T and y towards y."""
-        graph.add_arc(operator.x, operator.y)
-        for t in operator.others:
-            graph.orient(t, operator.y)
+    def insert(self, operator: Operator) -> set[int]:
+        """Add x → y to a graph of the class in which T are parents of y; return the nodes that have changed."""
+        assert operator.blocking is not None
+        return self.found.insert(operator.x, operator.y, operator.blocking)
 
     # --- backward ------------------------------------------------------------------------------------------------
 
-    def deletions(self, y: int) -> list[Operator]:
-        """Return the deletions of arcs into y, and of edges at y, that raise the score, the best first."""
+    def deletions(self, targets: Collection[int]) -> Iterator[list[Operator]]:
+        """Yield, for each target y, the deletions of arcs into y, and of edges at y, that raise the score."""
+        return map(self._deletions, targets)
+
+    def _deletions(self, y: int) -> list[Operator]:
+        """Return the deletions at y, the best first."""
         graph = self.graph
         neighbours, parents = graph.neighbours[y], graph.parents[y]
         found = []
         min_gain = MIN_GAIN * abs(self.total)
-        for x in neighbours | parents:
+        for x in sorted(neighbours | parents):
             common = neighbours & graph.adjacent(x)
             for clique in cliques(graph, common):  # NA(Y, X) \ H
                 rest = (clique | parents) - {x}
@@ -197,15 +255,11 @@ class _Ges:
                     found.append(Operator(gain, x, y, frozenset(common - clique)))
         return sorted(found, key=lambda o: -o.gain)
 
-    @staticmethod
-    def delete(graph: PartlyDirected, operator: Operator) -> None:
-        """Remove the edge between x and y, and direct the edges between them and H towards H."""
+    def delete(self, operator: Operator) -> set[int]:
+        """Remove the edge between x and y from a graph in which H are children of y; return the changed nodes."""
         x, y = operator.x, operator.y
-        graph.remove(x, y)
-        for h in operator.others:
-            graph.orient(y, h)
-            if h in graph.neighbours[x]:
-                graph.orient(x, h)
+        common = self.graph.neighbours[y] & self.graph.adjacent(x)
+        return self.found.delete(x, y, common - operator.others)
 
 
 def cliques(graph: PartlyDirected, nodes: Collection[int]) -> Iterator[frozenset[int]]:

@@ -16,7 +16,8 @@ All but `k2` give Markov-equivalent networks the same score. The number of paren
 the number of rows, and a_jk may be smaller than any float (a_jk → 0). Only the penalties of `bic` and `aic` become
 infinite if q is larger than any float.
 
-A new score has to implement `local` only. A faster one overrides `additions` and `families`, with the same values.
+A new score has to implement `local` only. A faster one overrides `additions`, `additions_of_many` and `families`, with
+the same values.
 Variables are positions in `variables`.
 """
 
@@ -26,6 +27,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -35,6 +37,9 @@ from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, OptionError, shown
 from serape.independence.outcomes import Candidates, Floats, Poll, as_positions
 from serape.names import match, unknown
+
+AdditionQuery = tuple[int, Candidates, Collection[int]]
+"""A child, candidates for one more parent, and the parents it has."""
 
 
 class Score(ABC):
@@ -90,6 +95,12 @@ class Score(ABC):
         """Return, by candidate, the score of the child with the parents and that candidate."""
         return self.families(child, [(*parents, int(x)) for x in candidates], threads=threads, poll=poll)
 
+    def additions_of_many(
+        self, queries: Sequence[AdditionQuery], *, threads: int = 1, poll: Poll | None = None
+    ) -> list[Floats]:
+        """Return `additions` of each of many queries."""
+        return [self.additions(*query, threads=threads, poll=poll) for query in queries]
+
     def families(
         self, child: int, parent_sets: Sequence[Collection[int]], *, threads: int = 1, poll: Poll | None = None
     ) -> Floats:
@@ -135,6 +146,16 @@ class PermutedScore(Score):
         """Return the score of a child with its parents and each candidate."""
         xs = self._order[as_positions(candidates)]
         return self._score.additions(int(self._order[child]), xs, self._permuted(parents), threads=threads, poll=poll)
+
+    def additions_of_many(
+        self, queries: Sequence[AdditionQuery], *, threads: int = 1, poll: Poll | None = None
+    ) -> list[Floats]:
+        """Return `additions` of each of many queries."""
+        permuted = [
+            (int(self._order[child]), self._order[as_positions(candidates)], self._permuted(parents))
+            for child, candidates, parents in queries
+        ]
+        return self._score.additions_of_many(permuted, threads=threads, poll=poll)
 
     def families(
         self, child: int, parent_sets: Sequence[Collection[int]], *, threads: int = 1, poll: Poll | None = None
@@ -186,6 +207,17 @@ class _TableScore(Score):
         `strategy` forces a counting strategy ("planes", "scatter", "sparse", "ones"); all give the same bits.
         """
         return self._native.additions(child, as_positions(candidates), list(parents), threads, poll, strategy)
+
+    def additions_of_many(
+        self, queries: Sequence[AdditionQuery], *, threads: int = 1, poll: Poll | None = None
+    ) -> list[Floats]:
+        """Return `additions` of each of many queries, in one native call, of which threads share the queries."""
+        children = [child for child, _, _ in queries]
+        candidates = [as_positions(xs) for _, xs, _ in queries]
+        parents = [list(given) for _, _, given in queries]
+        found = self._native.additions_of_many(children, candidates, parents, threads, poll)
+        ends = list(accumulate(map(len, candidates)))
+        return [found[begin:end] for begin, end in pairwise([0, *ends])]
 
     def families(
         self, child: int, parent_sets: Sequence[Collection[int]], *, threads: int = 1, poll: Poll | None = None

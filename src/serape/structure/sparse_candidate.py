@@ -10,13 +10,25 @@ See docs/papers.md: Rodrigues de Morais and Aussem 2010, Section 5.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
-from serape.structure.tabu import MIN_GAIN, PATIENCE, TABU, ScoreCallback, Stopped, possible_parents, tabu_search
+from serape.structure.tabu import (
+    MIN_GAIN,
+    PATIENCE,
+    TABU,
+    TOGETHER,
+    Candidates,
+    ScoreCallback,
+    Stopped,
+    possible_parents,
+    tabu_search,
+)
 
 
 def sparse_candidate(
@@ -38,7 +50,7 @@ def sparse_candidate(
     best = score.total(found)
     while True:
         try:
-            candidates = [_restrict(score, y, xs, found[y], k, threads) for y, xs in enumerate(allowed)]
+            candidates = _restrict(score, allowed, found, k, threads)
         except KeyboardInterrupt:
             raise Stopped(PartlyDirected.of_dag(found)) from None
         better = tabu_search(
@@ -52,11 +64,16 @@ def sparse_candidate(
 
 
 def _restrict(
-    score: Score, y: int, xs: NDArray[np.uint32], parents: set[int], k: int, threads: int
-) -> NDArray[np.uint32]:
-    """Return the parents of y and the best of the others, k in all (only the parents, if they are more than k)."""
-    others = xs[~np.isin(xs, list(parents))]
-    n_others = min(max(k - len(parents), 0), len(others))
-    gains = score.additions(y, others, sorted(parents), threads=threads)
-    best = others[np.argsort(-gains, kind="stable")[:n_others]]
-    return np.sort(np.concatenate([best, np.array(sorted(parents), np.uint32)]))
+    score: Score, allowed: Candidates, parents: Sequence[set[int]], k: int, threads: int
+) -> list[NDArray[np.uint32]]:
+    """Return, by child, its parents and the best others, k in all (only the parents, if they are more than k)."""
+    found = []
+    for first in range(0, len(allowed), TOGETHER):
+        children = range(first, min(first + TOGETHER, len(allowed)))
+        queries = [(y, allowed[y][~np.isin(allowed[y], list(parents[y]))], sorted(parents[y])) for y in children]
+        scores = score.additions_of_many(queries, threads=threads)
+        for (_, others, before), after in zip(queries, scores, strict=True):
+            n_others = min(max(k - len(before), 0), len(others))
+            best = others[np.argsort(-after, kind="stable")[:n_others]]
+            found.append(np.sort(np.concatenate([best, np.array(before, np.uint32)])))
+    return found

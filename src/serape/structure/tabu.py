@@ -11,7 +11,7 @@ See docs/papers.md: Aliferis 2008, MMHC; Gasse et al. 2014; Glover and Laguna 19
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,10 +23,14 @@ from serape.structure.scores import Score
 
 Floats = NDArray[np.float64]
 Candidates = Sequence[NDArray[np.uint32]]
+Family = tuple[int, frozenset[int]]
+"""A child and its parents."""
 ScoreCallback = Callable[[int, float], None]
 """Called after every change with the number of arcs and the score."""
 
 TABU, PATIENCE = 100, 15
+TOGETHER = 256
+"""How many children are scored in one call: enough for many threads, and little memory."""
 MIN_GAIN = 1e-9
 """The smallest gain, relative to the score, that counts; scores of equivalent graphs differ by rounding."""
 
@@ -131,6 +135,7 @@ def tabu_search(
         total = best = score.total(found)
         recent = deque([walk.key], maxlen=max(tabu, 1))
         stale = 0
+        changed: set[int] = set()  # children whose parents are not those of the best graph
         while (move := walk.best_move(recent)) is not None and stale <= patience:
             walk.apply(move)
             recent.append(walk.key)
@@ -138,16 +143,25 @@ def tabu_search(
             if watch is not None:
                 watch(walk.dag.arcs, total)
             stale += 1
+            changed |= {move.x, move.y}
             if total > best + MIN_GAIN * abs(best):
                 best, stale = total, 0
-                found = [set(before) for before in walk.dag.parents]
+                better = found.copy()
+                for y in changed:
+                    better[y] = set(walk.dag.parents[y])
+                found = better
+                changed.clear()
     except KeyboardInterrupt:
         raise Stopped(PartlyDirected.of_dag(found)) from None
     return found
 
 
 class _Walk:
-    """A graph, and the gain in score of every change of one arc."""
+    """A graph, and the gain in score of every change of one arc.
+
+    For every child, the best change that was not found to close a cycle is known. Adding an arc never makes a change
+    possible that was not, so a step looks only at what it changes, and at the best changes that are impossible now.
+    """
 
     def __init__(
         self,
@@ -170,75 +184,136 @@ class _Walk:
         for y, before in enumerate(self.dag.parents):
             for x in before:
                 self.key ^= hash((x, y))
-        self._index = [{int(x): k for k, x in enumerate(xs)} for xs in candidates]
-        self._known: dict[tuple[int, frozenset[int]], tuple[Floats, NDArray[np.intp]]] = {}
-        self.gains: list[Floats] = []
-        self.order: list[NDArray[np.intp]] = []
-        for y in range(n):
-            gains, order = self._gains_at(y)
-            self.gains.append(gains)
-            self.order.append(order)
-        self.tops = np.array([g[o[0]] if len(o) else -np.inf for g, o in zip(self.gains, self.order, strict=True)])
+        self._known: dict[Family, Floats] = {}
+        self._places: dict[tuple[int, int], int | None] = {}
+        self.gains: list[Floats] = [np.empty(0)] * n
+        """By child: the gain of adding each candidate to its parents, or of removing it."""
+        self._tops = np.full(n, -np.inf)
+        """By child: its largest gain."""
+        self._closing: list[list[int]] = [[] for _ in range(n)]
+        """By child: places of candidates that would close a cycle, as far as this was found."""
+        self._best = np.full(n, -np.inf)
+        """By child: the largest gain without the candidates found to close a cycle."""
+        self._place = [0] * n
+        """By child: the place of the candidate with that gain, the first one of several."""
+        self._reversals: list[dict[int, float]] = [{} for _ in range(n)]
+        """By child: the gain of reversing the arc from each parent, if possible at all, parents in ascending order."""
+        self._best_reversal = np.full(n, -np.inf)
+        """By child: the largest of them."""
+        self._compute(self._family(y) for y in range(n))
+        self._update(range(n))
 
-    def _gains_at(self, y: int) -> tuple[Floats, NDArray[np.intp]]:
-        """Return the gain of adding each candidate to the parents of y, or of removing it, and their order by gain."""
-        parents = self.dag.parents[y]
-        key = (y, frozenset(parents))
-        if key not in self._known:
-            xs = self.candidates[y]
-            before = self.score.family(y, sorted(parents))
-            gains = np.full(len(xs), -np.inf)
-            inside = np.isin(xs, list(parents))
-            if len(parents) < self.max_parents:
-                outside = np.flatnonzero(~inside)
-                if len(outside):
-                    after = self.score.additions(y, xs[outside], sorted(parents), threads=self.threads)
-                    gains[outside] = after - before
-            removable = [int(k) for k in np.flatnonzero(inside) if not self.knowledge.requires(int(xs[k]), y)]
-            if removable:
-                without = self.score.families(y, [sorted(parents - {int(xs[k])}) for k in removable])
-                gains[removable] = without - before
-            self._known[key] = gains, np.argsort(-gains, kind="stable")
-        return self._known[key]
+    def _family(self, y: int) -> Family:
+        return y, frozenset(self.dag.parents[y])
+
+    def _compute(self, families: Iterable[Family]) -> None:
+        """Compute the gains of children with their parents, those of adding an arc all together."""
+        new = [family for family in families if family not in self._known]
+        for k in range(0, len(new), TOGETHER):
+            self._compute_together(new[k : k + TOGETHER])
+
+    def _compute_together(self, new: Sequence[Family]) -> None:
+        scores = [self.score.family(y, parents) for y, parents in new]
+        gains = [np.full(len(self.candidates[y]), -np.inf) for y, _ in new]
+        outside, queries = [], []
+        for k, (y, parents) in enumerate(new):
+            if len(parents) < self.max_parents and len(self.candidates[y]):
+                others = np.ones(len(self.candidates[y]), bool)
+                others[[place for x in parents if (place := self._place_of(x, y)) is not None]] = False
+                outside.append((k, others))
+                queries.append((y, self.candidates[y][others], sorted(parents)))
+        for (k, others), after in zip(
+            outside, self.score.additions_of_many(queries, threads=self.threads), strict=True
+        ):
+            gains[k][others] = after - scores[k]
+        for k, (y, parents) in enumerate(new):
+            removable = [x for x in sorted(parents) if not self.knowledge.requires(x, y)]
+            places = {x: place for x in removable if (place := self._place_of(x, y)) is not None}
+            if places:
+                without = self.score.families(y, [sorted(parents - {x}) for x in places])
+                gains[k][list(places.values())] = without - scores[k]
+            self._known[new[k]] = gains[k]
+
+    def _place_of(self, x: int, y: int) -> int | None:
+        """Return the place of x among the candidates of y."""
+        if (x, y) not in self._places:
+            places = np.flatnonzero(self.candidates[y] == x)
+            self._places[x, y] = int(places[0]) if len(places) else None
+        return self._places[x, y]
+
+    def _update(self, changed: Iterable[int]) -> None:
+        """Update what is known about children whose parents have changed."""
+        about = set(changed)
+        for y in about:
+            self.gains[y] = self._known[self._family(y)]
+            self._tops[y] = self.gains[y].max(initial=-np.inf)
+            self._find_best(y)
+        for y in about.union(*(self.dag.children[x] for x in about)):
+            self._find_reversals(y)
+
+    def _find_best(self, y: int, recent: Sequence[int] = ()) -> None:
+        """Find the best change of an arc into y that is not known to close a cycle or to lead to a recent graph."""
+        gains = self.gains[y]
+        if self._closing[y] or recent:
+            gains = gains.copy()
+            gains[self._closing[y]] = gains[list(recent)] = -np.inf
+        if len(gains):
+            self._place[y] = int(gains.argmax())
+            self._best[y] = gains[self._place[y]]
+
+    def _find_reversals(self, y: int) -> None:
+        """Find what the reversal of each arc into y gains."""
+        found = {}
+        for x in sorted(self.dag.parents[y]):
+            into_y, into_x = self._place_of(x, y), self._place_of(y, x)
+            if into_y is not None and into_x is not None:
+                gain = float(self.gains[y][into_y] + self.gains[x][into_x])
+                if gain != -np.inf:
+                    found[x] = gain
+        self._reversals[y] = found
+        self._best_reversal[y] = max(found.values(), default=-np.inf)
 
     def best_move(self, recent: Collection[int]) -> Move | None:
-        """Return the change with the largest gain that closes no cycle and leads to no recent graph."""
-        best: Move | None = None
-        for y in np.argsort(-self.tops, kind="stable").tolist():
-            if self.tops[y] == -np.inf or (best is not None and self.tops[y] <= best.gain):
-                break
-            for move in self._changes_at(y, recent):
-                if best is None or move.gain > best.gain:
-                    best = move
-                break
-        for y, before in enumerate(self.dag.parents):
-            for x in sorted(before):
-                reversal = self._reversal(x, y)
+        """Return the change with the largest gain that closes no cycle and leads to no recent graph.
+
+        Of several, additions and removals come before reversals. Of the former, the child with the largest gain of any
+        change comes first, then the first child and the first candidate; of the latter, the first child and parent.
+        """
+        best = self._best_toggle(recent)
+        for y in np.flatnonzero(self._best_reversal > (-np.inf if best is None else best.gain)).tolist():
+            for x, gain in self._reversals[y].items():
                 if (
-                    reversal is not None
-                    and (best is None or reversal.gain > best.gain)
+                    (best is None or gain > best.gain)
                     and self.dag.can_reverse(x, y)
                     and self.key ^ hash((x, y)) ^ hash((y, x)) not in recent
                 ):
-                    best = reversal
+                    best = Move(gain, x, y, reverse=True)
         return best
 
-    def _changes_at(self, y: int, recent: Collection[int]) -> Iterator[Move]:
-        """Yield arcs into y that can be added or removed, the best first."""
-        gains, xs, parents = self.gains[y], self.candidates[y], self.dag.parents[y]
-        for k in self.order[y].tolist():
-            if gains[k] == -np.inf:
-                return
-            x = int(xs[k])
-            if (x in parents or self.dag.admits(x, y)) and self.key ^ hash((x, y)) not in recent:
-                yield Move(float(gains[k]), x, y)
-
-    def _reversal(self, x: int, y: int) -> Move | None:
-        into_y, into_x = self._index[y].get(x), self._index[x].get(y)
-        if into_y is None or into_x is None:
-            return None
-        gain = float(self.gains[y][into_y] + self.gains[x][into_x])
-        return None if gain == -np.inf else Move(gain, x, y, reverse=True)
+    def _best_toggle(self, recent: Collection[int]) -> Move | None:
+        """Return the best addition or removal."""
+        passed: dict[int, list[int]] = {}  # by child: places of changes that lead to a recent graph
+        best = None
+        while best is None:
+            y = int(self._best.argmax())
+            ties = np.flatnonzero(self._best == self._best[y])
+            if len(ties) > 1:
+                y = int(ties[self._tops[ties].argmax()])
+            if self._best[y] == -np.inf:
+                break
+            place = self._place[y]
+            x = int(self.candidates[y][place])
+            if x not in self.dag.parents[y] and not self.dag.admits(x, y):
+                self._closing[y].append(place)
+                self._find_best(y, passed.get(y, ()))
+            elif self.key ^ hash((x, y)) in recent:
+                passed.setdefault(y, []).append(place)
+                self._find_best(y, passed[y])
+            else:
+                best = Move(float(self._best[y]), x, y)
+        for y in passed:
+            self._find_best(y)
+        return best
 
     def apply(self, move: Move) -> None:
         """Apply a change."""
@@ -249,11 +324,26 @@ class _Walk:
             if move.reverse:
                 self.dag.add(y, x)
                 self.key ^= hash((y, x))
+            self._reopen(x)
         else:
             self.dag.add(x, y)
-        for node in (x, y) if move.reverse else (y,):
-            self.gains[node], self.order[node] = self._gains_at(node)
-            self.tops[node] = self.gains[node][self.order[node][0]] if len(self.order[node]) else -np.inf
+        changed = (x, y) if move.reverse else (y,)
+        self._compute(self._family(node) for node in changed)
+        self._update(changed)
+
+    def _reopen(self, x: int) -> None:
+        """After the removal of an arc from x, find the changes that close no cycle any more."""
+        for z in (x, *_bits(self.dag.ancestors[x])):
+            if self._closing[z]:
+                xs = self.candidates[z]
+                self._closing[z] = [place for place in self._closing[z] if not self.dag.admits(int(xs[place]), z)]
+                self._find_best(z)
+
+
+def _bits(number: int) -> list[int]:
+    """Return the places of the ones of a number."""
+    held = np.frombuffer(number.to_bytes(number.bit_length() // 8 + 1, "little"), np.uint8)
+    return np.flatnonzero(np.unpackbits(held, bitorder="little")).tolist()
 
 
 def possible_parents(n: int, knowledge: BoundKnowledge | None = None) -> list[NDArray[np.uint32]]:
