@@ -18,6 +18,7 @@ from typing import TypeVar
 from serape.data.table import Table
 from serape.parallel.workers import Task, choose_workers
 from serape.progress import Progress, ProgressCallback
+from serape.search.prepared import ComputeEach
 
 Value = TypeVar("Value")
 
@@ -43,6 +44,7 @@ def parallel_map(
     receives a progress callback, which it must pass to its search: it ends the search when the others end.
     """
     left = deque(items)
+    jobs = min(jobs, max(len(items), 1))
     start = None if jobs == 1 or _is_nested() else choose_workers(test)
     begun = time.perf_counter()
     patience = 0.0 if start is None or _values(test, len(items)) > LARGE else start.after
@@ -54,6 +56,13 @@ def parallel_map(
             for found in everything:
                 for item, value in found:
                     done(item, value)
+
+
+def compute_each(test: object, jobs: int) -> ComputeEach | None:
+    """Return how a search computes steps beforehand, in forked processes; None if it cannot, or should not."""
+    if jobs == 1 or _is_nested() or not choose_workers(test).forks:
+        return None
+    return lambda work, items, done: parallel_map(work, items, jobs, done, test=test)
 
 
 def _ignore_progress(now: Progress) -> None:

@@ -75,6 +75,11 @@ class Start:
     after: float
     """Seconds for which the calling process works alone, because starting them takes as long."""
 
+    @property
+    def forks(self) -> bool:
+        """Whether the workers are forked processes, which have all that the calling process has."""
+        return self.run is _in_forked_processes
+
 
 def choose_workers(test: object) -> Start:
     """Return the way to start workers for work with a test or score."""
