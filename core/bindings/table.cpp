@@ -1,6 +1,7 @@
 // Packed tables.
 #include <nanobind/stl/string.h>
 
+#include <limits>
 #include <memory>
 #include <tuple>
 
@@ -62,6 +63,14 @@ void bind_table(nb::module_& m) {
         .def(nb::init<std::size_t>(), nb::arg("rows"))
         .def_prop_ro("rows", &PackedTable::rows)
         .def_prop_ro("columns", &PackedTable::columns)
+        .def(
+            "counted_rows",
+            [](const PackedTable& table) {
+                const PackedTable* const distinct = table.distinct(std::numeric_limits<double>::infinity());
+                return distinct != nullptr ? distinct->rows() : table.rows();
+            },
+            "The number of rows that are read to count all: that of the distinct rows, which are made now, if they "
+            "are few.")
         .def_prop_ro("nbytes", &PackedTable::bytes, "Bytes held, derived layouts included.")
         .def_prop_ro("planes", [](nb::handle_t<PackedTable> t) { return view(nb::cast<PackedTable&>(t).planes(), t); })
         .def_prop_ro("narrow", [](nb::handle_t<PackedTable> t) { return view(nb::cast<PackedTable&>(t).narrow(), t); })

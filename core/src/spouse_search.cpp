@@ -1,18 +1,27 @@
 #include "serape/spouse_search.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "serape/answers.hpp"
 
 namespace serape {
 namespace {
 
-Spouses spouses_of(const ContingencyTest& test, const CandidateGroups& groups, const SpouseQuery& query,
-                   std::uint32_t child, std::size_t threads, CancellationToken& token) {
-    Spouses out;
-    ScreenAnswers answers(groups.size());
+// What a thread uses again for every child: memory that is returned after each would have to be cleared again by the
+// system, one thread at a time.
+struct Screened {
+    explicit Screened(std::size_t room) : answers(room) { xs.reserve(room); }
+
+    ScreenAnswers answers;
     std::vector<std::uint32_t> xs;
-    xs.reserve(groups.size());
+};
+
+Spouses spouses_of(const ContingencyTest& test, const CandidateGroups& groups, const SpouseQuery& query,
+                   std::uint32_t child, std::size_t threads, Screened& screened, CancellationToken& token) {
+    Spouses out;
+    auto& [answers, xs] = screened;
+    xs.clear();
     out.screened = test.screens(query.target, groups, child, threads, token, answers.out(), xs);
     answers.keep_first(xs.size());
     out.dependents = answers.ranked_split(xs, query.log_alpha, false).dependent;
@@ -43,8 +52,14 @@ std::vector<Spouses> find_spouses(const ContingencyTest& test, const CandidateGr
     std::vector<Spouses> all(count);
     // A few children are taken one after another, by all threads each.
     const std::size_t inner = count < std::max<std::size_t>(threads, 1) ? threads : 1;
-    parallel_for(count, 1, inner > 1 ? 1 : threads, token, [&](std::size_t begin, std::size_t, std::size_t) {
-        all[begin] = spouses_of(test, groups, query, query.children[begin], inner, token);
+    const std::size_t outer = inner > 1 ? 1 : threads;
+    std::vector<std::optional<Screened>> screened(std::max<std::size_t>(outer, 1));
+    parallel_for(count, 1, outer, token, [&](std::size_t begin, std::size_t, std::size_t worker) {
+        std::optional<Screened>& own = screened[worker];
+        if (!own) {
+            own.emplace(groups.size());
+        }
+        all[begin] = spouses_of(test, groups, query, query.children[begin], inner, *own, token);
     });
     return all;
 }

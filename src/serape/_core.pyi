@@ -34,6 +34,11 @@ class PackedTable:
     @property
     def columns(self) -> int: ...
 
+    def counted_rows(self) -> int:
+        """
+        The number of rows that are read to count all: that of the distinct rows, which are made now, if they are few.
+        """
+
     @property
     def nbytes(self) -> int:
         """Bytes held, derived layouts included."""

@@ -230,7 +230,7 @@ from serape.parallel.map import parallel_map
 import serape, time
 test = G2(serape.load_network("asia").sample(100, seed=1))
 def work(item, watch):
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())  # in one piece
     time.sleep(600)
 parallel_map(work, range(10), 2, print, test=test)
 """

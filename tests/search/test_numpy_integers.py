@@ -18,7 +18,7 @@ from serape.independence.partial_correlation import PartialCorrelation
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult
-from serape.search import FalseDiscoveryRate, Members
+from serape.search import FalseDiscoveryRate, Members, preparable
 from serape.search.evidence import Decision, EvidenceLog
 from serape.skeletons.pc import pc_skeleton
 
@@ -44,6 +44,21 @@ def working_set(search: serape.Search, v: Any) -> Any:
 def use_marginals(search: serape.Search, v: Any) -> Any:
     search.use_marginals({0: search.test.screen(0, range(1, VARIABLES))})
     return search.dependents(v(0), v([5, 2, 7]))
+
+
+@preparable
+def dependents(search: serape.Search, target: int) -> Any:
+    return search.dependents(target, [0, 1, 4, 5])
+
+
+def prepare(search: serape.Search, v: Any) -> Any:
+    def compute_each(work: Any, items: Sequence[int], done: Any) -> None:
+        for x in items:
+            done(x, work(x, print))
+
+    search._compute_each = compute_each
+    search.prepare(dependents, v([2, 3]))
+    return [dependents(search, v(3)), dependents(search, v(2)), search.separating_set(v(3), v(1))]
 
 
 def members(search: serape.Search, v: Any) -> Any:
@@ -123,6 +138,8 @@ CALLS: dict[str, Call] = {
         s.step("a step", 3, lambda: None),
         [s.separating_set(v(3), v(x)) for x in (0, 1, 2, 4, 5)],
     ],
+    "prepare": prepare,
+    "prepared_or_computed": prepare,
     "members": members,
     "blanket": lambda s, v: [list(s.blanket(v(t))) for t in range(VARIABLES)],
     "members_so_far": members,

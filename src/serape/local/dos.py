@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 
 from serape.local.answer import Answer
-from serape.local.spouses import blanket_around
+from serape.local.spouses import blanket_around, prepare_around
 from serape.search import Search, memoised
 
 
@@ -45,9 +45,13 @@ def gen_cpc(search: Search, target: int) -> tuple[int, ...]:
 
 def dos_pc(search: Search, target: int) -> tuple[int, ...]:
     """Find the parents and children of the target: the candidates that have the target among their own candidates."""
-    return tuple(x for x in gen_cpc(search, target) if target in gen_cpc(search, x))
+    found = gen_cpc(search, target)
+    search.prepare(gen_cpc, found)
+    return tuple(x for x in found if target in gen_cpc(search, x))
 
 
 def dos(search: Search, target: int) -> Answer:
     """Find the Markov blanket of the target by DOS."""
-    return blanket_around(search, target, dos_pc(search, target), dos_pc)
+    found = dos_pc(search, target)
+    prepare_around(search, target, found, gen_cpc, symmetry=True)
+    return blanket_around(search, target, found, dos_pc)

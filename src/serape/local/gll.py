@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from serape.local.answer import Answer
 from serape.local.neighbourhood import Neighbourhood
-from serape.local.spouses import blanket_around
+from serape.local.spouses import blanket_around, prepare_around
 from serape.search import Search, memoised
 
 __all__ = [
@@ -175,6 +175,7 @@ class GLL(NamedTuple):
         tentative = gll_pc_nonsym(search, target, self)
         if not symmetry:
             return tentative
+        search.prepare(gll_pc_nonsym, tentative, self)
         return tuple(x for x in tentative if target in gll_pc_nonsym(search, x, self))
 
     def markov_blanket(self, search: Search, target: int, *, symmetry: bool = True, published: bool = False) -> Answer:
@@ -183,7 +184,9 @@ class GLL(NamedTuple):
         def neighbours(search: Search, y: int) -> Collection[int]:
             return self.parents_children(search, y, symmetry=symmetry)
 
-        return blanket_around(search, target, neighbours(search, target), neighbours, published=published)
+        tpc = neighbours(search, target)
+        prepare_around(search, target, tpc, gll_pc_nonsym, self, symmetry=symmetry)
+        return blanket_around(search, target, tpc, neighbours, published=published)
 
 
 @memoised

@@ -27,8 +27,8 @@ from typing import Literal
 
 from serape.local.answer import Answer
 from serape.local.inter_iapc import inter_iapc_among
-from serape.local.spouses import blanket_around
-from serape.search import CandidateGroups, Positions, Search, as_positions, memoised
+from serape.local.spouses import blanket_around, prepare_around
+from serape.search import CandidateGroups, Positions, Search, as_positions, memoised, preparable
 from serape.search.many_targets import dependents_given_each, in_order
 from serape.types import Unclear
 
@@ -48,7 +48,9 @@ def hpc_mb(search: Search, target: int, order: Order = "strength", unreliable: U
     def neighbours(search: Search, y: int) -> Collection[int]:
         return parents_children(search, y, order, unreliable)
 
-    return blanket_around(search, target, neighbours(search, target), neighbours)
+    tpc = neighbours(search, target)
+    prepare_around(search, target, tpc, parents_children, order, unreliable, symmetry=False)
+    return blanket_around(search, target, tpc, neighbours)
 
 
 @memoised
@@ -60,7 +62,9 @@ def parents_children(search: Search, target: int, order: Order, unreliable: Uncl
         among = as_positions(sorted({target, *pcs, *sps}))
         with search.working_set(among):
             tpc = _inter_iapc(search, target, among)
-            return (*tpc, *(x for x in pcs if x not in tpc and target in _inter_iapc(search, x, among)))
+            others = [x for x in pcs if x not in tpc]
+            search.prepare(_inter_iapc, others, among)
+            return (*tpc, *(x for x in others if target in _inter_iapc(search, x, among)))
 
 
 def de_pcs(search: Search, target: int, order: Order = "strength") -> tuple[list[int], Separated]:
@@ -86,5 +90,6 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated, order:
     return list(sps)
 
 
+@preparable
 def _inter_iapc(search: Search, target: int, among: Positions) -> list[int]:
     return inter_iapc_among(search, target, search.candidates(target, among=among))

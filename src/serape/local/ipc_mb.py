@@ -16,7 +16,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from serape.local.answer import Answer
-from serape.local.spouses import blanket_around
+from serape.local.spouses import blanket_around, prepare_around
 from serape.search import Search, memoised
 
 Order = Literal["strength", "table"]
@@ -45,7 +45,9 @@ def ipc_pc(search: Search, target: int, order: Order = "strength") -> tuple[int,
     takes more tests. The order does not change which variables are separated; it may change their separating sets, and
     so the spouses.
     """
-    return tuple(x for x in candidates(search, target, order) if target in candidates(search, x, order))
+    found = candidates(search, target, order)
+    search.prepare(candidates, found, order)
+    return tuple(x for x in found if target in candidates(search, x, order))
 
 
 def ipc_mb(search: Search, target: int, order: Order = "strength") -> Answer:
@@ -54,4 +56,6 @@ def ipc_mb(search: Search, target: int, order: Order = "strength") -> Answer:
     def neighbours(search: Search, y: int) -> Collection[int]:
         return ipc_pc(search, y, order)
 
-    return blanket_around(search, target, neighbours(search, target), neighbours)
+    found = neighbours(search, target)
+    prepare_around(search, target, found, candidates, order, symmetry=True)
+    return blanket_around(search, target, found, neighbours)

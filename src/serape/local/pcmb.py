@@ -21,7 +21,7 @@ from collections.abc import Collection
 
 from serape.local.answer import Answer
 from serape.local.neighbourhood import Neighbourhood
-from serape.local.spouses import blanket_around
+from serape.local.spouses import blanket_around, prepare_around
 from serape.search import Search, memoised
 from serape.types import Unclear
 
@@ -49,6 +49,7 @@ def algorithm_pc(search: Search, target: int, symmetry: bool = True, zero_dof: U
     found = algorithm_pcd(search, target, zero_dof)
     if not symmetry:
         return found
+    search.prepare(algorithm_pcd, found, zero_dof)
     return tuple(x for x in found if target in algorithm_pcd(search, x, zero_dof))
 
 
@@ -58,4 +59,6 @@ def algorithm_mb(search: Search, target: int, symmetry: bool = True, zero_dof: U
     def pc(search: Search, y: int) -> Collection[int]:
         return algorithm_pc(search, y, symmetry, zero_dof)
 
-    return blanket_around(search, target, pc(search, target), pc)
+    found = pc(search, target)
+    prepare_around(search, target, found, algorithm_pcd, zero_dof, symmetry=symmetry)
+    return blanket_around(search, target, found, pc)

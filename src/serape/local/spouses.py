@@ -9,11 +9,28 @@ See docs/papers.md: Peña et al. 2005, Table 3; Rodrigues de Morais and Aussem 2
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Any
 
 from serape.local.answer import Answer
 from serape.search import Outcome, Search
 
 Neighbours = Callable[[Search, int], Collection[int]]
+
+
+def possible_children(search: Search, target: int, tpc: Collection[int]) -> list[int]:
+    """Return the neighbours that knowledge allows to be children of the target."""
+    return [y for y in tpc if search.may_join(target, y)]
+
+
+def prepare_around(
+    search: Search, target: int, tpc: Collection[int], step: Callable[..., Collection[int]], *rest: Any, symmetry: bool
+) -> None:
+    """Prepare the steps for `blanket_around`: those about the neighbours and, with symmetry, about theirs."""
+    children = possible_children(search, target, tpc)
+    if symmetry:  # those about the neighbours are known
+        search.prepare(step, (x for y in children for x in step(search, y, *rest)), *rest)
+    else:
+        search.prepare(step, children, *rest)
 
 
 def blanket_around(
@@ -26,9 +43,7 @@ def blanket_around(
     `published` for MMMB in 2003, every Y in PC(T) is tested, whether X is adjacent to it or not, which is not sound.
     """
     children: dict[int, list[int]] = {}  # by X, the Y that it is adjacent to
-    for y in tpc:
-        if not search.may_join(target, y):  # Y cannot be a child
-            continue
+    for y in possible_children(search, target, tpc):
         for x in search.admissible(target, tuple(neighbours(search, y))):
             if x not in tpc and search.may_join(x, y):
                 children.setdefault(x, []).append(y)

@@ -1,8 +1,8 @@
 """Work on many items with several cores.
 
 The calling process begins alone, unless there is much to count: what takes only a moment is done before others could
-help. Then workers take what is left in chunks, the more is left, the larger, and the calling process collects what they
-find. See `workers` for who they are.
+help. Then workers, as many as are worth their start, take what is left in chunks, the more is left, the larger, and the
+calling process collects what they find. See `workers` for who they are.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from threading import Lock
 from typing import TypeVar
 
 from serape.data.table import Table
-from serape.parallel.workers import Task, choose_workers
+from serape.independence.contingency import ContingencyTest
+from serape.parallel.workers import Start, Task, choose_workers
 from serape.progress import Progress, ProgressCallback
+from serape.search.prepared import ComputeEach
 
 Value = TypeVar("Value")
 
@@ -45,16 +47,35 @@ def parallel_map(
     left = deque(items)
     jobs = max(jobs, getattr(test, "together", 1))  # questions to a cluster travel together
     start = None if jobs == 1 or _is_nested() else choose_workers(test)
-    begun = time.perf_counter()
     patience = 0.0 if start is None or _values(test, len(items)) > LARGE else start.after
-    while left and (start is None or len(left) == 1 or time.perf_counter() - begun < patience):
+    begun = time.perf_counter()
+    while left:
+        alone = time.perf_counter() - begun
+        if start is not None and len(left) > 1 and alone >= patience:
+            workers = _workers_worth(start, jobs, alone, len(items) - len(left), len(left))
+            if workers > 1:
+                break
+            patience = 2 * alone
         item = left.popleft()
         done(item, work(item, _ignore_progress))
     if left and start is not None:
-        with closing(start.run(Task(work, detach), _chunks(left, jobs), jobs)) as everything:
+        with closing(start.run(Task(work, detach), _chunks(left, workers), workers)) as everything:
             for found in everything:
                 for item, value in found:
                     done(item, value)
+
+
+def _workers_worth(start: Start, jobs: int, seconds: float, done: int, left: int) -> int:
+    """Return how many workers are worth their start, if the items that are left take as long as those done."""
+    most = min(jobs, left)
+    return most if done == 0 or start.worth == 0 else min(most, int(seconds / done * left / start.worth))
+
+
+def compute_each(test: object, jobs: int) -> ComputeEach | None:
+    """Return how a search computes steps beforehand, in forked processes; None if it cannot, or should not."""
+    if jobs == 1 or _is_nested() or not choose_workers(test).forks:
+        return None
+    return lambda work, items, done: parallel_map(work, items, jobs, done, test=test)
 
 
 def _ignore_progress(now: Progress) -> None:
@@ -65,7 +86,12 @@ def _ignore_progress(now: Progress) -> None:
 def _values(test: object, items: int) -> int:
     """Return the number of values that are read if each item reads the table once."""
     table = getattr(test, "table", None)
-    return items * table.rows * len(table.names) if isinstance(table, Table) else 0
+    if not isinstance(table, Table):
+        return 0
+    values = items * table.rows * len(table.names)
+    if values <= LARGE or not isinstance(test, ContingencyTest):
+        return values
+    return values // table.rows * table.packed.counted_rows()  # made once, before others begin
 
 
 def _is_nested() -> bool:

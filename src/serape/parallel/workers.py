@@ -74,6 +74,13 @@ class Start:
     """Yields what the workers find in the chunks, with so many of them."""
     after: float
     """Seconds for which the calling process works alone, because starting them takes as long."""
+    worth: float = 0.0
+    """Seconds of work for each worker, below which it is not worth its start."""
+
+    @property
+    def forks(self) -> bool:
+        """Whether the workers are forked processes, which have all that the calling process has."""
+        return self.run is _in_forked_processes
 
 
 def choose_workers(test: object) -> Start:
@@ -86,7 +93,7 @@ def choose_workers(test: object) -> Start:
     if is_remote or not (has_lock and own):
         return Start(_in_threads, 0.0)
     if sys.platform == "linux" and threading.current_thread() is threading.main_thread():
-        return Start(_in_forked_processes, 0.05)
+        return Start(_in_forked_processes, 0.05, 0.02)
     return Start(_through_joblib, 0.1 if time.monotonic() - _last_used < _WARM else 1.0)
 
 

@@ -22,6 +22,7 @@ from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.local.answer import Answer
 from serape.local.registry import Algorithm
+from serape.parallel.map import compute_each
 from serape.progress import ProgressCallback, StatusLine
 from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note, nothing_note
@@ -246,6 +247,7 @@ class Query:
             fdr=self.fdr,
             stepwise=self.algorithm.conditions_on_blanket and self.finds == "blanket",
             budget=budget,
+            compute_each=compute_each(self.source, threads) if self.algorithm.shares else None,
         )
         if marginals is not None:
             search.use_marginals(marginals)

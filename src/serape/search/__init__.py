@@ -11,6 +11,7 @@ from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.members import Members
 from serape.search.memo import StepCache, memoised
 from serape.search.min_association import MinAssociation
+from serape.search.prepared import preparable
 from serape.search.search import Positions, Search
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "StepCache",
     "as_positions",
     "memoised",
+    "preparable",
 ]

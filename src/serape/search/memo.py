@@ -75,6 +75,12 @@ class StepCache:
                 event.set()
         return step
 
+    def knows(self, key: Any) -> bool:
+        """Return whether a step has been computed."""
+        with self._lock:
+            self._fetch(key[1])
+            return key in self._steps
+
     def _fetch(self, target: int) -> None:
         """Add the steps about a target that other processes computed."""
         pickled = self._elsewhere.pop(target, None)
@@ -113,11 +119,13 @@ def _cache_of(steps: dict[int, bytes]) -> StepCache:
 def memoised(step: Callable[..., Value]) -> Callable[..., Value]:
     """Compute `step(search, target, ...)` once for each target (and further arguments).
 
-    A step must depend only on its arguments and the answers to its questions.
+    A step must depend only on its arguments and the answers to its questions. It can be prepared, see
+    `Search.prepare`, if it does not ask for other such steps.
     """
 
     @functools.wraps(step)
     def cached(search: Search, target: int, *rest: Any) -> Value:
-        return search.step((step, target, *rest), target, lambda: step(search, target, *rest))
+        return search.step((step, target, *rest), target, lambda: search.prepared_or_computed(step, target, rest))
 
+    cached.is_memoised = True  # type: ignore[attr-defined]
     return cached

@@ -21,7 +21,8 @@ class Recorder:
         self._log_alpha = log_alpha
         self.enabled = enabled
         self._logs: dict[int, EvidenceLog] = {}
-        self._other_side: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}  # by variable and verdict
+        self.other_side: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}
+        """The latest tests with the subject as candidate, by target and verdict."""
 
     def log(self, target: int) -> EvidenceLog:
         """Return the evidence gathered about a target."""
@@ -57,7 +58,7 @@ class Recorder:
                 self.log(target).note(x, outcome, given)
         elif x == self._subject and outcome.reliable and self.step_of in (None, self._subject, target):
             # the same test, with x as the target
-            self._other_side[target, outcome.log_p <= self._log_alpha] = (outcome, given)
+            self.other_side[target, outcome.log_p <= self._log_alpha] = (outcome, given)
 
     def _is_separated(self, x: int, target: int) -> bool:
         latest = self.log(target).latest(x)
@@ -70,7 +71,7 @@ class Recorder:
         """
         if self._subject is None or not self.enabled:
             return
-        for (x, dependent), (outcome, given) in self._other_side.items():
+        for (x, dependent), (outcome, given) in self.other_side.items():
             latest = self.log(self._subject).latest(x)
             shown = latest is not None and latest.outcome.reliable and latest.outcome.log_p <= self._log_alpha
             if dependent == (x in members) and dependent != shown:

@@ -25,9 +25,9 @@ from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult
 from serape.search.discoveries import FalseDiscoveryRate
+from serape.search.preparing import PreparingSearch
 from serape.search.required import search_all_but
-from serape.search.state import SearchState
-from serape.search.unreliable import Unreliable, each_given_rest, read_indices, read_outcome, search_subsets
+from serape.search.unreliable import READ_NOTES, Unreliable, each_given_rest, read_indices, read_outcome, search_subsets
 from serape.types import Rank
 
 Positions = NDArray[np.uint32]
@@ -38,7 +38,7 @@ Value = TypeVar("Value")
 _MAX_OUTCOMES = 1024  # that a search with a false discovery rate remembers
 
 
-class Search(SearchState):
+class Search(PreparingSearch):
     """One search: a test, a significance level, and all that the search has found.
 
     `subject` is the variable that the whole search is about: evidence is kept for it alone, and not for the other
@@ -106,11 +106,8 @@ class Search(SearchState):
             yield
         finally:
             self._read = outside
-            if which is not None and self.tally.skipped > before:
-                what = "unreliable tests" if which == "all" else "tests without degrees of freedom"
-                note = f"{what} were read as independence; they are among the skipped ones"
-                if note not in self.notes:
-                    self.notes.append(note)
+            if which is not None and self.tally.skipped > before and READ_NOTES[which] not in self.notes:
+                self.notes.append(READ_NOTES[which])
 
     # --- many candidates -----------------------------------------------------------------------------------------
 

@@ -106,6 +106,15 @@ class Separations:
         indices = np.flatnonzero(found.reliable & (found.log_p > log_alpha))
         self.add_batch(found.xs[indices], target, found.which[indices], found.sets)
 
+    def merge(self, other: Separations) -> None:
+        """Keep what another store has found, as if it were found now."""
+        for pair, (serial, given) in other._pairs.items():
+            self._pairs.setdefault(pair, (self._serial + serial, given))
+        for target, batches in other._batches.items():
+            later = [batch._replace(serial=self._serial + batch.serial) for batch in batches]
+            self._batches.setdefault(target, []).extend(later)
+        self._serial += other._serial
+
     def get(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set that separates two variables, or None if none was found."""
         pair = _pair(x, y)

@@ -25,6 +25,7 @@ from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.evidence import EvidenceLog
 from serape.search.members import Members
 from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
+from serape.search.prepared import ComputeEach, PreparedStep
 from serape.search.recorder import Recorder
 from serape.search.separations import Separations
 from serape.search.unreliable import Unreliable
@@ -66,6 +67,7 @@ class SearchState:
         fdr: FalseDiscoveryRate | None = None,
         stepwise: bool = False,
         budget: Budget | None = None,
+        compute_each: ComputeEach | None = None,
     ) -> None:
         check_alpha(alpha, setting("alpha"))
         check_max_conditioning(max_conditioning)
@@ -98,6 +100,9 @@ class SearchState:
         self._member_outcomes: dict[tuple[int, int, tuple[int, ...]], Outcome] = {}  # of the latest steps
         self._members_log_p: tuple[tuple[int, tuple[int, ...]], list[float]] | None = None  # of the latest step
         self._budget = budget
+        self._compute_each = compute_each
+        self._prepared: dict[tuple[Any, ...], tuple[PreparedStep, tuple[Any, ...]]] = {}
+        """The prepared steps by key, with the arguments whose identity is in the key."""
         self.restrict_to: int | None = None
         """The only variable that steps may be about, if there is one."""
         self._marginals: Mapping[int, ScreenResult] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Literal
 
@@ -24,6 +24,11 @@ from serape.independence.subsets import SubsetResult
 
 Unreliable = Literal["zero-dof", "all"]
 """Which unreliable tests are read as independence: those with enough rows but no degrees of freedom, or all."""
+READ_NOTES: Mapping[Unreliable, str] = {
+    "all": "unreliable tests were read as independence; they are among the skipped ones",
+    "zero-dof": "tests without degrees of freedom were read as independence; they are among the skipped ones",
+}
+"""What a result reports, once."""
 _FEW = 4  # up to so many x are searched one after another
 
 
