@@ -72,6 +72,15 @@ CorrelationEvaluator::CorrelationEvaluator(const GaussianTest& test, SubsetState
     }
 }
 
+void CorrelationEvaluator::pool_changed() {
+    Level& root = level(0, 0);
+    ++root.stamp;
+    for (const std::uint32_t j : state_.live) {
+        root.left[j] = test_.varies(state_.query.pool[j]) ? 1.0 : 0.0;
+        root.target[j] = test_.correlation(state_.query.target, state_.query.pool[j]);
+    }
+}
+
 CorrelationEvaluator::~CorrelationEvaluator() = default;
 
 // What the fixed leave of a variable's variance; `shares` get its products with an orthonormal basis of theirs.
@@ -92,19 +101,22 @@ double CorrelationEvaluator::left_of_fixed(std::size_t variable, std::vector<dou
 CorrelationEvaluator::Level& CorrelationEvaluator::level(std::size_t depth, std::size_t walks) {
     const std::size_t members = state_.query.pool.size();
     while (levels_.size() <= depth) {
-        auto made = std::make_unique<Level>();
-        made->left.resize(members);
-        made->target.resize(members);
-        made->made.resize(members, 0);
-        made->rows.resize(members);
-        made->stamp = 1;
-        levels_.push_back(std::move(made));
+        levels_.push_back(std::make_unique<Level>());
+        levels_.back()->stamp = 1;
     }
     Level& at = *levels_[depth];
+    if (at.left.size() < members) {
+        at.left.resize(members);
+        at.target.resize(members);
+        at.made.resize(members, 0);
+        at.rows.resize(members);
+    }
     if (at.x_left.size() < walks) {
         at.x_left.resize(walks);
         at.x_target.resize(walks);
-        at.x_row.resize(walks * members);
+    }
+    if (at.x_row.size() < at.x_left.size() * members) {
+        at.x_row.resize(at.x_left.size() * members);
     }
     return at;
 }

@@ -62,6 +62,7 @@ class CorrelationEvaluator {
     bool may_test(const Walk& walk, const Node&, std::size_t) const { return testable_ && test_.varies(walk.x); }
     bool examine(Walk& walk, const Node& node);
     void finish(Walk& walk) { settle(walk); }
+    void pool_changed();  // nothing is fixed
 
   private:
     struct Level;

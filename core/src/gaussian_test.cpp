@@ -241,6 +241,10 @@ SubsetAnswers GaussianTest::search_subsets(const SubsetQuery& query, std::size_t
     return drive_subsets<CorrelationEvaluator>(*this, query, threads, token);
 }
 
+void GaussianTest::expect(std::span<const std::uint32_t> targets, std::size_t threads, CancellationToken& token) const {
+    correlations().make_rows(targets, threads, token);
+}
+
 std::size_t GaussianTest::first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,
                                           std::span<const std::uint32_t> given, double log_alpha,
                                           CancellationToken& token, Answers out) const {

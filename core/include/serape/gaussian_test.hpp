@@ -93,6 +93,9 @@ class GaussianTest {
                                 std::span<const std::uint32_t> given, double log_alpha, CancellationToken& token,
                                 Answers out) const;
     SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
+    GrownPool grow_pool(const SubsetQuery& query, bool examine, std::uint64_t enough, CancellationToken& token) const;
+    // Announces searches about some targets: their correlations with all columns are made together.
+    void expect(std::span<const std::uint32_t> targets, std::size_t threads, CancellationToken& token) const;
 
   private:
     template <class Body>
