@@ -44,6 +44,8 @@ struct CorrelationRule {
     double log_p(double statistic, double dof) const;
     // The correlation of a statistic.
     double correlation(double statistic, double dof) const;
+    // The correlation that has, at some degrees of freedom, the log p of another at more of them.
+    double as_rare(double r, double from_dof, double dof) const;
 
     // A statistic up to `below` has log p above the level, one from `above` on has not; what lies between is computed.
     struct Bracket {
