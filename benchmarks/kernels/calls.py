@@ -88,5 +88,7 @@ def in_numbers(columns: int, repeats: int) -> dict[str, float]:
         check = "" if symmetry else ", no symmetry"
         fresh = least_seconds(lambda: serape.Table(data, kinds="continuous"), ask, repeats, time.process_time)
         found[f"{columns:,} numbers, a fresh table{check}"] = fresh
-        found[f"{columns:,} numbers, a used table{check}"] = least_seconds(lambda: used, ask, repeats, time.process_time)
+        found[f"{columns:,} numbers, a used table{check}"] = least_seconds(
+            lambda: used, ask, repeats, time.process_time
+        )
     return found
