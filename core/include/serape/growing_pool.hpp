@@ -18,6 +18,8 @@ namespace serape {
 template <class Evaluator, class Test>
 GrownPool grow_pool(const Test& test, SubsetQuery query, bool examine, std::uint64_t enough, CancellationToken& token) {
     query.shrinking = true;
+    const std::vector<std::uint32_t> candidates = query.xs;
+    query.xs.insert(query.xs.end(), query.pool.begin(), query.pool.end());  // which are searched, too
     const std::int64_t n_exhausted = query.n_exhausted.empty() ? -1 : query.n_exhausted[0];
     SubsetDriver<Evaluator> driver(test, query);
     GrownPool grown;
@@ -27,7 +29,7 @@ GrownPool grow_pool(const Test& test, SubsetQuery query, bool examine, std::uint
         driver({&x, 1}, {&exhausted, 1}, token, &answer);
         return answer.separated;
     };
-    for (const std::uint32_t x : query.xs) {
+    for (const std::uint32_t x : candidates) {
         if (grown.asked > 0 && driver.tally().performed() >= enough) {
             break;
         }
