@@ -2,7 +2,7 @@
 
 from benchmarks.common.command import Command, Part
 from benchmarks.common.data import add_thrombin
-from benchmarks.kernels import counting, searches, strategies
+from benchmarks.kernels import calls, counting, searches, strategies
 
 COMMAND = Command(
     {
@@ -14,6 +14,7 @@ COMMAND = Command(
         "correlations": Part(searches.correlations, searches.correlations_options),
         "incremental": Part(searches.incremental, searches.incremental_options),
         "divide": Part(searches.divide, searches.divide_options),
+        "calls": Part(calls.run, calls.options),
         "selector": Part(searches.selector, searches.selector_options),
     }
 )

@@ -50,6 +50,28 @@ FoundSubsets found_subsets(const Test& test, const Table& table, const SubsetQue
     return FoundSubsets(query.xs, std::move(found));
 }
 
+// Searches through the subsets of a growing pool: the answers, the changes of the pool, and the number of candidates
+// that were asked about.
+template <class Test, class Table>
+auto grown_pool(const Test& test, const Table& table, const SubsetQuery& query, bool examine, std::uint64_t enough,
+                const nanobind::object& poll) {
+    check(table, query);
+    if (!query.fixed.empty()) {
+        throw nanobind::value_error("a growing pool has no fixed members");
+    }
+    std::vector<std::uint32_t> all(query.pool);
+    all.insert(all.end(), query.xs.begin(), query.xs.end());
+    check_distinct(all);
+    GrownPool grown;
+    CancellationToken token = cancellation_token(poll);
+    run_interruptible(token, [&] { grown = test.grow_pool(query, examine, enough, token); });
+    std::vector<std::pair<std::uint32_t, bool>> changes;
+    for (const GrownPool::Change& change : grown.changes) {
+        changes.emplace_back(change.variable, change.joined);
+    }
+    return std::make_tuple(FoundSubsets(grown.searched, std::move(grown.found)), std::move(changes), grown.asked);
+}
+
 // Searches through sets of one size for many targets: `xs` and `pools` hold those of one target after another, of which
 // `x_ends` and `pool_ends` tell the ends.
 template <class Test, class Table>

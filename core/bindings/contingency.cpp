@@ -230,6 +230,16 @@ void bind_contingency_test(nb::module_& m) {
             nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "For each x the first separation, or else the weakest association, over subsets of the pool.")
         .def(
+            "grow_pool",
+            [](const ContingencyTest& test, const SubsetQuery& query, bool examine, std::uint64_t enough,
+               const nb::object& poll) { return grown_pool(test, test.table(), query, examine, enough, poll); },
+            nb::arg("query"), nb::arg("examine"), nb::arg("enough"), nb::arg("poll") = nb::none(),
+            "Searches the xs in turn; one that no set separates joins the pool. With `examine`, each older member is "
+            "then "
+            "searched given the sets with the new one, and leaves the pool if it is separated. After `enough` tests "
+            "the "
+            "rest is left. Returns the answers, who joined (true) or left (false), and how many xs were searched.")
+        .def(
             "search_each",
             [](const ContingencyTest& test, const Array<std::uint32_t>& targets, const Array<std::int64_t>& x_ends,
                const Array<std::uint32_t>& xs, const Array<std::int64_t>& pool_ends, const Array<std::uint32_t>& pools,

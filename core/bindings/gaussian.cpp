@@ -1,5 +1,6 @@
 // Partial correlations.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include "batches.hpp"
@@ -98,6 +99,21 @@ void bind_gaussian(nb::module_& m) {
             },
             nb::arg("query"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "As ContingencyTest.search_subsets.")
+        .def(
+            "grow_pool",
+            [](const GaussianTest& test, const SubsetQuery& query, bool examine, std::uint64_t enough,
+               const nb::object& poll) { return grown_pool(test, test, query, examine, enough, poll); },
+            nb::arg("query"), nb::arg("examine"), nb::arg("enough"), nb::arg("poll") = nb::none(),
+            "As ContingencyTest.grow_pool.")
+        .def(
+            "expect",
+            [](const GaussianTest& test, const Columns& targets, std::size_t threads, const nb::object& poll) {
+                check(test, targets.all());
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] { test.expect(targets.all(), std::min(threads, most_threads), token); });
+            },
+            nb::arg("targets"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "Announces searches about some targets: their correlations with all columns are made together.")
         .def(
             "log_p",
             [](const GaussianTest& test, const Array<double>& statistic, const Array<double>& dof) {

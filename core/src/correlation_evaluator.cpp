@@ -72,6 +72,15 @@ CorrelationEvaluator::CorrelationEvaluator(const GaussianTest& test, SubsetState
     }
 }
 
+void CorrelationEvaluator::pool_changed() {
+    Level& root = level(0, 0);
+    ++root.stamp;
+    for (const std::uint32_t j : state_.live) {
+        root.left[j] = test_.varies(state_.query.pool[j]) ? 1.0 : 0.0;
+        root.target[j] = test_.correlation(state_.query.target, state_.query.pool[j]);
+    }
+}
+
 CorrelationEvaluator::~CorrelationEvaluator() = default;
 
 // What the fixed leave of a variable's variance; `shares` get its products with an orthonormal basis of theirs.
@@ -92,19 +101,22 @@ double CorrelationEvaluator::left_of_fixed(std::size_t variable, std::vector<dou
 CorrelationEvaluator::Level& CorrelationEvaluator::level(std::size_t depth, std::size_t walks) {
     const std::size_t members = state_.query.pool.size();
     while (levels_.size() <= depth) {
-        auto made = std::make_unique<Level>();
-        made->left.resize(members);
-        made->target.resize(members);
-        made->made.resize(members, 0);
-        made->rows.resize(members);
-        made->stamp = 1;
-        levels_.push_back(std::move(made));
+        levels_.push_back(std::make_unique<Level>());
+        levels_.back()->stamp = 1;
     }
     Level& at = *levels_[depth];
+    if (at.left.size() < members) {
+        at.left.resize(members);
+        at.target.resize(members);
+        at.made.resize(members, 0);
+        at.rows.resize(members);
+    }
     if (at.x_left.size() < walks) {
         at.x_left.resize(walks);
         at.x_target.resize(walks);
-        at.x_row.resize(walks * members);
+    }
+    if (at.x_row.size() < at.x_left.size() * members) {
+        at.x_row.resize(at.x_left.size() * members);
     }
     return at;
 }
@@ -120,16 +132,38 @@ void CorrelationEvaluator::start_size(Walks& walks, std::size_t size) {
     }
     for (Walk* walk : walks) {
         raise_bar(*walk);
-    }
-    if (state_.query.stop_above) {
-        const auto [below, above] = test_.rule().critical(*state_.query.stop_above, dof_);
-        critical_ = {-1.0, -1.0};
-        if (above >= 0.0) {
-            critical_ = {test_.rule().correlation(below, dof_), test_.rule().correlation(above, dof_)};
-            critical_.below = std::min(critical_.below, nearly_one);
-            critical_.above = critical_.above > nearly_one || std::isnan(critical_.above) ? 2.0 : critical_.above;
+        for (std::size_t k = 0; size > 1 && root.certain > 0.0 && k < state_.live.size(); ++k) {
+            with_member(*walk, state_.live[k]);  // all of them are swept
         }
     }
+    if (state_.query.stop_above) {
+        critical_ = critical(size);
+    }
+}
+
+// The correlations below and above which a set of a size separates for certain, or does not; computed once.
+CorrelationRule::Bracket CorrelationEvaluator::critical(std::size_t size) {
+    criticals_.resize(std::max(criticals_.size(), size + 1));
+    if (!criticals_[size]) {
+        CorrelationRule::Bracket made{-1.0, -1.0};
+        if (const auto [below, above] = test_.rule().critical(*state_.query.stop_above, dof_); above >= 0.0) {
+            made = {test_.rule().correlation(below, dof_), test_.rule().correlation(above, dof_)};
+            made.below = std::min(made.below, nearly_one);
+            made.above = made.above > nearly_one || std::isnan(made.above) ? 2.0 : made.above;
+        }
+        criticals_[size] = made;
+    }
+    return *criticals_[size];
+}
+
+// The covariance of an x with a member given the fixed ones: computed when it is first needed, as mostly one of the
+// first members separates an x.
+double CorrelationEvaluator::with_member(const Walk& walk, std::size_t member) {
+    double& known = levels_[0]->x_row[walk.index * state_.query.pool.size() + member];
+    if (std::isnan(known)) {
+        known = test_.correlation(state_.query.pool[member], walk.x);
+    }
+    return known;
 }
 
 // Puts the x at the root.
@@ -151,7 +185,7 @@ void CorrelationEvaluator::start(std::vector<Walk>& walks) {
         }
         root.x_target[walk.index] = with_target;
         for (const std::uint32_t j : state_.live) {
-            row[j] = query.largest > 0 ? test_.correlation(query.pool[j], walk.x) : 0.0;
+            row[j] = query.largest == 0 ? 0.0 : fixed_.empty() ? nan : test_.correlation(query.pool[j], walk.x);
             for (std::size_t f = 0; f < fixed_.size(); ++f) {
                 row[j] -= shares[f] * member_shares_[f][j];
             }
@@ -258,7 +292,8 @@ bool CorrelationEvaluator::examine(Walk& walk, const Node& node) {
         double left = at.x_left[walk.index];
         double target_left = at.target_left;
         if (by != nullptr) {
-            const double with = at.x_row[walk.index * state_.query.pool.size() + node.member];
+            const double with = node.depth == 0 ? with_member(walk, node.member)
+                                                : at.x_row[walk.index * state_.query.pool.size() + node.member];
             covariance -= with * by->target;
             left -= with * with * by->inverse;
             target_left = by->target_left;
@@ -338,41 +373,11 @@ void CorrelationEvaluator::raise_bar(Walk& walk) {
     double r = walk.r;
     double margin = walk.bound;
     if (r <= nearly_one && dof_ != walk.dof) {
-        r = as_rare(r, walk.dof);
+        r = test_.rule().as_rare(r, walk.dof, dof_);
         margin = 4.0 * margin + 1e-6 * r;
     }
     walk.weaker_below = r > nearly_one ? nearly_one : r - margin;
     walk.weaker_above = r > nearly_one ? 2.0 : r + margin;
-}
-
-// The correlation that has, at the present degrees of freedom, the log p of another at more of them.
-double CorrelationEvaluator::as_rare(double r, double from_dof) const {
-    const CorrelationRule& rule = test_.rule();
-    const double statistic = rule.statistic(r, 1.0 - r, from_dof);
-    if (rule.kind == CorrelationKind::fisher_z) {
-        return rule.correlation(statistic, dof_);
-    }
-    const double log_p = rule.log_p(statistic, from_dof);
-    // Nearly always as Wallace's approximation of the normal quantile has it ("Bounds on normal approximations to
-    // Student's and the chi-square distributions", Annals of Mathematical Statistics 30, 1959).
-    const double z = (8.0 * from_dof + 1.0) / (8.0 * from_dof + 3.0) *
-                     std::sqrt(from_dof * std::log1p(statistic * statistic / from_dof)) * (8.0 * dof_ + 3.0) /
-                     (8.0 * dof_ + 1.0);
-    const double near = std::sqrt(dof_ * std::expm1(z * z / dof_));
-    if (rule.log_p(near * (1.0 - 1e-7), dof_) >= log_p && rule.log_p(near * (1.0 + 1e-7), dof_) <= log_p) {
-        return rule.correlation(near, dof_);
-    }
-    double low = statistic;  // fewer degrees of freedom need more
-    double high = statistic;
-    while (rule.log_p(high, dof_) > log_p && high < 1e100) {
-        low = high;
-        high = 1.25 * high + 1e-3;
-    }
-    while (high - low > 1e-7 * high) {
-        const double middle = 0.5 * (low + high);
-        (rule.log_p(middle, dof_) > log_p ? low : high) = middle;
-    }
-    return rule.correlation(0.5 * (low + high), dof_);
 }
 
 Outcome CorrelationEvaluator::exact(std::uint32_t x, std::span<const std::uint32_t> given) {

@@ -62,19 +62,21 @@ class CorrelationEvaluator {
     bool may_test(const Walk& walk, const Node&, std::size_t) const { return testable_ && test_.varies(walk.x); }
     bool examine(Walk& walk, const Node& node);
     void finish(Walk& walk) { settle(walk); }
+    void pool_changed();  // nothing is fixed
 
   private:
     struct Level;
     Level& level(std::size_t depth, std::size_t walks);
     double left_of_fixed(std::size_t variable, std::vector<double>& shares) const;
     const double* row(std::size_t depth, std::size_t member);
+    double with_member(const Walk& walk, std::size_t member);
     Sweep sweep(const Level& from, std::size_t member) const;
     void decide(Walk& walk, double r, double bound, const Outcome* exact);
     Outcome exact(std::uint32_t x, std::span<const std::uint32_t> given);
     void keep(Walk& walk, double r, double bound, const Outcome* exact, bool separated);
     void settle(Walk& walk);
     void raise_bar(Walk& walk);
-    double as_rare(double r, double from_dof) const;
+    CorrelationRule::Bracket critical(std::size_t size);
 
     const GaussianTest& test_;
     SubsetState& state_;
@@ -88,6 +90,7 @@ class CorrelationEvaluator {
     bool testable_ = false;  // whether sets of the present size can be reliable
     double dof_ = 0.0;       // of sets of the present size
     CorrelationRule::Bracket critical_{};
+    std::vector<std::optional<CorrelationRule::Bracket>> criticals_;  // by size
 };
 
 }  // namespace serape

@@ -36,20 +36,28 @@ CountEvaluator::CountEvaluator(const ContingencyTest& test, SubsetState& state)
       target_levels_(test.table().levels(state.query.target)),
       search_(test.table()),
       root_strata_(test.strata_product(state.query.fixed)) {
-    for (const std::uint32_t member : state.live) {
-        levels_.push_back(test.table().levels(state.query.pool[member]));
-    }
+    pool_changed();
     const SubsetQuery& query = state.query;
     if (test.statistic_.kind() == StatisticKind::g2 && query.fixed.size() + query.largest > 0 &&
         JointCounter::serves(test.table(), query.target)) {
         joint_ = test.table().lend_joint_counter();
         joint_->take(test.table(), query.target);
     }
+}
+
+void CountEvaluator::pool_changed() {
+    levels_.clear();
+    for (const std::uint32_t member : state_.live) {
+        levels_.push_back(test_.table().levels(state_.query.pool[member]));
+    }
     std::sort(levels_.begin(), levels_.end());
-    least_.push_back(1.0);
+    least_.assign(1, 1.0);
     for (const double r : levels_) {
         least_.push_back(least_.back() * r);
     }
+    distinct_.root.reset();  // it does not know the new member
+    by_pairs_ = false;
+    pairs_.reset();
 }
 
 void CountEvaluator::start(std::vector<Walk>& walks) {
@@ -110,12 +118,6 @@ void CountEvaluator::start_size(const Walks& walks, std::size_t size) {
                       .divided_by = 1.0},
                      query.target, given, xs)) {
         stand_on(distinct_, search_.table());
-    }
-}
-
-CountEvaluator::~CountEvaluator() {
-    if (joint_) {
-        test_.table().take_back(std::move(joint_));
     }
 }
 
@@ -304,7 +306,7 @@ CountEvaluator::Node CountEvaluator::extended(const Node& node, std::uint32_t me
     const SubsetQuery& query = state_.query;
     Tree& parent = *node.tree;
     const double strata = node.strata * test_.table().levels(query.pool[member]);
-    if (!parent.children.empty() && parent.children[member]) {
+    if (member < parent.children.size() && parent.children[member]) {
         return {parent.children[member].get(), strata};
     }
     auto made = std::make_unique<Tree>(&parent, member);
@@ -312,9 +314,9 @@ CountEvaluator::Node CountEvaluator::extended(const Node& node, std::uint32_t me
     if (!keep || ground_->bytes > default_costs.max_kept_bytes) {
         return {tree, strata, std::move(made)};
     }
-    if (parent.children.empty()) {
+    if (member >= parent.children.size()) {
+        ground_->bytes += (query.pool.size() - parent.children.size()) * sizeof(void*);
         parent.children.resize(query.pool.size());
-        ground_->bytes += query.pool.size() * sizeof(void*);
     }
     ground_->bytes += sizeof(Tree);
     tree->kept = true;
@@ -390,11 +392,6 @@ bool CountEvaluator::judge(Walk& walk, const Sum& sum, double strata) {
         walk.best->given = state_.given();
     }
     return separates;
-}
-
-SubsetAnswers ContingencyTest::search_subsets(const SubsetQuery& query, std::size_t threads,
-                                              CancellationToken& token) const {
-    return drive_subsets<CountEvaluator>(*this, query, threads, token);
 }
 
 }  // namespace serape

@@ -46,7 +46,11 @@ class CountEvaluator {
     CountEvaluator(const ContingencyTest& test, SubsetState& state);
     CountEvaluator(const CountEvaluator&) = delete;
     CountEvaluator& operator=(const CountEvaluator&) = delete;
-    ~CountEvaluator();
+    ~CountEvaluator() {
+        if (joint_) {
+            test_.table().take_back(std::move(joint_));
+        }
+    }
 
     void start(std::vector<Walk>& walks);
     void start_size(const Walks& walks, std::size_t size);
@@ -57,6 +61,7 @@ class CountEvaluator {
     bool may_test(const Walk& walk, const Node& node, std::size_t wanted) const;
     bool examine(Walk& walk, const Node& node);
     void finish(Walk& walk) { rank(walk); }
+    void pool_changed();
 
   private:
     static constexpr std::size_t few_dof = 16;

@@ -96,6 +96,33 @@ void CorrelationRule::dependent(std::span<const double> statistic, std::span<con
     }
 }
 
+double CorrelationRule::as_rare(double r, double from_dof, double dof) const {
+    const double met = statistic(r, 1.0 - r, from_dof);
+    if (kind == CorrelationKind::fisher_z) {
+        return correlation(met, dof);
+    }
+    const double wanted = log_p(met, from_dof);
+    // Nearly always as Wallace's approximation of the normal quantile has it ("Bounds on normal approximations to
+    // Student's and the chi-square distributions", Annals of Mathematical Statistics 30, 1959).
+    const double z = (8.0 * from_dof + 1.0) / (8.0 * from_dof + 3.0) *
+                     std::sqrt(from_dof * std::log1p(met * met / from_dof)) * (8.0 * dof + 3.0) / (8.0 * dof + 1.0);
+    const double near = std::sqrt(dof * std::expm1(z * z / dof));
+    if (log_p(near * (1.0 - 1e-7), dof) >= wanted && log_p(near * (1.0 + 1e-7), dof) <= wanted) {
+        return correlation(near, dof);
+    }
+    double low = met;  // fewer degrees of freedom need more
+    double high = met;
+    while (log_p(high, dof) > wanted && high < 1e100) {
+        low = high;
+        high = 1.25 * high + 1e-3;
+    }
+    while (high - low > 1e-7 * high) {
+        const double middle = 0.5 * (low + high);
+        (log_p(middle, dof) > wanted ? low : high) = middle;
+    }
+    return correlation(0.5 * (low + high), dof);
+}
+
 // --- columns ------------------------------------------------------------------------------------------------------
 
 GaussianTest::GaussianTest(std::size_t rows, std::size_t columns, CorrelationKind kind)
@@ -239,6 +266,10 @@ SubsetAnswers GaussianTest::search_subsets(const SubsetQuery& query, std::size_t
         correlations().make_rows(rows, threads, token);
     }
     return drive_subsets<CorrelationEvaluator>(*this, query, threads, token);
+}
+
+void GaussianTest::expect(std::span<const std::uint32_t> targets, std::size_t threads, CancellationToken& token) const {
+    correlations().make_rows(targets, threads, token);
 }
 
 std::size_t GaussianTest::first_dependent(std::size_t target, std::span<const std::uint32_t> candidates,

@@ -20,6 +20,14 @@ void SubsetState::drop(std::uint32_t variable) {
     }
 }
 
+void SubsetState::join() {
+    const auto member = static_cast<std::uint32_t>(query.pool.size() - 1);
+    live.push_back(member);
+    if (!index_.empty()) {
+        index_.emplace(query.pool[member], member);
+    }
+}
+
 std::size_t SubsetState::position(std::uint32_t variable) {
     // Where the x are the pool, from the last to the first, it is the one before.
     if (const std::size_t before = found_ == 0 ? live.size() - 1 : found_ - 1;

@@ -60,6 +60,108 @@ const Case correlations("subsets: correlations against enumeration", [] {
     }
 });
 
+// The candidates in turn, each search by itself: what grow_pool must find.
+template <class Test>
+GrownPool grow_plainly(const Test& test, const SubsetQuery& query, bool examine) {
+    GrownPool grown;
+    std::vector<std::uint32_t> pool = query.pool;
+    const auto separates = [&](std::uint32_t x, std::int64_t n_exhausted) {
+        SubsetQuery one = query;
+        one.xs = {x};
+        one.pool = pool;
+        one.n_exhausted = {n_exhausted};
+        const SubsetAnswers found = enumerate(test, one);
+        grown.searched.push_back(x);
+        grown.found.answers.push_back(found.answers[0]);
+        grown.found.tally.merge(found.tally);
+        return found.answers[0].separated;
+    };
+    for (const std::uint32_t x : query.xs) {
+        if (!pool.empty() && separates(x, 0)) {
+            continue;
+        }
+        const std::vector<std::uint32_t> older = pool;
+        pool.push_back(x);
+        grown.changes.push_back({x, true});
+        for (std::size_t k = 0; examine && k < older.size(); ++k) {
+            if (separates(older[k], static_cast<std::int64_t>(pool.size()) - 1)) {
+                std::erase(pool, older[k]);
+                grown.changes.push_back({older[k], false});
+            }
+        }
+    }
+    return grown;
+}
+
+// Asks again for the candidates that a call has left.
+template <class Test>
+GrownPool grow_in_parts(const Test& test, SubsetQuery query, bool examine, std::uint64_t enough) {
+    GrownPool all;
+    while (!query.xs.empty()) {
+        CancellationToken token;
+        const GrownPool part = test.grow_pool(query, examine, enough, token);
+        all.searched.insert(all.searched.end(), part.searched.begin(), part.searched.end());
+        all.changes.insert(all.changes.end(), part.changes.begin(), part.changes.end());
+        all.found.answers.insert(all.found.answers.end(), part.found.answers.begin(), part.found.answers.end());
+        all.found.tally.merge(part.found.tally);
+        for (const GrownPool::Change& change : part.changes) {
+            if (change.joined) {
+                query.pool.push_back(change.variable);
+            } else {
+                std::erase(query.pool, change.variable);
+            }
+        }
+        query.xs.erase(query.xs.begin(), query.xs.begin() + static_cast<std::ptrdiff_t>(part.asked));
+    }
+    return all;
+}
+
+template <class Test>
+void check_growth(const Test& test, std::uint64_t seed, std::uint32_t columns) {
+    Random random(seed);
+    for (int k = 0; k < 20; ++k) {
+        SubsetQuery query;
+        for (std::uint32_t v = 0; v < columns; ++v) {
+            query.xs.push_back(v);
+        }
+        std::shuffle(query.xs.begin(), query.xs.end(), random);
+        query.target = query.xs.back();
+        query.xs.pop_back();
+        query.largest = columns;
+        query.max_size = 1 + below(random, 3);
+        query.n_exhausted = {0};
+        query.stop_above = -0.5 - 6.0 * uniform(random);
+        for (const bool examine : {false, true}) {
+            const GrownPool expected = grow_plainly(test, query, examine);
+            for (const std::uint64_t enough : {1U, 40U, 1'000'000U}) {
+                const GrownPool found = grow_in_parts(test, query, examine, enough);
+                check_equal(found.searched, expected.searched);
+                check_same(found.found, expected.found);
+                check_equal(found.changes.size(), expected.changes.size());
+                for (std::size_t c = 0; c < found.changes.size(); ++c) {
+                    check_equal(found.changes[c].variable, expected.changes[c].variable);
+                    check_equal(found.changes[c].joined, expected.changes[c].joined);
+                }
+            }
+        }
+    }
+}
+
+const Case growth("subsets: a growing pool against enumeration", [] {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        const RandomTable random(seed, seed == 1 ? 60 : 500, 9, seed == 4 ? 40 : 3);
+        for (const DofRule dof : {DofRule::full, DofRule::adjusted}) {
+            const Reliability reliability = seed == 4 ? Reliability::none : Reliability::dof;  // large tables, too
+            for (const StatisticKind kind : {StatisticKind::g2, StatisticKind::x2}) {
+                check_growth(ContingencyTest(random.table, {kind, dof, reliability, 5.0}), seed, 9);
+            }
+        }
+        GaussianTest test(seed == 1 ? 7 : 80, 9, CorrelationKind::fisher_z);
+        fill(test, seed, 9);
+        check_growth(test, seed, 9);
+    }
+});
+
 const Case many_pairs("subsets: pairs of a large pool, side by side and in turn", [] {
     const RandomTable random(21, 640, 90, 2);
     const ContingencyTest test(random.table, {StatisticKind::g2, DofRule::adjusted, Reliability::dof, 5.0});

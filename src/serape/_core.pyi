@@ -242,6 +242,11 @@ class ContingencyTest:
         For each x the first separation, or else the weakest association, over subsets of the pool.
         """
 
+    def grow_pool(self, query: SubsetQuery, examine: bool, enough: int, poll: object | None = None) -> tuple[FoundSubsets, list[tuple[int, bool]], int]:
+        """
+        Searches the xs in turn; one that no set separates joins the pool. With `examine`, each older member is then searched given the sets with the new one, and leaves the pool if it is separated. After `enough` tests the rest is left. Returns the answers, who joined (true) or left (false), and how many xs were searched.
+        """
+
     def search_each(self, targets: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], x_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], pool_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pools: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, max_size: int | None, stop_above: float, threads: int = 1, poll: object | None = None) -> FoundSubsets:
         """Such searches through sets of one size, for many targets."""
 
@@ -281,6 +286,14 @@ class GaussianTest:
 
     def search_subsets(self, query: SubsetQuery, threads: int = 1, poll: object | None = None) -> FoundSubsets:
         """As ContingencyTest.search_subsets."""
+
+    def grow_pool(self, query: SubsetQuery, examine: bool, enough: int, poll: object | None = None) -> tuple[FoundSubsets, list[tuple[int, bool]], int]:
+        """As ContingencyTest.grow_pool."""
+
+    def expect(self, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32], threads: int = 1, poll: object | None = None) -> None:
+        """
+        Announces searches about some targets: their correlations with all columns are made together.
+        """
 
     def log_p(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 

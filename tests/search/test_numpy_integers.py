@@ -97,6 +97,7 @@ CALLS: dict[str, Call] = {
     "independent": lambda s, v: [s.independent(v(x), v(0), v([8])) for x in range(1, 8)],
     "dependent": lambda s, v: [s.dependent(v(x), v(0), v([8])) for x in range(1, 8)],
     "screen": lambda s, v: s.screen(v(2), v([7, 0, 5]), v([3, 1])),
+    "expect": lambda s, v: s.expect(v([7, 0, 5])),
     "working_set": working_set,
     "strongest": lambda s, v: [s.strongest(v(t), v([7, 0, 5]), v([3])) for t in (1, 2, 4, 6)],
     "by_strength": lambda s, v: s.by_strength(v(2), v([7, 0, 5, 1]), v([3])),

@@ -96,6 +96,7 @@ class ContingencyTest {
                                 Answers out) const;
 
     SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
+    GrownPool grow_pool(const SubsetQuery& query, bool examine, std::uint64_t enough, CancellationToken& token) const;
 
     // Tests each x given the rest of the query's pool; a separated x leaves the pool for those after it.
     SubsetAnswers test_each_given_rest(const SubsetQuery& query, CancellationToken& token) const;

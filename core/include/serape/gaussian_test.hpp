@@ -44,6 +44,8 @@ struct CorrelationRule {
     double log_p(double statistic, double dof) const;
     // The correlation of a statistic.
     double correlation(double statistic, double dof) const;
+    // The correlation that has, at some degrees of freedom, the log p of another at more of them.
+    double as_rare(double r, double from_dof, double dof) const;
 
     // A statistic up to `below` has log p above the level, one from `above` on has not; what lies between is computed.
     struct Bracket {
@@ -93,6 +95,9 @@ class GaussianTest {
                                 std::span<const std::uint32_t> given, double log_alpha, CancellationToken& token,
                                 Answers out) const;
     SubsetAnswers search_subsets(const SubsetQuery& query, std::size_t threads, CancellationToken& token) const;
+    GrownPool grow_pool(const SubsetQuery& query, bool examine, std::uint64_t enough, CancellationToken& token) const;
+    // Announces searches about some targets: their correlations with all columns are made together.
+    void expect(std::span<const std::uint32_t> targets, std::size_t threads, CancellationToken& token) const;
 
   private:
     template <class Body>

@@ -19,6 +19,7 @@
 //   bool may_test(walk, node, wanted)           whether a set with `wanted` more members can be reliable
 //   bool examine(walk, node)                    tests x given the chosen members; true if that separates it
 //   void finish(Walk&)                          after the last subset
+//   void pool_changed()                         between two searches, the pool has grown or lost a member
 #pragma once
 
 #include <algorithm>
@@ -67,6 +68,7 @@ class SubsetState {
 
     std::size_t position(std::uint32_t variable);  // among the live, or their number
     void drop(std::uint32_t variable);             // takes it out of the pool
+    void join();                                   // the query's pool has one more member, the last
 
     std::size_t set_size() const { return query.fixed.size() + chosen.size(); }
     std::int64_t last() const { return chosen.empty() ? -1 : static_cast<std::int64_t>(chosen.back()); }
@@ -156,6 +158,22 @@ class SubsetDriver {  // one per thread
         }
     }
     void drop(std::uint32_t variable) { state_.drop(variable); }
+    // A pool that grows: the query has one more member, the last; or a member leaves it.
+    void join() {
+        state_.join();
+        evaluator_.pool_changed();
+    }
+    void leave(std::uint32_t variable) {
+        state_.drop(variable);
+        evaluator_.pool_changed();
+    }
+    std::vector<std::uint32_t> members() const {  // of the pool, as variables
+        std::vector<std::uint32_t> all;
+        for (const std::uint32_t member : state_.live) {
+            all.push_back(state_.query.pool[member]);
+        }
+        return all;
+    }
     const Tally& tally() const { return state_.tally; }
 
   private:

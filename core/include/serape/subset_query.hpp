@@ -48,4 +48,17 @@ struct SubsetAnswers {
     bool cut = false;  // short, by max_tests: not all x have their answer
 };
 
+// What became of a growing pool.
+struct GrownPool {
+    // A variable that joined the pool, or left it.
+    struct Change {
+        std::uint32_t variable;
+        bool joined;
+    };
+    std::vector<std::uint32_t> searched;  // the x of the answers: candidates, and members that were examined
+    SubsetAnswers found;
+    std::vector<Change> changes;
+    std::size_t asked = 0;  // how many of the candidates were searched
+};
+
 }  // namespace serape

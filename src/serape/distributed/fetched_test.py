@@ -101,7 +101,7 @@ class FetchedTest(IndependenceTest):
             self._here = _in_order(columns, self.recipe)
             return self._here
 
-    def expect(self, variables: Sequence[int]) -> None:
+    def likely_next(self, variables: Sequence[int]) -> None:
         """Note variables that the next questions are likely to be about."""
         with self._lock:
             self._likely = list(dict.fromkeys(map(int, variables)))
@@ -283,5 +283,5 @@ class ColumnTest(FetchedTest):
         if len(reliable_at) > _AHEAD:
             at = np.argpartition(-strongest.statistic[reliable_at], _AHEAD)[:_AHEAD]
             reliable_at = reliable_at[at]
-        self.expect(strongest.xs[reliable_at].tolist())
+        self.likely_next(strongest.xs[reliable_at].tolist())
         return found

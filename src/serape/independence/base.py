@@ -148,6 +148,10 @@ class IndependenceTest(ABC):
                 poll()
         return as_screen_result(candidates, given, outcomes)
 
+    def expect(self, targets: Collection[int], *, threads: int = 1, poll: Poll | None = None) -> None:
+        """Prepare for questions about these targets, if that is quicker for many than for one after another."""
+        del targets, threads, poll
+
     def working_set(self, among: NDArray[np.uint32]) -> Callable[..., ScreenResult]:
         """Return a function that screens some of these candidates, as `screen` does; they are in the table's order.
 

@@ -201,6 +201,17 @@ class ContingencyTest(IndependenceTest):
         found = self.native.search_subsets(query.native(), threads, poll)
         return native_result(found, self.rows)
 
+    def grow_pool(
+        self, query: SubsetQuery, *, examine: bool, enough: int, poll: Poll | None = None
+    ) -> tuple[SubsetResult, Tally, list[tuple[int, bool]], int]:
+        """Search the candidates `query.xs` in turn; one that no set separates joins the pool, in one native call.
+
+        See `serape.search.growing_pool`. After `enough` tests the other candidates are left. Returns the answers, the
+        number of tests, the changes of the pool and the number of candidates that were searched.
+        """
+        found, changes, asked = self.native.grow_pool(query.native(), examine, enough, poll)
+        return *native_result(found, self.rows), changes, asked
+
     def search_each(
         self,
         asked: Mapping[int, Sequence[int]],

@@ -183,16 +183,22 @@ class CorrelationTest(IndependenceTest):
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
-        if self._at is not None:
-            query = query._replace(
-                xs=self._find(query.xs),
-                target=self._find_one(query.target),
-                pool=self._find(query.pool),
-                fixed=self._find_set(query.fixed)[0],
-            )
-        found = self._native.search_subsets(query.native(), threads, poll)
-        names = None if self._at is None else self._positions
-        return native_result(found, self.rows, names)
+        found = self._native.search_subsets(self._query(query).native(), threads, poll)
+        return native_result(found, self.rows, None if self._at is None else self._positions)
+
+    def grow_pool(
+        self, query: SubsetQuery, *, examine: bool, enough: int, poll: Poll | None = None
+    ) -> tuple[SubsetResult, Tally, list[tuple[int, bool]], int]:
+        """Search the candidates `query.xs` in turn, as `ContingencyTest.grow_pool` does."""
+        found, changes, asked = self._native.grow_pool(self._query(query).native(), examine, enough, poll)
+        if self._at is None:
+            return *native_result(found, self.rows), changes, asked
+        changes = [(int(self._positions[x]), joined) for x, joined in changes]
+        return *native_result(found, self.rows, self._positions), changes, asked
+
+    def expect(self, targets: Collection[int], *, threads: int = 1, poll: Poll | None = None) -> None:
+        """Compute the correlations of these targets with all columns together."""
+        self._native.expect(self._find(list(targets)), threads, poll)
 
     def information(self, statistic: Floats, dof: Floats, rows: Rows) -> Floats:
         """Return −½ ln(1 − r²), the conditional mutual information of normal variables in nats."""
@@ -203,6 +209,17 @@ class CorrelationTest(IndependenceTest):
         return np.asarray(np.logaddexp(z, -z) - math.log(2.0))  # ln cosh z
 
     # --- inside --------------------------------------------------------------------------------------------------
+
+    def _query(self, query: SubsetQuery) -> SubsetQuery:
+        """Return a query with the core's indices of variables."""
+        if self._at is None:
+            return query
+        return query._replace(
+            xs=self._find(query.xs),
+            target=self._find_one(query.target),
+            pool=self._find(query.pool),
+            fixed=self._find_set(query.fixed)[0],
+        )
 
     def _find(self, variables: Candidates) -> NDArray[np.uint32]:
         """Return the core's indices of variables."""

@@ -170,6 +170,12 @@ class GLL(NamedTuple):
     interleaving: Interleaving = after_every_inclusion
     start: Start = with_nothing
 
+    @property
+    def is_hiton(self) -> bool:
+        """Whether inclusions and eliminations are those of HITON, which a test may answer in one question."""
+        strategies = self.inclusion is by_association and self.elimination is by_subsets
+        return strategies and self.interleaving in (after_every_inclusion, at_the_end)
+
     def parents_children(self, search: Search, target: int, *, symmetry: bool = True) -> tuple[int, ...]:
         """GLL-PC: the members of TPC(T) whose own TPC contains the target; all of TPC(T) without symmetry."""
         tentative = gll_pc_nonsym(search, target, self)
@@ -202,11 +208,18 @@ def gll_pc_nonsym(search: Search, target: int, rules: GLL) -> tuple[int, ...]:
     """
     tpc = Neighbourhood(search, target)
     tpc.begin_with(rules.start(tpc))
+    if rules.is_hiton and tpc.can_ask_at_once:
+        tpc.include_survivors(tpc.dependents(), examine=rules.interleaving is after_every_inclusion)
+    else:
+        _include_in_turn(tpc, rules)
+    rules.elimination(tpc, list(tpc.members))
+    return tuple(tpc.members)
+
+
+def _include_in_turn(tpc: Neighbourhood, rules: GLL) -> None:
     included = set(tpc.members)
     for x in rules.inclusion(tpc):
         if int(x) not in included:  # a removed variable does not enter again (rule 2)
             included.add(int(x))
             tpc.include(int(x))
             rules.elimination(tpc, rules.interleaving(tpc))
-    rules.elimination(tpc, list(tpc.members))
-    return tuple(tpc.members)

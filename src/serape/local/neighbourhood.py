@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from serape.search import MinAssociation, Positions, Search, as_positions
+from serape.search import MinAssociation, Positions, Search, as_positions, can_grow_pool, grow_pool
 
 
 class Neighbourhood:
@@ -76,6 +76,31 @@ class Neighbourhood:
             last = len(found) - 1
         self.mark_exhausted(int(xs[last]))
         return last
+
+    @property
+    def can_ask_at_once(self) -> bool:
+        """Whether `include_survivors` answers."""
+        return not self._first and can_grow_pool(self.search, self.target)
+
+    def include_survivors(self, xs: Positions, *, examine: bool) -> None:
+        """Include each x, in their order, that no subset of the members separates when its turn comes.
+
+        With `examine`, all members are examined after each inclusion. This is `first_survivor`, `include` and
+        `eliminate` for one x after another, but for many x in one question.
+        """
+        while len(xs):
+            grown = grow_pool(
+                self.search, self.target, list(self.members), xs, n_exhausted=self._marginal, examine=examine
+            )
+            for x, joined in grown.changes:
+                if joined:
+                    self.mark_exhausted(x)
+                    self.include(x)
+                else:
+                    self.members.remove(x)
+            if examine:
+                self._exhausted.update(dict.fromkeys(self.members, self._entries))
+            xs = xs[grown.asked :]
 
     def eliminate(self, examined: Sequence[int], *, at_once: bool = False) -> None:
         """Remove each examined member that a subset of the others separates from the target.

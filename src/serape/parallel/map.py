@@ -86,7 +86,7 @@ def _ignore_progress(now: Progress) -> None:
 def _values(test: object, items: int) -> int:
     """Return the number of values that are read if each item reads the table once."""
     table = getattr(test, "table", None)
-    if not isinstance(table, Table):
+    if not isinstance(table, Table) or table.remote is not None:
         return 0
     values = items * table.rows * len(table.names)
     if values <= LARGE or not isinstance(test, ContingencyTest):

@@ -8,6 +8,7 @@ from serape.independence.screens import CandidateGroups
 from serape.progress import Progress
 from serape.search.budget import Budget, BudgetSpent
 from serape.search.discoveries import FalseDiscoveryRate
+from serape.search.growing_pool import can_grow_pool, grow_pool
 from serape.search.members import Members
 from serape.search.memo import StepCache, memoised
 from serape.search.min_association import MinAssociation
@@ -27,6 +28,8 @@ __all__ = [
     "Search",
     "StepCache",
     "as_positions",
+    "can_grow_pool",
+    "grow_pool",
     "memoised",
     "preparable",
 ]

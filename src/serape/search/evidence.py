@@ -91,7 +91,7 @@ class EvidenceLog:
                 return single
             indices = batch.indices_of(x)
             if indices:
-                return Decision(batch.outcome(indices[0]), batch.given_of(indices[0]), serial)
+                return Decision(batch.outcome(indices[-1]), batch.given_of(indices[-1]), serial)
         merged = self._merged(x)
         if single is None or (merged is not None and merged.serial > single.serial):
             return merged

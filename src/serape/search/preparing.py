@@ -36,15 +36,17 @@ class PreparingSearch(SearchState):
     def prepare(self, step: Callable[..., object], others: Iterable[int], *rest: Any) -> None:
         """Announce that `step(search, x, *rest)` will be asked for, for each of these x: several cores compute it now.
 
-        The step must be `preparable` or `memoised`. On one core this does nothing; nor does it where the order of steps
-        counts, because a number of tests ends the search or ties are broken at random.
+        The step must be `preparable` or `memoised`. On one core only the test prepares for them; so it is where the
+        order of steps counts, because a number of tests ends the search or ties are broken at random.
         """
+        others = list(map(int, others))
+        self.expect(others)
         bounded = self._budget is not None and self._budget.max_tests is not None
         ordered = bounded or self._random is not None or self.stepwise
         if self._compute_each is None or ordered or (self.subject is None and self._recorder.enabled):
             return
         function, memoised = step.__wrapped__, hasattr(step, "is_memoised")  # type: ignore[attr-defined]
-        asked = dict.fromkeys(map(int, others))
+        asked = dict.fromkeys(others)
         if memoised:
             known = () if self._cache is None else [x for x in asked if self._cache.knows((function, x, *rest))]
             asked = {x: None for x in asked if x != self.subject and x not in known}

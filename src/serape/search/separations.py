@@ -7,7 +7,7 @@ in, and searched when a pair is looked up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from serape import _core
 from serape.independence.subsets import SubsetResult
 
 _SMALL = 32  # batches up to this size are kept pair by pair …
+_LATER = 128  # answers of a search through conditioning sets up to so many are looked through when a pair is looked up
 _FEW = 4  # … or up to this size, if one set separates them all
 _ALL_BUT = 0.98  # a batch of more than this part of the variables is kept by those that are not in it, in 32 bits each
 
@@ -68,6 +69,15 @@ class Separations:
         self._serial = 0  # the number of the latest entry
         self._pairs: dict[int, tuple[int, tuple[int, ...]]] = {}  # with the serial number
         self._batches: dict[int, list[_Batch | _OneSet | _AllBut]] = {}
+        self._later: list[tuple[int, SubsetResult, int, float]] = []  # serial before it, answers, target, log alpha
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        self._look_through()
+        return self._serial, self._pairs, self._batches
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._serial, self._pairs, self._batches = state
+        self._later = []
 
     def add(self, x: int, target: int, given: tuple[int, ...]) -> None:
         """Keep a set that separates two variables."""
@@ -97,11 +107,9 @@ class Separations:
 
     def add_found(self, found: SubsetResult, target: int, log_alpha: float) -> None:
         """Keep the separating sets that a search through conditioning sets found."""
-        if len(found) <= _SMALL:
-            separations = found.separations(log_alpha)
-            for serial, (x, given) in enumerate(separations, self._serial + 1):
-                self._pairs.setdefault(_pair(x, target), (serial, given))
-            self._serial += len(separations)
+        if len(found) <= _LATER:
+            self._later.append((self._serial, found, target, log_alpha))
+            self._serial += len(found)
             return
         indices = np.flatnonzero(found.reliable & (found.log_p > log_alpha))
         self.add_batch(found.xs[indices], target, found.which[indices], found.sets)
@@ -117,6 +125,7 @@ class Separations:
 
     def get(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set that separates two variables, or None if none was found."""
+        self._look_through()
         pair = _pair(x, y)
         found = [self._pairs[pair]] if pair in self._pairs else []
         for target, other in ((y, x), (x, y)):
@@ -126,6 +135,16 @@ class Separations:
                     found.append((batch.serial, given))
                     break  # the first batch counts
         return min(found)[1] if found else None
+
+    def _look_through(self) -> None:
+        """Keep the pairs that searches separated; several threads may do so at once, with the same result."""
+        for before, found, target, log_alpha in self._later:
+            for serial, (x, given) in enumerate(found.separations(log_alpha), before + 1):
+                pair = _pair(x, target)
+                known = self._pairs.get(pair)
+                if known is None or serial < known[0]:
+                    self._pairs[pair] = serial, given
+        self._later = []
 
 
 def _pair(x: int, y: int) -> int:

@@ -143,6 +143,11 @@ class SearchState:
         """What a test must call now and then: it reports progress, and ends the search if its budget is spent."""
         return self._tick
 
+    def expect(self, targets: Collection[int]) -> None:
+        """Announce questions about these targets, so that the test can prepare for them; the answers are the same."""
+        if self.restrict_to is None:
+            self.test.expect(targets, threads=self._threads, poll=self._tick)
+
     def count(self, tally: Tally) -> None:
         """Count tests that were performed in one call."""
         self.tally.merge(tally)

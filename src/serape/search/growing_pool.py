@@ -1,0 +1,61 @@
+"""Searches of many candidates in turn, each given the subsets of the members so far, in one call of the test.
+
+A search that must not separate required pairs, reads unreliable tests as independence or ends after a number of tests
+asks candidate by candidate. So does one with a test that has no such call. The answers and the numbers of tests are
+the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeGuard
+
+from serape.independence import G2, X2, IndependenceTest
+from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
+from serape.independence.subset_query import SubsetQuery
+from serape.search.search import Positions, Search
+
+_ROWS = 20_000_000
+"""Rows of all tests of one call together: then it returns, so that the members so far are known."""
+_MIN_TESTS = 64
+
+NativeTest = G2 | X2 | FisherZ | PartialCorrelation | Spearman | NormalScores
+
+
+class GrownPool(NamedTuple):
+    """What became of a pool."""
+
+    changes: list[tuple[int, bool]]
+    """The variables that joined the pool (True) or left it (False), in turn."""
+    asked: int
+    """How many of the candidates were searched."""
+
+
+def can_grow_pool(search: Search, target: int) -> bool:
+    """Return whether `grow_pool` answers questions about a target."""
+    return search.asks_plainly(target) and _is_native(search.test)
+
+
+def grow_pool(
+    search: Search, target: int, pool: Sequence[int], candidates: Positions, *, n_exhausted: int, examine: bool
+) -> GrownPool:
+    """Search the candidates in turn: one that no subset of the pool separates from the target joins the pool.
+
+    With `examine`, each older member is then searched given the subsets that contain the new one, and leaves the pool
+    if one separates it. `n_exhausted` is that of a `SubsetQuery` for candidates.
+    """
+    test = search.test
+    assert _is_native(test)
+    sizes = range(len(pool) + len(candidates) + 1)
+    query = SubsetQuery(
+        candidates, target, pool, sizes, (), search.max_conditioning, n_exhausted, search.log_alpha, shrinking=True
+    )
+    enough = max(_MIN_TESTS, _ROWS // test.table.rows)
+    found, tally, changes, asked = test.grow_pool(query, examine=examine, enough=enough, poll=search.poll)
+    search.record_subsets(target, found, tally)
+    return GrownPool(changes, asked)
+
+
+def _is_native(test: IndependenceTest) -> TypeGuard[NativeTest]:
+    """Return whether the core answers all questions; a test derived from these may answer some in its own way."""
+    return type(test) in (G2, X2, FisherZ, PartialCorrelation, Spearman, NormalScores)

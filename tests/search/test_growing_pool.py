@@ -1,0 +1,163 @@
+"""Candidates that join a pool in one question, against the same questions candidate by candidate."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import serape
+from plain_batches import mixed_table
+from serape.independence import G2, X2, IndependenceTest
+from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
+from serape.local.gll import GLL, after_every_inclusion, at_the_end, by_association, gll_pc_nonsym
+from serape.search import Search, can_grow_pool
+from serape.search import growing_pool as module
+from serape.search.separations import Separations
+
+SIZE = 24
+TESTS = {"g2": G2, "x2": X2, "fisher-z": FisherZ, "t": PartialCorrelation, "spearman": Spearman, "scores": NormalScores}
+INTERLEAVINGS = {"after": after_every_inclusion, "end": at_the_end}
+
+
+def in_turn(tpc: Any) -> Any:
+    """Include as HITON does, but candidate by candidate."""
+    yield from by_association(tpc)
+
+
+def numbers(seed: int, rows: int, *, among_others: bool) -> serape.Table:
+    random = np.random.default_rng(seed)
+    values = random.standard_normal((rows, SIZE))
+    for k in range(1, SIZE):
+        for parent in random.choice(k, min(k, 2), replace=False):
+            values[:, k] += random.uniform(0.3, 0.9) * values[:, parent]
+    values[:, 7] = values[:, 3]  # a copy: collinear sets
+    columns: dict[str, Any] = {f"v{k}": column for k, column in enumerate(values.T)}
+    if among_others:  # then the core's indices are not those of the table
+        columns = {"label": np.where(np.arange(rows) % 2, "a", "b").tolist(), **columns}
+    return serape.Table(columns)
+
+
+def made(name: str, seed: int, rows: int) -> IndependenceTest:
+    if name in ("g2", "x2"):
+        return TESTS[name](mixed_table(seed, rows, SIZE), "adjusted" if seed % 2 else "full")
+    return TESTS[name](numbers(seed, rows, among_others=bool(seed % 2)))
+
+
+def facts(search: Search, target: int) -> tuple[Any, ...]:
+    """Return what a search has counted and recorded about a target."""
+    log = search.log(target)
+    variables = [x for x in search.variables if x != target]
+    latest = [log.latest(x) for x in variables]
+    decided = [None if d is None else (repr(d.outcome), d.given) for d in latest]
+    *columns, which, sets = log.columns()
+    given_each = [None if k < 0 else sets[k] for k in which]
+    return (
+        (search.tally.tests_by_size, search.tally.skipped_by_size),
+        log.events,
+        [search.separating_set(x, target) for x in variables],
+        decided,
+        [repr(column.tolist()) for column in columns],
+        given_each,
+        search.members_so_far(target),
+    )
+
+
+@given(
+    name=st.sampled_from(sorted(TESTS)),
+    seed=st.integers(0, 10**6),
+    rows=st.sampled_from([40, 300]),
+    interleaving=st.sampled_from(sorted(INTERLEAVINGS)),
+    max_conditioning=st.sampled_from([None, 0, 1, 3]),
+    enough=st.sampled_from([1, 30, 10**6]),
+)
+@settings(max_examples=80, deadline=None)
+def test_one_question_is_many(
+    name: str, seed: int, rows: int, interleaving: str, max_conditioning: int | None, enough: int
+) -> None:
+    test = made(name, seed, rows)
+    target = len(test.variables) - 1 - seed % SIZE
+    found = []
+    for inclusion in (by_association, in_turn):
+        rules = GLL(inclusion, interleaving=INTERLEAVINGS[interleaving])
+        search = Search(test, subject=target, alpha=0.05, max_conditioning=max_conditioning, excluded=leave(test))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "_ROWS", enough * rows)
+            patch.setattr(module, "_MIN_TESTS", 1)
+            members = gll_pc_nonsym(search, target, rules)
+        found.append((members, facts(search, target)))
+    assert found[0] == found[1]
+
+
+def leave(test: IndependenceTest) -> set[int]:
+    """Return the columns that the test cannot test."""
+    return {0} if test.variables[0] == "label" else set()
+
+
+def test_the_other_side_is_explained_in_the_same_way() -> None:
+    table = serape.load_network("alarm").sample(2000, 3)
+    for target in range(0, 37, 4):
+        results = [
+            serape.parents_children(table, target, GLL(inclusion).parents_children, alpha=0.01)
+            for inclusion in (by_association, in_turn)
+        ]
+        one, other = results
+        assert one.members == other.members
+        assert one.tests_by_size == other.tests_by_size
+        for x in table.names:
+            if x != one.target:
+                assert one.explain(x) == other.explain(x)
+
+
+@pytest.mark.parametrize("setting", [{"max_tests": 100_000}, {"knowledge": {"required": [("v1", "v2")]}}])
+def test_a_search_that_must_ask_one_by_one_does(setting: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FisherZ, "grow_pool", None)
+    table = numbers(4, 200, among_others=False)
+    assert serape.parents_children(
+        table, "v2", "hiton-pc", test="fisher-z", alpha=0.01, symmetry=False, **setting
+    ).complete
+
+
+def test_a_test_of_ones_own_is_asked_one_by_one() -> None:
+    class Own(G2):
+        """A test that may answer some questions in its own way."""
+
+    table = mixed_table(3, 200, SIZE)
+    assert can_grow_pool(Search(G2(table)), 0)
+    assert not can_grow_pool(Search(Own(table)), 0)
+
+
+def test_a_search_that_is_interrupted_has_the_members_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = serape.load_network("alarm").sample(2000, 3)
+    whole = serape.parents_children(table, "CATECHOL", "hiton-pc", alpha=0.01, symmetry=False)
+    monkeypatch.setattr(module, "_ROWS", 0)
+    monkeypatch.setattr(module, "_MIN_TESTS", 1)
+    asked = 0
+
+    def stop_later(_: Search) -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 12:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "_tick", stop_later)
+    with pytest.raises(serape.Interrupted) as stopped:
+        serape.parents_children(table, "CATECHOL", "hiton-pc", alpha=0.01, symmetry=False)
+    assert len(whole.members) > 0
+    assert len(stopped.value.found.members) > 0
+
+
+def test_separations_are_pickled_with_those_not_looked_at() -> None:
+    test = G2(mixed_table(5, 300, SIZE))
+    search = Search(test, alpha=0.05)
+    gll_pc_nonsym(search, 3, GLL(by_association))
+    (step,) = search._steps[3].values()
+    kept = pickle.loads(pickle.dumps(step.separations))
+    assert isinstance(kept, Separations)
+    pairs = [(x, kept.get(x, 3), step.separations.get(x, 3)) for x in range(SIZE)]
+    assert all(one == other for _, one, other in pairs)
+    assert any(one for _, one, _ in pairs)
