@@ -224,6 +224,7 @@ class Query:
         marginals: Mapping[int, ScreenResult] | None = None,
         cache: StepCache | None = None,
         budget: Budget | None = None,
+        keep_separations: bool = True,
     ) -> Search:
         """Return a search with the query's settings; without a target, a search for many targets.
 
@@ -246,6 +247,7 @@ class Query:
             fdr=self.fdr,
             stepwise=self.algorithm.conditions_on_blanket and self.finds == "blanket",
             budget=budget,
+            keep_separations=keep_separations,
         )
         if marginals is not None:
             search.use_marginals(marginals)
