@@ -167,6 +167,9 @@ class FoundSubsets:
     def each(self) -> list[tuple[int, int, float, float]]:
         """Index, x, log p and statistic of the reliable answers."""
 
+    def columns(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """Index, x, log p and statistic of the reliable answers, in arrays."""
+
     def indices_of(self, x: int) -> list[int]:
         """Indices of the reliable answers about one x."""
 

@@ -180,6 +180,13 @@ class DependentPairs(Mapping[int, ScreenResult]):
         kinds = self._kinds.reliable[self._kinds.of[target]]
         return None if kinds.all() else kinds[self._kinds.of[xs]]
 
+    def all_known(self) -> tuple[NDArray[np.uint32], NativeScreenResult]:
+        """Return, where all variables are here, the target of each answer that shows dependence, and the answers."""
+        targets = np.arange(len(self._start) - 1, dtype=np.uint32).repeat(np.diff(self._start).astype(np.intp))
+        dof = self._dof.astype(np.float64)
+        answers = _core.ScreenAnswers(self._statistic, dof, np.ones(len(dof), bool))
+        return targets, NativeScreenResult(self._partners, (), answers)
+
     def known(self, target: int) -> NativeScreenResult:
         """Return the answers that show dependence."""
         at = target if self._index is None else self._index[target]

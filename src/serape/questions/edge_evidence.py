@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from serape.independence import IndependenceTest
-from serape.independence.effects import Effect, Effects
+from serape.independence.effects import Effect, EffectGroup, Effects
 from serape.independence.outcomes import Outcome
 from serape.parallel.map import parallel_map
 from serape.progress import ProgressCallback
@@ -50,29 +48,27 @@ def test_attributes(outcome: Outcome, given: tuple[str, ...], effect: Effect | N
 def edge_effects(test: IndependenceTest, found: Skeleton, jobs: int = 1) -> dict[Pair, Effect | None]:
     """Return the effect size of the weakest association of every adjacent pair; tests given one set in one call."""
     together: dict[tuple[int, tuple[int, ...]], list[tuple[int, float, float]]] = {}
-    effects: dict[Pair, Effect | None] = {}
-    for pair in pairs_of(found.neighbours):
-        effects[pair] = None
-        if pair in found.weakest and test.has_effect:
-            _, _, answers, index = found.weakest[pair]
-            outcome = answers.outcome(index)
+    effects: dict[Pair, Effect | None] = dict.fromkeys(pairs_of(found.neighbours))
+    for pair in effects if test.has_effect else ():
+        known = found.weakest.get(pair)
+        if known is not None:
+            outcome = known[2].outcome(known[3])
             if outcome.reliable:
                 x, y = sorted(pair)
-                key = x, tuple(map(int, answers.given_of(index)))
+                key = x, tuple(map(int, known[2].given_of(known[3])))
                 together.setdefault(key, []).append((y, outcome.statistic, outcome.dof))
-    groups = list(together.items())
+    groups: list[EffectGroup] = []
+    for (x, given), tests in together.items():
+        ys, statistic, dof = zip(*tests, strict=True)
+        groups.append((x, ys, given, statistic, dof))
 
     def effects_from(begin: int, watch: ProgressCallback) -> Effects:
         del watch
-        parts = []
-        for (x, given), tests in groups[begin : begin + _GROUPS]:
-            ys, statistic, dof = zip(*tests, strict=True)
-            parts.append(test.effects(x, ys, given, np.array(statistic), np.array(dof)))
-        return Effects(*map(np.concatenate, zip(*((p.bits, p.value, p.measure) for p in parts), strict=True)))
+        return test.effects_each(groups[begin : begin + _GROUPS])
 
     def keep(begin: int, answer: Effects) -> None:
-        pairs = (frozenset((x, y)) for (x, _), tests in groups[begin : begin + _GROUPS] for y, _, _ in tests)
-        effects.update((pair, answer[k]) for k, pair in enumerate(pairs))
+        pairs = [frozenset((group[0], y)) for group in groups[begin : begin + _GROUPS] for y in group[1]]
+        effects.update(zip(pairs, answer.each(), strict=True))
 
     parallel_map(effects_from, range(0, len(groups), _GROUPS), jobs, keep, test=test)
     return effects
