@@ -33,6 +33,7 @@ PARTS = (
     "scaling growth --variables 37 100 --rows 100 1000 --threads 1",
     "scaling cores --jobs 1 2 --repeats 1",
     "scaling skeletons",
+    "scaling wide --jobs 2",
     "kernels screens",
     "kernels subsets",
     "kernels scores",

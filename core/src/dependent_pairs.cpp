@@ -26,14 +26,14 @@ struct alignas(line_bytes) FoundPairs {  // of one thread
 // Keeps the pairs of each thread until there are too many.
 class Keeper {
   public:
-    Keeper(std::size_t threads, std::size_t most) : found(threads), most_(most) {}
+    Keeper(std::size_t threads, std::size_t most)
+        : found(threads), most_(most), step_(std::clamp<std::size_t>(most / (16 * threads), 1, 1024)) {}
 
     struct TooMany {};
     void operator()(std::size_t worker, std::uint32_t x, std::uint32_t y, double statistic, double) const {
-        constexpr std::size_t step = 1024;  // pairs of one thread, counted together
         std::vector<FoundPair>& own = found[worker].all;
         own.push_back({x, y, statistic});
-        if (own.size() % step == 0 && count_.fetch_add(step) + step > most_) {
+        if (own.size() % step_ == 0 && count_.fetch_add(step_) + step_ > most_) {
             throw TooMany{};
         }
     }
@@ -42,6 +42,7 @@ class Keeper {
 
   private:
     std::size_t most_;
+    std::size_t step_;  // pairs of one thread, counted together
     mutable std::atomic<std::size_t> count_ = 0;
 };
 

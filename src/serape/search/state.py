@@ -162,7 +162,7 @@ class SearchState:
 
         None if they must be asked for, because they are not known or the search keeps something about the others.
         """
-        known = self._marginals.get(target)
+        known = self._marginals.get(int(target))
         keeps_others = self._separations is not NO_SEPARATIONS or not self.keeps_answers_alone
         if not isinstance(known, KnownDependents) or keeps_others or self._random is not None:
             return None
