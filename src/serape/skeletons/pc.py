@@ -47,6 +47,8 @@ def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | No
         edges = edges or marginal.edges()
         found.neighbours.update(edges.neighbours(ordered))
         found.weakest.update(edges.weakest_tests())
+        if not edges.complete:
+            found.separations.update(edges.separations())
     found.separations = _separations(search, found, edges, marginal.untested)
     return found
 
@@ -70,6 +72,8 @@ class _Edges:
         self.keys = keys
         self.weakest = weakest
         self.separated = PairTests(len(keys))
+        self.complete = False
+        """Whether sets of all sizes have been searched."""
         self._x = (keys >> 32).astype(np.uint32)
         self._y = (keys & 0xFFFFFFFF).astype(np.uint32)
 
@@ -83,6 +87,7 @@ class _Edges:
             targets, counts = np.unique(from_, return_counts=True)
             many = counts > size
             if not many.any():
+                self.complete = True
                 return
             inside = many.repeat(counts)
             at_start = TargetLists(targets[many], np.cumsum(counts[many]), to[inside])
@@ -114,6 +119,11 @@ class _Edges:
         """Return the weakest associations of the pairs that are not separated."""
         kept = np.flatnonzero(self.weakest.known & ~self.separated.known)
         return dict(zip(map(pair_of, self.keys[kept].tolist()), self.weakest.tests(kept), strict=True))
+
+    def separations(self) -> Mapping[Pair, PairTest]:
+        """Return the tests that separate pairs, in the order in which they were found."""
+        found = self.separated.in_order()
+        return dict(zip(map(pair_of, self.keys[found].tolist()), self.separated.tests(found), strict=True))
 
     def separations_of(self, keys: Keys) -> list[PairTest | None]:
         """Return the tests that separate pairs, None for a pair that no set of neighbours separates."""
