@@ -47,8 +47,8 @@ def _by_strength(asked: TargetLists, log_p: Floats, statistic: Floats) -> dict[i
     """Return the members of each list, most strongly associated first; ties in their order."""
     if np.isnan(log_p).any():  # unreliable answers compare as neither stronger nor weaker
         strength = iter(zip(log_p.tolist(), (-statistic).tolist(), strict=True))
-        pairs = ((x, list(zip(strength, ys, strict=False))) for x, ys in asked.items())
-        return {x: [y for _, y in sorted(pair, key=itemgetter(0))] for x, pair in pairs}
+        pairs = ((x, list(zip(ys, strength, strict=False))) for x, ys in asked.items())
+        return {x: [y for y, _ in sorted(pair, key=itemgetter(1))] for x, pair in pairs}
     order = np.lexsort((-statistic, log_p, np.arange(len(asked.targets)).repeat(np.diff(asked.ends, prepend=0))))
     return dict(asked._replace(members=asked.members[order]).items())
 
