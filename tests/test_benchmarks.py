@@ -34,6 +34,7 @@ PARTS = (
     "scaling cores --jobs 1 2 --repeats 1",
     "scaling skeletons",
     "scaling cluster --workers 2 --algorithms fbed",
+    "scaling wide --jobs 2",
     "kernels screens",
     "kernels subsets",
     "kernels scores",

@@ -5,8 +5,11 @@ The exception is `serape.studies`, which is loaded only where it is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +20,17 @@ from serape.data.columns import WideColumns
 from serape.data.resampling import Resampler
 from serape.files import atomic_write
 from serape.independence import G2, TESTS, X2, ContingencyTest
+from serape.independence.dependent_pairs import DependentBlocks, find_dependent_pairs
 from serape.independence.partial_correlation import FisherZ
 from serape.independence.registry import Rules, make_test
 from serape.local.hpc import de_pcs, de_sps, hpc
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.registry import ALGORITHMS
+from serape.parallel import marginals
+from serape.questions import run
 from serape.questions.blankets import ask_of_many
 from serape.questions.draws import rows_of_draw
+from serape.questions.neighbourhoods import find_neighbourhoods
 from serape.questions.query import Query
 from serape.results.comparison import true_members
 from serape.results.stability import SAMPLINGS
@@ -55,7 +62,9 @@ __all__ = [
     "make_test",
     "orient",
     "pack_blocks",
+    "pack_tables",
     "pc_skeleton",
+    "phase_seconds",
     "rows_of_draw",
     "true_members",
 ]
@@ -84,6 +93,58 @@ def pack_blocks(variables: int, rows: int, blocks: Iterable[NDArray[np.uint8]]) 
     names = [f"x{k}" for k in range(variables)]
     levels, reasons = [(0, 1)] * variables, ["whole numbers, 2 distinct"] * variables
     return serape.Table(WideColumns(names, rows, [], packed, levels, reasons, ["categorical"] * variables))
+
+
+def pack_tables(variables: int, rows: int, tables: Iterable[serape.Table]) -> serape.Table:
+    """Pack categorical tables side by side, with numbered names; no more than one of them need be there at a time."""
+    packed = PackedTable(rows)
+    packed.reserve_planes(2 * variables)
+    names: list[str] = []
+    levels: list[tuple[Any, ...]] = []
+    shared: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # equal levels are one object
+    for number, table in enumerate(tables):
+        names += [f"{name}.{number}" for name in table.names]
+        own = [table.column_levels(k) for k in range(len(table.names))]
+        levels += [shared.setdefault(values, values) for values in own]
+        for begin in range(0, len(own), 2048):
+            some = range(begin, min(begin + 2048, len(own)))
+            codes = np.stack([table.codes(k) for k in some], axis=1).astype(np.uint8)
+            packed.append_block(codes, np.array([len(own[k]) for k in some], np.uint32))
+    reasons = {n: f"{n} declared categories" for n in {len(values) for values in shared}}
+    return serape.Table(
+        WideColumns(
+            names, rows, [], packed, levels, [reasons[len(values)] for values in levels], ["categorical"] * len(names)
+        )
+    )
+
+
+@contextmanager
+def phase_seconds() -> Iterator[dict[str, float]]:
+    """Measure, during skeletons by neighbourhoods, the seconds of all pairs given nothing and of all neighbourhoods."""
+    seconds = {"pairs": 0.0, "neighbourhoods": 0.0}
+
+    def timed(phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            begin = time.perf_counter()
+            try:
+                return function(*arguments, **options)
+            finally:
+                seconds[phase] += time.perf_counter() - begin
+
+        return call
+
+    def blocks(self: DependentBlocks) -> Iterator[Any]:
+        step, found = timed("pairs", next), iter_blocks(self)
+        while (block := step(found, None)) is not None:
+            yield block
+
+    iter_blocks = DependentBlocks.__iter__
+    with (
+        patch.object(marginals, "find_dependent_pairs", timed("pairs", find_dependent_pairs)),
+        patch.object(run, "find_neighbourhoods", timed("neighbourhoods", find_neighbourhoods)),
+        patch.object(DependentBlocks, "__iter__", blocks),
+    ):
+        yield seconds
 
 
 def hpc_superset(search: serape.Search, target: int) -> Sequence[int]:

@@ -1,13 +1,14 @@
 """Time, tests and memory as variables, rows and threads grow."""
 
 from benchmarks.common.command import Command, Part
-from benchmarks.scaling import cluster, cores, growth, skeletons
+from benchmarks.scaling import cluster, cores, growth, skeletons, wide
 
 COMMAND = Command(
     {
         "growth": Part(growth.run, growth.options, "up to 10,000 variables and 100,000 rows"),
         "cores": Part(cores.run, cores.options, "small tables alone"),
         "cluster": Part(cluster.run, cluster.options, "small tables alone"),
+        "wide": Part(wide.run, wide.options, "999 variables"),
         "skeletons": Part(skeletons.run, skeletons.options, "the first of the data alone"),
     },
     default="growth",

@@ -16,6 +16,11 @@ auto to_arrays(AllPairs&& found) {
                            to_numpy(std::move(found.statistic)), to_numpy(std::move(found.dof)));
 }
 
+auto to_arrays(DependentPairs&& found) {
+    return std::make_tuple(found.complete, to_numpy(std::move(found.start)), to_numpy(std::move(found.partner)),
+                           to_numpy(std::move(found.statistic)), to_numpy(std::move(found.dof)));
+}
+
 void check_columns(const ContingencyTest& test, std::span<const std::uint32_t> columns) {
     check(test.table(), columns);
     if (test.table().rows() > most_rows_of_pairs) {
@@ -85,14 +90,34 @@ void bind_pairs(nb::module_& m) {
                 found = dependent_pairs(test.table(), test.rules(), columns.all(), log_alpha, most,
                                         std::min(threads, most_threads), token);
             });
-            return std::make_tuple(found.complete, to_numpy(std::move(found.start)), to_numpy(std::move(found.partner)),
-                                   to_numpy(std::move(found.statistic)), to_numpy(std::move(found.dof)));
+            return to_arrays(std::move(found));
         },
         nb::arg("test"), nb::arg("columns"), nb::arg("log_alpha"), nb::arg("most"), nb::arg("threads") = 1,
         nb::arg("poll") = nb::none(),
         "Which pairs of columns of up to eight levels depend on each other: whether all are here (no more than "
         "`most`), "
         "by column the begin of its partners, the partners, their statistics and dof.");
+    nb::class_<PairBlocks>(m, "PairBlocks", "Which columns of up to eight levels depend on some of them.")
+        .def(
+            "__init__",
+            [](PairBlocks* self, const ContingencyTest& test, const Columns& columns, double log_alpha) {
+                check_columns(test, columns.all());
+                new (self) PairBlocks(test.table(), test.rules(), columns.all(), log_alpha);
+            },
+            nb::arg("test"), nb::arg("columns"), nb::arg("log_alpha"), nb::keep_alive<1, 2>())
+        .def(
+            "of",
+            [](const PairBlocks& self, const Columns& targets, std::size_t most, std::size_t threads,
+               const nb::object& poll) {
+                DependentPairs found;
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(
+                    token, [&] { found = self.of(targets.all(), most, std::min(threads, most_threads), token); });
+                return to_arrays(std::move(found));
+            },
+            nb::arg("targets"), nb::arg("most"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            "Whether all are here (no more than `most`), by target the begin of its partners, the partners, their "
+            "statistics and dof.");
 }
 
 }  // namespace serape

@@ -89,6 +89,24 @@ void bind_subsets(nb::module_& m) {
             },
             nb::arg("log_alpha"), "The x whose log p is above a value, each with its conditioning set.")
         .def("each", &FoundSubsets::each, "Index, x, log p and statistic of the reliable answers.")
+        .def(
+            "columns",
+            [](const FoundSubsets& found) {
+                std::vector<std::int64_t> indices;
+                std::vector<std::uint32_t> xs;
+                std::vector<double> log_p, statistic;
+                for (std::size_t k = 0; k < found.answers().size(); ++k) {
+                    if (const Outcome& outcome = found.answers()[k].outcome; outcome.reliable) {
+                        indices.push_back(static_cast<std::int64_t>(k));
+                        xs.push_back(found.xs[k]);
+                        log_p.push_back(outcome.log_p);
+                        statistic.push_back(outcome.statistic);
+                    }
+                }
+                return std::make_tuple(to_numpy(std::move(indices)), to_numpy(std::move(xs)),
+                                       to_numpy(std::move(log_p)), to_numpy(std::move(statistic)));
+            },
+            "Index, x, log p and statistic of the reliable answers, in arrays.")
         .def("indices_of", &FoundSubsets::indices_of, nb::arg("x"), "Indices of the reliable answers about one x.")
         .def(
             "outcome",

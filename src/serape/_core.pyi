@@ -177,6 +177,9 @@ class FoundSubsets:
     def each(self) -> list[tuple[int, int, float, float]]:
         """Index, x, log p and statistic of the reliable answers."""
 
+    def columns(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """Index, x, log p and statistic of the reliable answers, in arrays."""
+
     def indices_of(self, x: int) -> list[int]:
         """Indices of the reliable answers about one x."""
 
@@ -329,6 +332,16 @@ def dependent_pairs(test: ContingencyTest, columns: Sequence[int] | numpy.typing
     """
     Which pairs of columns of up to eight levels depend on each other: whether all are here (no more than `most`), by column the begin of its partners, the partners, their statistics and dof.
     """
+
+class PairBlocks:
+    """Which columns of up to eight levels depend on some of them."""
+
+    def __init__(self, test: ContingencyTest, columns: Sequence[int] | numpy.typing.NDArray[numpy.uint32], log_alpha: float) -> None: ...
+
+    def of(self, targets: Sequence[int] | numpy.typing.NDArray[numpy.uint32], most: int, threads: int = 1, poll: object | None = None) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+        """
+        Whether all are here (no more than `most`), by target the begin of its partners, the partners, their statistics and dof.
+        """
 
 def f_log_sf(explained: float, unexplained: float, more: float, rest: float) -> float:
     """Log p of the F test from sums of squares and their degrees of freedom."""

@@ -14,7 +14,7 @@ import serape
 from serape.independence import G2, X2
 from serape.independence import dependent_pairs as module
 from serape.independence.base import IndependenceTest
-from serape.independence.dependent_pairs import find_dependent_pairs
+from serape.independence.dependent_pairs import DependentBlocks, find_dependent_pairs
 from serape.parallel import marginals as parallel
 from serape.parallel.marginals import marginal_tests, shared_tests
 from serape.search.separations import Separations
@@ -69,6 +69,60 @@ def test_screens_against_their_twin(seed: int, rows: int, alpha: float, dof: Any
                 )
             assert found[target].part(candidates).strongest() == expected[target].part(candidates).strongest()
             assert found[target].part(candidates).each() == expected[target].part(candidates).each()
+
+
+@given(seed=st.integers(0, 10**6), rows=st.sampled_from([9, 60, 400]), most=st.sampled_from([1, 30, 300]), **RULES)
+@settings(max_examples=40, deadline=None)
+def test_blocks_are_the_same(seed: int, rows: int, most: int, dof: Any, reliability: Any) -> None:
+    test = G2(drawn(seed, rows, 40), dof, reliability)
+    targets = np.random.default_rng(seed).permutation(40).tolist()
+    level = math.log(0.2)
+    whole = find_dependent_pairs(test, targets, level)
+    assert whole is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_MAX_PAIRS", most)
+        blocks = DependentBlocks(test, targets, level, threads=1 + seed % 2)
+        found = list(blocks)
+    assert blocks.tests == whole.tests
+    assert [target for block in found for target in block] == targets
+    assert len(found) > 1
+    for block in found:
+        for target in block:
+            for part in ("xs", "statistic", "dof"):
+                assert getattr(block.known(target), part).tolist() == getattr(whole.known(target), part).tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_with_too_many_pairs_are_divided(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = G2(serape.Table((np.arange(3000)[:, None] % 2).repeat(200, axis=1).astype(np.uint8)))
+    monkeypatch.setattr(module, "_MAX_PAIRS", 1000)
+    found = list(DependentBlocks(many, range(200), math.log(0.01), threads))
+    assert [target for block in found for target in block] == list(range(200))
+    assert all(len(block) * 199 <= 1000 for block in found)
+    assert all(
+        block.known(target).xs.tolist() == [x for x in range(200) if x != target] for block in found for target in block
+    )
+
+
+@pytest.mark.parametrize("algorithm", ["hiton-pc", "mmpc", "hpc", "pc-stable"])
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("most", [0, 500])
+def test_skeletons_in_blocks_are_the_same(
+    algorithm: str, jobs: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = serape.load_network("alarm").tile(2, 1).sample(400, seed=1)
+    expected = serape.skeleton(table, algorithm, alpha=0.01)
+    monkeypatch.setattr(parallel, "MAX_SHARED", 1)
+    monkeypatch.setattr(module, "_MAX_PAIRS", most)
+    found = serape.skeleton(table, algorithm, alpha=0.01, n_jobs=jobs)
+    assert list(found.evidence) == list(expected.evidence)
+    assert list(found.separating_sets.items()) == list(expected.separating_sets.items())
+    if algorithm != "hpc":
+        assert (found.tests, found.tests_by_size, found.skipped) == (
+            expected.tests,
+            expected.tests_by_size,
+            expected.skipped,
+        )
 
 
 @pytest.mark.parametrize("algorithm", ["hiton-pc", "mmpc", "hpc", "pc-stable"])

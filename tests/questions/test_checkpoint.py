@@ -10,6 +10,8 @@ import pytest
 
 import serape
 from oracles import undirected_pairs
+from serape.independence import dependent_pairs
+from serape.parallel import marginals
 
 
 class TestCheckpoint:
@@ -37,6 +39,44 @@ class TestCheckpoint:
         assert any("7 neighbourhoods come from" in note for note in found.notes)
         again = serape.skeleton(table, "hiton-pc", checkpoint=path)
         assert undirected_pairs(again.graph) == undirected_pairs(whole.graph)
+
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_keeps_steps_of_blocks(self, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        table = serape.load_network("alarm").sample(500, 1)
+        whole = serape.skeleton(table, "hiton-pc", alpha=0.01)
+        monkeypatch.setattr(marginals, "MAX_SHARED", 1)
+        monkeypatch.setattr(dependent_pairs, "_MAX_PAIRS", 100)
+        path = tmp_path / "kept.jsonl"
+        blocks = dependent_pairs.DependentBlocks.__iter__
+
+        def stop(self: Any) -> Any:
+            for number, block in enumerate(blocks(self)):
+                if number == 2:
+                    raise KeyboardInterrupt
+                yield block
+
+        with monkeypatch.context() as patch:
+            patch.setattr(dependent_pairs.DependentBlocks, "__iter__", stop)
+            with pytest.raises(serape.Interrupted) as stopped:
+                serape.skeleton(table, "hiton-pc", alpha=0.01, n_jobs=jobs, checkpoint=path)
+        assert stopped.value.found.edges == ()
+        lines = path.read_text().splitlines()
+        kept = sum('{"step": ' in line for line in lines)
+        assert 0 < kept == len(lines) - 1 < len(table.varying)
+        asked: list[int] = []
+        monkeypatch.setattr(
+            dependent_pairs.DependentBlocks,
+            "__iter__",
+            lambda self: (asked.extend(block) or block for block in blocks(self)),
+        )
+        found = serape.skeleton(table, "hiton-pc", alpha=0.01, n_jobs=jobs, checkpoint=path)
+        assert len(asked) == len(table.varying) - kept
+        assert list(found.evidence) == list(whole.evidence)
+        assert {size: n for size, n in found.tests_by_size.items() if size} == {
+            size: n for size, n in whole.tests_by_size.items() if size
+        }
+        again = serape.skeleton(table, "hiton-pc", alpha=0.01, n_jobs=jobs, checkpoint=path)
+        assert list(again.evidence) == list(whole.evidence)
 
     def test_refuses_another_run(self, tmp_path: Path) -> None:
         path = tmp_path / "kept.jsonl"

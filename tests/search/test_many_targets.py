@@ -15,6 +15,7 @@ from plain_batches import mixed_table
 from serape.engines import PlainEngine
 from serape.independence import G2
 from serape.independence.counted import CountedTest
+from serape.independence.subset_query import TargetLists
 from serape.local.hpc import de_pcs
 from serape.search import CandidateGroups, Search
 from serape.search import many_targets as module
@@ -56,11 +57,19 @@ def test_separations_of_many_targets(
         with pytest.MonkeyPatch.context() as patch:
             if not batched:
                 one_by_one(patch)
-            parts = list(separate_each(search, asked, pools, size))
+            parts = list(separate_each(search, TargetLists.of(asked), TargetLists.of(pools), size))
         assert len(parts) == (1 if batched else len(asked))
         found.append(
             [
-                (targets[k], x, log_p, statistic, separated[k], answers.given_of(k), repr(answers.outcome(k)))
+                (
+                    int(targets[k]),
+                    x,
+                    log_p,
+                    statistic,
+                    bool(separated[k]),
+                    answers.given_of(k),
+                    repr(answers.outcome(k)),
+                )
                 for targets, answers, separated in parts
                 for k, x, log_p, statistic in answers.each()
             ]
@@ -76,8 +85,10 @@ def test_one_target_with_most_of_the_work() -> None:
     expected = None
     for threads in (1, 2, 5):
         search = Search(G2(table), threads=threads, evidence=False)
-        ((targets, answers, separated),) = separate_each(search, asked, pools, 2)
-        found = targets, [(*one, answers.given_of(one[0])) for one in answers.each()], separated, search.tally
+        lists = TargetLists.of(asked), TargetLists.of({x: pools[x] for x in asked})
+        ((targets, answers, separated),) = separate_each(search, *lists, 2)
+        each = [(*one, answers.given_of(one[0])) for one in answers.each()]
+        found = targets.tolist(), each, separated.tolist(), search.tally
         expected = expected or found
         assert found == expected
 
@@ -150,8 +161,8 @@ class OwnAnswers(G2):
 
 def test_a_derived_test_is_asked_target_by_target() -> None:
     test = OwnAnswers(serape.load_network("asia").sample(500, seed=1))
-    pools = {x: [z for z in range(8) if z != x] for x in range(8)}
-    assert len(list(separate_each(Search(test, evidence=False), pools, pools, 1))) == 8
+    lists = TargetLists.of({x: [z for z in range(8) if z != x] for x in range(8)})
+    assert len(list(separate_each(Search(test, evidence=False), lists, lists, 1))) == 8
     assert test.asked == 8
 
 

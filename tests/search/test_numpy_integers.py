@@ -13,6 +13,7 @@ import serape
 from plain import random_dag, random_table, true_blanket
 from plain_correlations import correlated, table_of
 from serape.independence import G2, IndependenceTest
+from serape.independence.dependent_pairs import find_dependent_pairs
 from serape.independence.outcomes import Outcome, Tally
 from serape.independence.partial_correlation import PartialCorrelation
 from serape.independence.screens import CandidateGroups, ScreenResult
@@ -80,6 +81,13 @@ def record(search: serape.Search, v: Any) -> Any:
     return [search.log(v(0)).latest(x) for x in range(1, VARIABLES)]
 
 
+def known_dependents(search: serape.Search, v: Any) -> Any:
+    test = search.test
+    alone = serape.Search(test, evidence=False, keep_separations=False)
+    alone.use_marginals(find_dependent_pairs(test, range(VARIABLES), alone.log_alpha) or {})
+    return [search.known_dependents(v(0)), *(alone.known_dependents(v(t), v(8)) for t in range(VARIABLES - 1))]
+
+
 def read_as_independence(search: serape.Search, v: Any) -> Any:
     with search.read_as_independence("all"):
         return [search.ask(v(3), v(0), v([1, 2])), search.separate(v([1, 5]), v(0), v([2, 3, 7]))]
@@ -118,6 +126,7 @@ CALLS: dict[str, Call] = {
     ],
     "test_each_given_rest": lambda s, v: s.test_each_given_rest(v(0), v([3, 6, 1, 5]), v(5)),
     "use_marginals": use_marginals,
+    "known_dependents": known_dependents,
     "candidates": lambda s, v: [s.candidates(v(0)), s.candidates(v(2), v(5), v(3)), s.candidates(v(4))],
     "admissible": lambda s, v: s.admissible(v(2), v([4, 2, 8, 1])),
     "outside": lambda s, v: s.outside(v([4, 2, 8, 1]), v([8, 2])),

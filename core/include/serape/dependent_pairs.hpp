@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -23,19 +24,36 @@
 
 namespace serape {
 
-// The dependent partners of every column, in ascending order, one column after another.
+// The dependent partners of every target, in ascending order, one target after another.
 struct DependentPairs {
-    bool complete = true;            // false if there are more than were allowed; then there are none here
-    std::vector<std::size_t> start;  // by column, one more than columns
-    std::vector<std::uint32_t> partner;
-    std::vector<double> statistic;
-    std::vector<std::uint8_t> dof;
+    bool complete = true;              // false if there are more than were allowed; then there are none here
+    std::vector<std::size_t> start{};  // by target, one more than targets
+    std::vector<std::uint32_t> partner{};
+    std::vector<double> statistic{};
+    std::vector<std::uint8_t> dof{};
 };
 
 // A pair is dependent if its test is reliable and log p at most `log_alpha`. The columns must be ascending and of at
 // most `plane_levels` levels; rows at most `most_rows_of_pairs`; rules those of G². At most `most` pairs are returned.
+// All columns of the table are targets.
 DependentPairs dependent_pairs(const PackedTable& table, const Rules& rules, std::span<const std::uint32_t> columns,
                                double log_alpha, std::size_t most, std::size_t threads, CancellationToken& token);
+
+// The same for some targets at a time, where all pairs would be too many: each target is tested with all columns. The
+// panels are made once.
+class PairBlocks {
+  public:
+    PairBlocks(const PackedTable& table, const Rules& rules, std::span<const std::uint32_t> columns, double log_alpha);
+    ~PairBlocks();
+
+    // The targets are different columns of these.
+    DependentPairs of(std::span<const std::uint32_t> targets, std::size_t most, std::size_t threads,
+                      CancellationToken& token) const;
+
+  private:
+    struct Content;
+    std::unique_ptr<const Content> content_;
+};
 
 // The pairs of columns of at most `plane_levels` levels with enough rows and with degrees of freedom.
 std::size_t tested_pairs(const PackedTable& table, const Rules& rules, std::span<const std::uint32_t> columns);

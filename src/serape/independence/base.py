@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError
-from serape.independence.effects import Effect, Effects
+from serape.independence.effects import Effect, EffectGroup, Effects
 from serape.independence.outcomes import (
     NO_OUTCOME,
     Candidates,
@@ -104,6 +104,11 @@ class IndependenceTest(ABC):
         """Return the effect sizes of reliable tests of candidates against the target, whose outcomes are known."""
         del target, given, statistic, dof
         return Effects.unknown(len(candidates))
+
+    def effects_each(self, groups: Sequence[EffectGroup]) -> Effects:
+        """Return the same for groups of tests, one group after another."""
+        parts = [self.effects(x, ys, given, np.array(own), np.array(dof)) for x, ys, given, own, dof in groups]
+        return Effects(*map(np.concatenate, zip(*((p.bits, p.value, p.measure) for p in parts), strict=True)))
 
     def answers(
         self, x: int, target: int, sets: Iterator[tuple[int, ...]]

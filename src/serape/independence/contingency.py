@@ -11,7 +11,7 @@ average, `None` nothing. A test of 0 degrees of freedom carries no information a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -22,10 +22,10 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
-from serape.independence.effects import Effects, table_effects
+from serape.independence.effects import EffectGroup, Effects, table_effects
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
-from serape.independence.subset_query import SubsetQuery, for_core, joined
+from serape.independence.subset_query import SubsetQuery, TargetLists, for_core
 from serape.independence.subsets import SubsetResult, native_result
 from serape.types import DofRule, ReliabilityRule
 from serape.wording import setting
@@ -79,10 +79,26 @@ class ContingencyTest(IndependenceTest):
         """Return G² in bits and Cramér's V; the statistic that the test does not use takes one more screen."""
         del dof
         other = self._other_statistic(target, as_positions(candidates), given)
+        return self._effects(statistic, other, self._least_levels(target, candidates))
+
+    def effects_each(self, groups: Sequence[EffectGroup]) -> Effects:
+        """Return the same for groups of tests, one group after another."""
+        if type(self).effects is not ContingencyTest.effects:
+            return super().effects_each(groups)
+        others = [self._other_statistic(target, as_positions(xs), given) for target, xs, given, _, _ in groups]
+        levels = [self._least_levels(target, xs) for target, xs, _, _, _ in groups]
+        statistic = np.array([one for _, _, _, several, _ in groups for one in several])
+        return self._effects(statistic, np.concatenate(others), [one for several in levels for one in several])
+
+    def _effects(self, statistic: Floats, other: Floats, least_levels: Sequence[int]) -> Effects:
         g2, x2 = (statistic, other) if self.statistic == "g2" else (other, statistic)
-        levels = np.array([self._levels(int(x)) for x in candidates], np.int64)
         assert self.rows is not None
-        return table_effects(g2, x2, self.rows, np.minimum(levels, self._levels(target)))
+        return table_effects(g2, x2, self.rows, np.array(least_levels, np.int64))
+
+    def _least_levels(self, target: int, xs: Candidates) -> list[int]:
+        """Return, for each x, the smaller number of levels of x and the target."""
+        own = self._levels(target)
+        return [min(own, self._levels(int(x))) for x in xs]
 
     def _levels(self, variable: int) -> int:
         return self.table.levels(variable)
@@ -214,26 +230,24 @@ class ContingencyTest(IndependenceTest):
 
     def search_each(
         self,
-        asked: Mapping[int, Sequence[int]],
-        pools: Mapping[int, Sequence[int]],
+        asked: TargetLists,
+        pools: TargetLists,
         size: int,
         *,
         max_size: int | None,
         stop_above: float,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> tuple[NDArray[np.uint32], SubsetResult, Tally]:
+    ) -> tuple[SubsetResult, Tally]:
         """Search the sets of one size in the pool of each target for those in `asked`, in one native call.
 
-        Returns the target of each answer, and the answers and number of tests of all searches together.
+        The targets of both are the same. Returns the answers and the number of tests of all searches together.
         """
-        targets = np.fromiter(asked, np.uint32, len(asked))
-        x_ends, xs = joined(list(asked.values()))
-        pool_ends, members = joined([pools[x] for x in asked])
         found = self.native.search_each(
-            targets, x_ends, xs, pool_ends, members, size, max_size, stop_above, threads, poll
-        )
-        return targets.repeat(np.diff(x_ends, prepend=0)), *native_result(found, self.rows)
+            asked.targets, asked.ends, asked.members, pools.ends, pools.members, size, max_size, stop_above,
+            threads, poll,
+        )  # fmt: skip
+        return native_result(found, self.rows)
 
     def test_each_given_rest(
         self,

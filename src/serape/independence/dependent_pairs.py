@@ -1,7 +1,8 @@
 """Which pairs of variables depend on each other given nothing, without a matrix of all answers.
 
 G² of all pairs of columns of few levels is tested in one native call, which keeps the dependent pairs alone. What is
-asked about the other pairs is tested again: that is rare, because a search goes on with the dependent ones.
+asked about the other pairs is tested again: that is rare, because a search goes on with the dependent ones. Where the
+dependent pairs would be too many, targets are tested in blocks, and the pairs of one block are kept at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.independence.base import IndependenceTest
-from serape.independence.contingency import ContingencyTest, NativeScreenResult
+from serape.independence.contingency import NativeScreenResult
 from serape.independence.g2 import G2
 from serape.independence.outcomes import Floats, as_positions
 from serape.independence.screens import ScreenResult
@@ -24,7 +25,7 @@ from serape.independence.screens import ScreenResult
 MIN_ROWS = 5  # per degree of freedom, for binary columns
 _MAX_ROWS = 65_528  # counts have 16 bits
 _MAX_LEVELS = 8  # of columns that are kept as bitsets
-_MAX_PAIRS = 1 << 24  # kept: 40 bytes for each while they are collected, 24 afterwards
+_MAX_PAIRS = 1 << 24  # kept at a time: 40 bytes for each while they are collected, 26 afterwards
 
 
 def are_binary(test: IndependenceTest) -> TypeGuard[G2]:
@@ -53,8 +54,80 @@ def find_dependent_pairs(
     variables = sorted(targets) if among_targets else range(len(test.variables))
     if 2 * len(targets) < len(variables) or not have_few_levels(test, variables):
         return None
+    if _by_chance(len(variables), log_alpha) > _MAX_PAIRS:
+        return None
     found = _core.dependent_pairs(test.native, as_positions(variables), log_alpha, _MAX_PAIRS, threads)
-    return DependentPairs(test, targets, log_alpha, *found[1:]) if found[0] else None
+    return DependentPairs(_Kinds(test), targets, log_alpha, found[1:]) if found[0] else None
+
+
+def _by_chance(variables: int, log_alpha: float) -> float:
+    """Return how many pairs of independent variables are dependent by chance."""
+    return math.exp(log_alpha) * variables * (variables - 1) / 2
+
+
+class DependentBlocks:
+    """The variables that depend on targets given nothing, for a block of targets at a time."""
+
+    def __init__(self, test: G2, targets: Sequence[int], log_alpha: float, threads: int = 1) -> None:
+        self._kinds = _Kinds(test)
+        self._targets = targets
+        self._log_alpha = log_alpha
+        self._threads = threads
+
+    @property
+    def tests(self) -> int:
+        """The number of tests of targets with all variables; a pair of targets counts once."""
+        return self._kinds.tests(self._targets)
+
+    def __iter__(self) -> Iterator[DependentPairs]:
+        test = self._kinds.test
+        native = _core.PairBlocks(test.native, np.arange(len(test.variables), dtype=np.uint32), self._log_alpha)
+        by_chance = math.exp(self._log_alpha) * len(test.variables)
+        size = max(1, int(_MAX_PAIRS / (1.25 * by_chance + 64)))  # targets: each has others too
+        begin = 0
+        while begin < len(self._targets):
+            block = self._targets[begin : begin + size]
+            limit = _MAX_PAIRS if len(block) > 1 else len(test.variables)
+            found = native.of(as_positions(block), limit, self._threads)
+            if not found[0]:
+                size = max(1, len(block) // 2)
+                continue
+            yield DependentPairs(self._kinds, block, self._log_alpha, found[1:], {x: k for k, x in enumerate(block)})
+            begin += len(block)
+
+
+class _Kinds:
+    """Which tests of two variables given nothing are reliable: levels decide, and whether the variables vary."""
+
+    def __init__(self, test: G2) -> None:
+        self.test = test
+        self.all = np.arange(len(test.variables), dtype=np.uint32)
+        kinds: dict[tuple[int, bool], int] = {}
+        table = test.table
+        self.of = np.array(
+            [kinds.setdefault((table.levels(k), table.is_constant(k)), len(kinds)) for k in range(len(self.all))],
+            np.intp,
+        )
+        examples = np.array([np.flatnonzero(self.of == kind)[0] for kind in range(len(kinds))], np.uint32)
+        screens = [test.screen(int(example), examples) for example in examples]
+        self.reliable = np.array([screen.reliable for screen in screens], bool).reshape(len(kinds), len(kinds))
+
+    def tests(self, targets: Sequence[int]) -> int:
+        """Return the number of tests of targets with all variables; a pair of targets counts once."""
+        return self._tested(targets, self._count(self.all)) - self.among(targets)
+
+    def among(self, targets: Sequence[int]) -> int:
+        """Return the number of tests of pairs of targets."""
+        return self._tested(targets, self._count(targets)) // 2
+
+    def _count(self, variables: Sequence[int] | NDArray[np.uint32]) -> NDArray[np.intp]:
+        """Return how many of the variables are of each kind."""
+        return np.bincount(self.of[as_positions(variables)], minlength=len(self.reliable))
+
+    def _tested(self, targets: Sequence[int], others: NDArray[np.intp]) -> int:
+        """Return the number of tests of targets with so many variables of each kind."""
+        pairs = self._count(targets)[:, None] * (others - np.eye(len(others), dtype=np.intp))  # none with itself
+        return int(pairs[self.reliable].sum())
 
 
 class DependentPairs(Mapping[int, ScreenResult]):
@@ -62,37 +135,23 @@ class DependentPairs(Mapping[int, ScreenResult]):
 
     def __init__(
         self,
-        test: ContingencyTest,
+        kinds: _Kinds,
         targets: Sequence[int],
         log_alpha: float,
-        start: NDArray[np.uint64],
-        partners: NDArray[np.uint32],
-        statistic: Floats,
-        dof: NDArray[np.uint8],
+        found: tuple[NDArray[np.uint64], NDArray[np.uint32], Floats, NDArray[np.uint8]],
+        index: Mapping[int, int] | None = None,
     ) -> None:
-        self.test = test
+        self.test = kinds.test
         self.log_alpha = log_alpha
+        self._kinds = kinds
         self._targets = dict.fromkeys(targets)
-        self._all = np.arange(len(test.variables), dtype=np.uint32)
-        self._start, self._partners, self._statistic, self._dof = start, partners, statistic, dof
-        kinds: dict[tuple[int, bool], int] = {}
-        table = test.table
-        self._kind = np.array(
-            [kinds.setdefault((table.levels(k), table.is_constant(k)), len(kinds)) for k in range(len(self._all))],
-            np.intp,
-        )
-        self._reliable_kinds = self._compare_kinds(len(kinds))
-
-    def _compare_kinds(self, kinds: int) -> NDArray[np.bool_]:
-        """Return which kinds of columns have reliable tests with each other: levels decide, and whether they vary."""
-        examples = np.array([np.flatnonzero(self._kind == kind)[0] for kind in range(kinds)], np.uint32)
-        screens = [self.test.screen(int(example), examples) for example in examples]
-        return np.array([screen.reliable for screen in screens], bool).reshape(kinds, kinds)
+        self._start, self._partners, self._statistic, self._dof = found
+        self._index = index  # by target, where its partners begin; None if all variables are there in their order
 
     def __getitem__(self, target: int) -> ScreenResult:
         if target not in self._targets:
             raise KeyError(target)
-        return KnownDependents(self, target, self._all)
+        return KnownDependents(self, target, self._kinds.all)
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._targets)
@@ -103,36 +162,35 @@ class DependentPairs(Mapping[int, ScreenResult]):
     @property
     def tests(self) -> int:
         """The number of tests of targets with all variables; a pair of targets counts once."""
-        return self._tested(np.bincount(self._kind, minlength=len(self._reliable_kinds))) - self.among_targets
+        return self._kinds.tests(list(self._targets))
 
     @property
     def among_targets(self) -> int:
         """The number of tests of pairs of targets."""
-        return self._tested(self._targets_by_kind) // 2
+        return self._kinds.among(list(self._targets))
 
     @property
     def all_reliable(self) -> bool:
         """Whether the tests of all pairs of targets are reliable."""
-        kinds = np.unique(self._kind[list(self._targets)])
-        return bool(self._reliable_kinds[np.ix_(kinds, kinds)].all())
-
-    @property
-    def _targets_by_kind(self) -> NDArray[np.intp]:
-        return np.bincount(self._kind[list(self._targets)], minlength=len(self._reliable_kinds))
-
-    def _tested(self, others: NDArray[np.intp]) -> int:
-        """Return the number of tests of targets with so many variables of each kind."""
-        pairs = self._targets_by_kind[:, None] * (others - np.eye(len(others), dtype=np.intp))  # none with itself
-        return int(pairs[self._reliable_kinds].sum())
+        kinds = np.unique(self._kinds.of[list(self._targets)])
+        return bool(self._kinds.reliable[np.ix_(kinds, kinds)].all())
 
     def reliable(self, target: int, xs: NDArray[np.uint32]) -> NDArray[np.bool_] | None:
         """Return which tests of a target with other variables are reliable; None if all are."""
-        kinds = self._reliable_kinds[self._kind[target]]
-        return None if kinds.all() else kinds[self._kind[xs]]
+        kinds = self._kinds.reliable[self._kinds.of[target]]
+        return None if kinds.all() else kinds[self._kinds.of[xs]]
+
+    def all_known(self) -> tuple[NDArray[np.uint32], NativeScreenResult]:
+        """Return, where all variables are here, the target of each answer that shows dependence, and the answers."""
+        targets = np.arange(len(self._start) - 1, dtype=np.uint32).repeat(np.diff(self._start).astype(np.intp))
+        dof = self._dof.astype(np.float64)
+        answers = _core.ScreenAnswers(self._statistic, dof, np.ones(len(dof), bool))
+        return targets, NativeScreenResult(self._partners, (), answers)
 
     def known(self, target: int) -> NativeScreenResult:
         """Return the answers that show dependence."""
-        of = slice(int(self._start[target]), int(self._start[target + 1]))
+        at = target if self._index is None else self._index[target]
+        of = slice(int(self._start[at]), int(self._start[at + 1]))
         statistic = self._statistic[of]
         answers = _core.ScreenAnswers(statistic, self._dof[of].astype(np.float64), np.ones(len(statistic), bool))
         return NativeScreenResult(self._partners[of], (), answers)
@@ -203,6 +261,12 @@ class KnownDependents(NativeScreenResult):
         """Return the candidates whose answers show dependence, the strongest first; ties by position."""
         known = self._known(log_alpha)
         return super().dependents(log_alpha) if known is None else known[1].dependents(log_alpha)
+
+    def known_dependents(self, log_alpha: float) -> list[int] | None:
+        """Return the `dependents` among all variables, without a look at the others; None if they are not known."""
+        if log_alpha != self._pairs.log_alpha:
+            return None
+        return self._pairs.known(self._target).dependents(log_alpha)
 
     def ranked_split(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
         """Return the `dependents`, and the candidates whose answers show independence."""

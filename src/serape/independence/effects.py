@@ -16,7 +16,7 @@ dof / (2 N ln 2) on average.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,8 @@ MEASURES = ("partial correlation", "partial rank correlation", "Cramér's V")
 CORRELATION, RANK_CORRELATION, CRAMERS_V = range(3)
 
 Indices = NDArray[np.int64]
+EffectGroup = tuple[int, Sequence[int], tuple[int, ...], Sequence[float], Sequence[float]]
+"""Reliable tests of a target: the target, the candidates, the conditioning set, the statistics and dof."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +79,15 @@ class Effects:
         self.bits[at], self.value[at], self.measure[at] = others.bits, others.value, others.measure
 
     def __getitem__(self, index: int) -> Effect | None:
-        bits, measure = float(self.bits[index]), int(self.measure[index])
-        if math.isnan(bits):
-            return None
-        return Effect(bits, None if measure < 0 else MEASURES[measure], float(self.value[index]))
+        return _effect(float(self.bits[index]), int(self.measure[index]), float(self.value[index]))
+
+    def each(self) -> list[Effect | None]:
+        """Return all effects."""
+        return list(map(_effect, self.bits.tolist(), self.measure.tolist(), self.value.tolist()))
+
+
+def _effect(bits: float, measure: int, value: float) -> Effect | None:
+    return None if math.isnan(bits) else Effect(bits, None if measure < 0 else MEASURES[measure], value)
 
 
 def in_bits(nats: Floats) -> Floats:

@@ -20,6 +20,8 @@ Candidates = Sequence[int] | NDArray[np.uint32]
 """Variables, as positions."""
 Rows = float | NDArray[np.int64] | None
 """The number of rows of one or many tests; None where there are no data."""
+TestColumns = tuple[NDArray[np.intp], NDArray[np.uint32], Floats, Floats]
+"""Of several answers, the index, x, log p and statistic of each."""
 Poll = Callable[[], object]
 """Called now and then during long work; it may raise to end it."""
 

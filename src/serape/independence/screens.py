@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.independence.outcomes import Candidates, Floats, Outcome, as_positions
+from serape.independence.outcomes import Candidates, Floats, Outcome, TestColumns, as_positions
 
 Group = tuple[Candidates, Sequence[int]]
 """Candidates and the conditioning set they are tested with."""
@@ -141,9 +141,12 @@ class ScreenResult:
 
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return index, x, log p and statistic of the reliable answers."""
+        return list(zip(*(column.tolist() for column in self.columns()), strict=True))
+
+    def columns(self) -> TestColumns:
+        """Return index, x, log p and statistic of the reliable answers, in arrays."""
         indices = np.flatnonzero(self.reliable)
-        columns = (indices, self.xs[indices], self.log_p_of(indices), self.statistic[indices])
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        return indices, self.xs[indices], self.log_p_of(indices), self.statistic[indices]
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the indices of the strongest reliable answers (several if they tie exactly) and their log p."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
@@ -84,6 +84,30 @@ def joined(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[n
     """Return lists of variables one after another, with the end of each."""
     ends = np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)))
     return ends, np.fromiter(chain.from_iterable(lists), np.uint32, int(ends[-1]) if len(lists) else 0)
+
+
+class TargetLists(NamedTuple):
+    """Lists of variables, one for each of several targets, one after another."""
+
+    targets: NDArray[np.uint32]
+    ends: NDArray[np.int64]
+    members: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, lists: Mapping[int, Sequence[int]]) -> TargetLists:
+        """Return the lists of a mapping."""
+        return cls(np.fromiter(lists, np.uint32, len(lists)), *joined(list(lists.values())))
+
+    def each_target(self) -> NDArray[np.uint32]:
+        """Return, by member of the lists, its target."""
+        return self.targets.repeat(np.diff(self.ends, prepend=0))
+
+    def items(self) -> Iterator[tuple[int, list[int]]]:
+        """Yield each target with its list."""
+        begin, members = 0, self.members.tolist()
+        for target, end in zip(self.targets.tolist(), self.ends.tolist(), strict=True):
+            yield target, members[begin:end]
+            begin = end
 
 
 def n_subsets(members: int, exhausted: int | None, size: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.independence.outcomes import Candidates, Floats, Outcome, Tally, TestsSpent, as_positions
+from serape.independence.outcomes import Candidates, Floats, Outcome, Tally, TestColumns, TestsSpent, as_positions
 
 
 class MinAssociationTable(NamedTuple):
@@ -61,7 +61,7 @@ class SubsetResult(Sequence[Association]):
         self.dof = dof
         self.log_p = log_p
         self.reliable = verdict > 0
-        self.separated = verdict == 2
+        self.separated: NDArray[np.bool_] = verdict == 2
         self.which = which
         """Indices into `sets`."""
         self.sets = sets
@@ -105,10 +105,9 @@ class SubsetResult(Sequence[Association]):
         """The x that some set separates."""
         return [int(x) for x in self.xs[self.separated]]
 
-    def separated_each(self) -> list[bool]:
+    def separated_each(self) -> NDArray[np.bool_]:
         """Return, for each x, whether some set separates it."""
-        found: list[bool] = self.separated.tolist()
-        return found
+        return self.separated
 
     @property
     def last_survives(self) -> bool:
@@ -138,11 +137,14 @@ class SubsetResult(Sequence[Association]):
         indices = np.flatnonzero(self.reliable & (self.log_p > log_alpha)).tolist()
         return [(int(self.xs[k]), self.given_of(k)) for k in indices]
 
+    def columns(self) -> TestColumns:
+        """Return index, x, log p and statistic of the reliable answers, in arrays."""
+        indices = self.reliable.nonzero()[0]
+        return indices, self.xs[indices], self.log_p[indices], self.statistic[indices]
+
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return index, x, log p and statistic of the reliable answers."""
-        indices = self.reliable.nonzero()[0]
-        columns = (indices, self.xs[indices], self.log_p[indices], self.statistic[indices])
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        return list(zip(*(column.tolist() for column in self.columns()), strict=True))
 
 
 class NativeSubsetResult(SubsetResult):
@@ -184,10 +186,9 @@ class NativeSubsetResult(SubsetResult):
         """Whether there is a last x and no set separates it."""
         return self._found.last_survives()
 
-    def separated_each(self) -> list[bool]:
+    def separated_each(self) -> NDArray[np.bool_]:
         """Return, for each x, whether some set separates it."""
-        found: list[bool] = self._found.separated().tolist()
-        return found
+        return self._found.separated()
 
     def indices_of(self, x: int) -> list[int]:
         """Return the indices of the reliable answers about one x."""
@@ -196,6 +197,10 @@ class NativeSubsetResult(SubsetResult):
     def given_of(self, index: int) -> tuple[int, ...]:
         """Return the conditioning set of one answer."""
         return self._found.given_of(index) if self._names is None else super().given_of(index)
+
+    def columns(self) -> TestColumns:
+        """Return index, x, log p and statistic of the reliable answers, in arrays."""
+        return self._found.columns() if self._names is None else super().columns()
 
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return index, x, log p and statistic of the reliable answers."""

@@ -52,7 +52,10 @@ class Neighbourhood:
     def dependents(self) -> Positions:
         """Return the variables that depend on the target given nothing, most strongly associated first."""
         self._marginal = 0
-        return as_positions(self.search.dependents(self.target, self.search.candidates(self.target, *self._first)))
+        found = self.search.known_dependents(self.target, *self._first)
+        if found is None:
+            found = self.search.dependents(self.target, self.search.candidates(self.target, *self._first))
+        return as_positions(found)
 
     def mark_exhausted(self, x: int) -> None:
         """Record that all subsets of the members have been tested for x, and none separates it."""

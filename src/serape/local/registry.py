@@ -58,6 +58,14 @@ class Algorithm:
         return self.family in (DIVIDE, _HYBRID)
 
     @property
+    def steps_are_sets(self) -> bool:
+        """Whether its only step about a variable is a set: neighbours that need not have it as a neighbour of theirs.
+
+        It then asks for no separating sets to find parents and children.
+        """
+        return self.run in (hiton_pc, mmpc)
+
+    @property
     def separates_by_subsets(self) -> bool:
         """Whether it separates a variable from the target by subsets of the neighbourhood, not by the whole blanket."""
         return self.family == DIVIDE

@@ -6,7 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from serape.independence.base import IndependenceTest
-from serape.independence.dependent_pairs import DependentPairs, find_dependent_pairs
+from serape.independence.dependent_pairs import (
+    DependentBlocks,
+    DependentPairs,
+    find_dependent_pairs,
+    have_few_levels,
+)
 from serape.independence.outcomes import as_positions
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
@@ -73,6 +78,16 @@ def marginal_tests(
         return find_dependent_pairs(test, targets, log_alpha, threads) or {}
     forbidden = None if knowledge is None else knowledge.forbidden_neighbours
     return Marginals(test.marginals(targets, forbidden, threads=threads))
+
+
+def marginal_blocks(
+    test: IndependenceTest, targets: Sequence[int], knowledge: BoundKnowledge | None, threads: int, log_alpha: float
+) -> DependentBlocks | None:
+    """Return the same in blocks of targets where `marginal_tests` returns none; None if the answers are too few."""
+    few = len(targets) < 2 or len(targets) * len(test.variables) <= MAX_SHARED
+    if few or knowledge is not None or not have_few_levels(test, range(len(test.variables))):
+        return None
+    return DependentBlocks(test, targets, log_alpha, threads)
 
 
 def shared_tests(known: Mapping[int, ScreenResult]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from serape.independence.base import IndependenceTest
@@ -37,6 +37,8 @@ class Asked(Protocol):
         watch: ProgressCallback | None = None,
         marginals: Mapping[int, ScreenResult] | None = None,
         cache: StepCache | None = None,
+        *,
+        keep_separations: bool = True,
     ) -> Search:
         """Return a search for a target."""
         ...
@@ -84,3 +86,30 @@ def precompute_steps(
     finally:
         bar.close()
     return tallies
+
+
+def precompute_sets(
+    query: Asked,
+    targets: Sequence[int],
+    jobs: int,
+    known: Mapping[int, ScreenResult],
+    cache: StepCache,
+    done: Callable[[int, tuple[int, ...], Tally], None],
+) -> None:
+    """Compute the step about each target where it is the only one and a set of variables; nothing else is kept.
+
+    Calls `done` with each set and the tests performed for it.
+    """
+
+    def compute(target: int, watch: ProgressCallback) -> tuple[tuple[int, ...], Tally]:
+        search = query.search(None, watch=watch, marginals=known, cache=cache, keep_separations=False)
+        search.restrict_to = target
+        with contextlib.suppress(NeedsOtherTarget):
+            query.answer(search, target)
+        return cache.take_set(target), search.tally
+
+    def keep(target: int, answer: tuple[tuple[int, ...], Tally]) -> None:
+        cache.sets[target] = answer[0]
+        done(target, *answer)
+
+    parallel_map(compute, targets, jobs, keep, test=query.source)

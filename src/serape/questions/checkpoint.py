@@ -1,17 +1,20 @@
 """A file that keeps the neighbourhoods found so far, so that a long run can continue where it stopped.
 
-Each line is a JSON text: the first holds the settings of the run and a digest of the data, each further line a target.
-An incomplete last line is ignored.
+Each line is a JSON text: the first holds the settings of the run and a digest of the data, each further line a target
+with its neighbourhood, or the step about a target from which neighbourhoods are made. Lines are written about once a
+second. An incomplete last line is ignored.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from serape.data.table import Table
 from serape.errors import DataError, OptionError
@@ -22,6 +25,7 @@ from serape.questions.query import Query
 from serape.wording import setting
 
 FORMAT = "serape-neighbourhoods-1"
+_WRITE_EVERY = 1.0  # seconds
 
 
 class Checkpoint:
@@ -31,8 +35,12 @@ class Checkpoint:
         self.path = path
         self.kept: list[tuple[int, tuple[int, ...], Tally, dict[int, float]]] = []
         """The neighbourhoods in the file: target, parents and children, tests, and the log p that counts for each."""
+        self.steps: dict[int, tuple[tuple[int, ...], Tally]] = {}
+        """The steps in the file, by target: the set that was found, and the tests for it."""
         self._names = query.source.variables
         self._lock = threading.Lock()
+        self._file: TextIO | None = None
+        self._written = -math.inf
         header = _header(query, knowledge)
         lines = self._lines()
         if lines:
@@ -45,16 +53,39 @@ class Checkpoint:
 
     def add(self, target: int, neighbours: tuple[int, ...], tally: Tally, log_p: Mapping[int, float]) -> None:
         """Write one neighbourhood to the file."""
-        entry: dict[str, Any] = {
-            "target": self._names[target],
-            "neighbours": [self._names[x] for x in neighbours],
-            "tests": dict(tally.tests_by_size),
-            "skipped": dict(tally.skipped_by_size),
-        }
+        entry = self._entry("target", target, neighbours, tally)
         if log_p:
             entry["log_p"] = [log_p[x] for x in neighbours]
-        with self._lock, self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
+        self._write(entry)
+
+    def add_step(self, target: int, members: tuple[int, ...], tally: Tally) -> None:
+        """Write the step about one target to the file."""
+        self._write(self._entry("step", target, members, tally))
+
+    def close(self) -> None:
+        """Write what is left."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def _entry(self, kind: str, target: int, members: tuple[int, ...], tally: Tally) -> dict[str, Any]:
+        return {
+            kind: self._names[target],
+            "neighbours": [self._names[x] for x in members],
+            "tests": tally.tests_by_size,
+            "skipped": tally.skipped_by_size,
+        }
+
+    def _write(self, entry: dict[str, Any]) -> None:
+        with self._lock:
+            if self._file is None:
+                self._file = self.path.open("a", encoding="utf-8")
+            self._file.write(json.dumps(entry) + "\n")
+            now = time.monotonic()
+            if now - self._written > _WRITE_EVERY:
+                self._file.flush()
+                self._written = now
 
     def _lines(self) -> list[Any]:
         try:
@@ -94,6 +125,9 @@ class Checkpoint:
                 for size, count in line["skipped"].items():
                     tally.add(int(size), 0, int(count))
                 neighbours = tuple(index[name] for name in line["neighbours"])
+                if "step" in line:
+                    self.steps[index[line["step"]]] = neighbours, tally
+                    continue
                 log_p = dict(zip(neighbours, map(float, line.get("log_p", ())), strict=False))
                 self.kept.append((index[line["target"]], neighbours, tally, log_p))
         except (KeyError, TypeError, ValueError, AttributeError):

@@ -10,7 +10,7 @@ steps about single variables, where that changes no answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,8 +18,8 @@ from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.parallel.map import parallel_map
-from serape.parallel.marginals import marginal_tests, shared_tests
-from serape.parallel.precompute import precompute_steps
+from serape.parallel.marginals import marginal_blocks, marginal_tests, shared_tests
+from serape.parallel.precompute import precompute_sets, precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.checkpoint import Checkpoint
@@ -53,6 +53,99 @@ class _One(NamedTuple):
     log_p: dict[int, float]
 
 
+class _Targets:
+    """The searches for targets, which share tests and steps."""
+
+    def __init__(self, query: Query, run: RunSettings, count: int, budget: Budget | None) -> None:
+        self.query = query
+        self.run = run
+        self.jobs = run.threads if run.max_tests is None else 1  # one count for all
+        self.budget = budget
+        self.cache = query.cache(count)
+        self.needs_sets_alone = query.algorithm.steps_are_sets and query.fdr is None
+        self.known: Mapping[int, ScreenResult] = {}
+        self.precomputed: dict[int, Tally] = {}
+        self.tally = Tally()
+        """The tests that belong to no single target."""
+
+    def prepare(self, targets: list[int], checkpoint: Checkpoint | None) -> None:
+        """Perform the tests given nothing and the steps that the targets share."""
+        query = self.query
+        if self.needs_sets_alone and self.cache is not None and checkpoint is not None:
+            kept = checkpoint.steps
+            self.cache.sets.update((x, found) for x, (found, _) in kept.items())
+            self.precomputed.update((x, kept[x][1]) for x in targets if x in kept)
+            targets = [x for x in targets if x not in kept]
+        level = math.log(query.alpha)
+        self.known = marginal_tests(query.source, targets, query.knowledge, self.jobs, level)
+        if self.known:
+            self.tally.add(0, shared_tests(self.known), 0)
+        if self.cache is None or not self.needs_sets_alone:
+            found = precompute_steps(
+                query, targets, self.jobs, self.known, self.cache, self.run.progress, duplicates=True
+            )
+            self.precomputed.update(found)
+            return
+        blocks = None
+        if not self.known:
+            blocks = marginal_blocks(query.source, targets, query.knowledge, self.jobs, level)
+        if blocks is None and self.jobs == 1:
+            return
+        progress = self.run.progress
+        bar = ProgressBar("steps", len(targets), None if callable(progress) else progress)
+        try:
+            if blocks is None:
+                self._find_sets(targets, checkpoint, bar)
+                return
+            self.tally.add(0, blocks.tests, 0)
+            for block in blocks:
+                self.known = block
+                self._find_sets(list(block), checkpoint, bar)
+            self.known = {}
+        finally:
+            bar.close()
+
+    def _find_sets(self, targets: Sequence[int], checkpoint: Checkpoint | None, bar: ProgressBar) -> None:
+        names = self.query.source.variables
+
+        def done(target: int, found: tuple[int, ...], tally: Tally) -> None:
+            self.precomputed[target] = tally
+            if checkpoint is not None:
+                checkpoint.add_step(target, found, tally)
+            bar.advance(names[target], (), tally.performed, 0)
+            if self.budget is not None:
+                self.budget.check()
+
+        assert self.cache is not None
+        precompute_sets(self.query, targets, self.jobs, self.known, self.cache, done)
+
+    def find(self, target: int, watch: ProgressCallback) -> _One:
+        """Find the parents and children of one target."""
+        query = self.query
+        search = query.search(
+            None,
+            watch=watch,
+            marginals=self.known,
+            cache=self.cache,
+            budget=self.budget,
+            keep_separations=not self.needs_sets_alone,
+        )
+        try:
+            neighbours = tuple(int(x) for x in query.answer(search, target).parents_children or ())
+        except BudgetSpent:
+            self.tally.merge(search.tally)
+            raise
+        log_p = {}
+        if query.fdr is not None:
+            either = query.algorithm.either_side
+            log_p = {x: edge_log_p(search, x, target, either=either) for x in neighbours}
+        if self.budget is not None:
+            self.budget.spent += search.tally.performed
+        if target in self.precomputed:
+            search.tally.merge(self.precomputed[target])
+        return _One(neighbours, search.tally, search.notes, log_p)
+
+
 def find_neighbourhoods(
     query: Query,
     targets: list[int],
@@ -76,43 +169,21 @@ def find_neighbourhoods(
     rest = [target for target in targets if target not in found.of]
     bar = ProgressBar("neighbourhoods", len(rest), run.progress)
     names = query.source.variables
-    cache = query.cache(len(rest))
-    known: Mapping[int, ScreenResult] = {}
-    done: dict[int, _One] = {}
-    precomputed: dict[int, Tally] = {}
-    jobs = run.threads if run.max_tests is None else 1  # one count for all
-
-    def one(target: int, watch: ProgressCallback) -> _One:
-        search = query.search(None, watch=watch, marginals=known, cache=cache, budget=budget)
-        try:
-            neighbours = tuple(int(x) for x in query.answer(search, target).parents_children or ())
-        except BudgetSpent:
-            found.tally.merge(search.tally)
-            raise
-        log_p = {}
-        if query.fdr is not None:
-            either = query.algorithm.either_side
-            log_p = {x: edge_log_p(search, x, target, either=either) for x in neighbours}
-        if budget is not None:
-            budget.spent += search.tally.performed
-        if target in precomputed:
-            search.tally.merge(precomputed[target])
-        return _One(neighbours, search.tally, search.notes, log_p)
+    searches = _Targets(query, run, len(rest), budget)
+    done: dict[int, tuple[tuple[int, ...], list[str], dict[int, float]]] = {}
 
     def keep(target: int, answer: _One) -> None:
-        done[target] = answer
-        neighbours, tally, _, log_p = answer
+        neighbours, tally, notes, log_p = answer
+        done[target] = neighbours, notes, log_p
+        found.tally.merge(tally)
         if checkpoint is not None:
             checkpoint.add(target, neighbours, tally, log_p)
         bar.advance(names[target], tuple(names[x] for x in neighbours), tally.performed, tally.skipped)
 
     try:
         if not run.bounded:  # these look at no budget
-            known = marginal_tests(query.source, rest, query.knowledge, jobs, math.log(query.alpha))
-            if known:
-                found.tally.add(0, shared_tests(known), 0)
-            precomputed.update(precompute_steps(query, rest, jobs, known, cache, run.progress, duplicates=True))
-        parallel_map(one, rest, jobs, keep, test=query.source)
+            searches.prepare(rest, checkpoint)
+        parallel_map(searches.find, rest, searches.jobs, keep, test=query.source)
         found.complete = True
     except KeyboardInterrupt:
         pass
@@ -120,13 +191,13 @@ def find_neighbourhoods(
         found.spent = str(spent)
     finally:
         bar.close()
+        if checkpoint is not None:
+            checkpoint.close()
+    found.tally.merge(searches.tally)
     noted: dict[str, int] = {}
     for target in rest:
         if target in done:
-            neighbours, tally, notes, log_p = done[target]
-            found.of[target] = neighbours
-            found.log_p[target] = log_p
-            found.tally.merge(tally)
+            found.of[target], notes, found.log_p[target] = done.pop(target)
             for note in notes:
                 noted[note] = noted.get(note, 0) + 1
     found.notes += [note if count == 1 else f"{note} ({count:,} targets)" for note, count in noted.items()]

@@ -225,6 +225,7 @@ class Query:
         marginals: Mapping[int, ScreenResult] | None = None,
         cache: StepCache | None = None,
         budget: Budget | None = None,
+        keep_separations: bool = True,
     ) -> Search:
         """Return a search with the query's settings; without a target, a search for many targets.
 
@@ -248,6 +249,7 @@ class Query:
             stepwise=self.algorithm.conditions_on_blanket and self.finds == "blanket",
             budget=budget,
             compute_each=compute_each(self.source, threads) if self.algorithm.shares else None,
+            keep_separations=keep_separations,
         )
         if marginals is not None:
             search.use_marginals(marginals)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import comb
 from typing import Any
@@ -301,14 +303,26 @@ def strong_neighbours(
 
 def skeleton_result(run: Run, query: Query, found: Skeleton) -> Structure:
     """Return a skeleton with its evidence."""
-    graph = undirected(
-        run.names,
-        edges_of(found.neighbours, run.names),
-        edge_evidence(query.source, found, run.names, run.settings.threads),
-    )
-    return run.result(
-        query.algorithm.name, graph, query, finds="skeleton", separating_sets=_named_sets(found, run.names)
-    )
+    with _without_collector():
+        graph = undirected(
+            run.names,
+            edges_of(found.neighbours, run.names),
+            edge_evidence(query.source, found, run.names, run.settings.threads),
+        )
+        sets = _named_sets(found, run.names)
+    return run.result(query.algorithm.name, graph, query, finds="skeleton", separating_sets=sets)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pause the collector of garbage while many objects are made of which none is garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def oriented_result(run: Run, query: Query, found: Skeleton) -> Structure:

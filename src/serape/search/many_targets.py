@@ -7,42 +7,45 @@ call. The answers and the numbers of tests are the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
 
 from serape.independence import G2, X2, IndependenceTest
 from serape.independence.dependent_pairs import DependentPairs, find_dependent_pairs
 from serape.independence.outcomes import Tally
 from serape.independence.screens import CandidateGroups
+from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
 from serape.search.search import Search
 
 _MANY = 64  # variables
 _TOGETHER = 64  # questions of one call: their answers are kept until the last is there
 
-Separated = tuple[list[int], SubsetResult, list[bool]]
+Separated = tuple[NDArray[np.uint32], SubsetResult, NDArray[np.bool_]]
 """By answer, its target; the answers; by answer, whether a set separates the two variables."""
 
 
-def separate_each(
-    search: Search, asked: Mapping[int, Sequence[int]], pools: Mapping[int, Sequence[int]], size: int
-) -> Iterator[Separated]:
+def separate_each(search: Search, asked: TargetLists, pools: TargetLists, size: int) -> Iterator[Separated]:
     """Search the pool of each target for sets of one size that separate it from the variables in `asked`.
 
-    In one call for all targets, the search does not keep the sets as `separating_set`.
+    The targets of both must be the same. There is an answer for each variable in `asked`, in their order. In one call
+    for all targets, the search does not keep the sets as `separating_set`.
     """
     test = search.test
     if search.keeps_answers_alone and _is_native(test):
-        targets, found, tally = test.search_each(
+        found, tally = test.search_each(
             asked, pools, size,
             max_size=search.max_conditioning, stop_above=search.log_alpha, threads=search.threads, poll=search.poll,
         )  # fmt: skip
         search.count(tally)
-        yield targets.tolist(), found, found.separated_each()
+        yield asked.each_target(), found, found.separated_each()
         return
-    for x, others in asked.items():
-        found = search.separate(others, x, pools[x], range(size, size + 1))
-        yield [x] * len(found), found, found.separated_each()
+    for (x, others), (_, pool) in zip(asked.items(), pools.items(), strict=True):
+        found = search.separate(others, x, pool, range(size, size + 1))
+        yield np.full(len(found), x, np.uint32), found, found.separated_each()
 
 
 def dependent_pairs(search: Search, variables: Sequence[int]) -> DependentPairs | None:

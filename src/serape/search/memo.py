@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from serape.search.associations import Associations
-from serape.search.separations import Separations
+from serape.search.separations import NO_SEPARATIONS, Separations
 
 if TYPE_CHECKING:
     from serape.search.search import Search
@@ -48,12 +48,16 @@ class StepCache:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _elsewhere: dict[int, bytes] = field(default_factory=dict)
     """By target, the pickled steps that other processes computed and nobody here has asked for."""
+    sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """By target, the set of variables that is the only step about it, where nothing else of the step is needed."""
 
     def recall(self, key: Any, compute: Callable[[], CachedStep[Value]]) -> CachedStep[Value]:
         """Return the step of a key; compute it if it is not known, or wait for the thread that computes it."""
         done = self._steps.get(key)
         if done is not None:
             return done
+        if key[1] in self.sets:
+            return CachedStep(key[1], cast("Value", self.sets[key[1]]), NO_SEPARATIONS)
         while True:
             with self._lock:
                 self._fetch(key[1])
@@ -99,6 +103,12 @@ class StepCache:
             (key[0].__module__, key[0].__qualname__, key[2:], self._steps[key]) for key in self._about.get(target, ())
         ]
 
+    def take_set(self, target: int) -> tuple[int, ...]:
+        """Return the set that is the only step about a target, and forget the step."""
+        (key,) = self._about.pop(target)
+        found: tuple[int, ...] = self._steps.pop(key).value
+        return found
+
     def pickled(self, target: int) -> bytes:
         """Return the known steps about a target, for `add_pickled` in another process."""
         return pickle.dumps(self._records(target), pickle.HIGHEST_PROTOCOL)
@@ -109,11 +119,11 @@ class StepCache:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what a pickle holds: the steps of all processes, to be unpickled one by one."""
-        return _cache_of, ({target: self.pickled(target) for target in self._about} | self._elsewhere,)
+        return _cache_of, ({target: self.pickled(target) for target in self._about} | self._elsewhere, self.sets)
 
 
-def _cache_of(steps: dict[int, bytes]) -> StepCache:
-    return StepCache(_elsewhere=steps)
+def _cache_of(steps: dict[int, bytes], sets: dict[int, tuple[int, ...]]) -> StepCache:
+    return StepCache(_elsewhere=steps, sets=sets)
 
 
 def memoised(step: Callable[..., Value]) -> Callable[..., Value]:

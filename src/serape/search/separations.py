@@ -147,6 +147,31 @@ class Separations:
         self._later = []
 
 
+class NoSeparations(Separations):
+    """Keeps nothing, for a search that nobody asks for separating sets."""
+
+    def add(self, x: int, target: int, given: tuple[int, ...]) -> None:
+        """Keep nothing."""
+
+    def add_batch(
+        self, xs: Positions, target: int, which: NDArray[np.int32] | None, sets: Sequence[Sequence[int]]
+    ) -> None:
+        """Keep nothing."""
+
+    def add_found(self, found: SubsetResult, target: int, log_alpha: float) -> None:
+        """Keep nothing."""
+
+    def get(self, x: int, y: int) -> tuple[int, ...] | None:
+        """Refuse: a set may have been found."""
+        raise LookupError(f"the search keeps no separating sets, so that of {x} and {y} is not known")
+
+    def __reduce__(self) -> str:
+        return "NO_SEPARATIONS"
+
+
+NO_SEPARATIONS = NoSeparations()
+
+
 def _pair(x: int, y: int) -> int:
     """Return a number for an unordered pair of variables."""
     return x << 32 | y if x < y else y << 32 | x

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.checks import check_alpha, check_max_conditioning, check_random_state
 from serape.independence.base import IndependenceTest
+from serape.independence.dependent_pairs import KnownDependents
 from serape.independence.outcomes import Outcome, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
@@ -27,7 +28,7 @@ from serape.search.members import Members
 from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
 from serape.search.prepared import ComputeEach, PreparedStep
 from serape.search.recorder import Recorder
-from serape.search.separations import Separations
+from serape.search.separations import NO_SEPARATIONS, Separations
 from serape.search.unreliable import Unreliable
 from serape.wording import setting
 
@@ -68,6 +69,7 @@ class SearchState:
         stepwise: bool = False,
         budget: Budget | None = None,
         compute_each: ComputeEach | None = None,
+        keep_separations: bool = True,
     ) -> None:
         check_alpha(alpha, setting("alpha"))
         check_max_conditioning(max_conditioning)
@@ -92,7 +94,7 @@ class SearchState:
         self._known_members = tuple(known)
         self._cache = cache
         self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # steps used so far, by target and identity
-        self._separations = Separations()
+        self._separations = Separations() if keep_separations else NO_SEPARATIONS
         self._read: Unreliable | None = None  # which unreliable tests are read as independence
         self.fdr = fdr
         self.stepwise = stepwise and fdr is not None
@@ -165,6 +167,19 @@ class SearchState:
         forbidden = () if self._knowledge is None else self._knowledge.forbidden_neighbours(target)
         return _core.without(self._all if among is None else among, (target, *excluded, *forbidden), ascending=True)
 
+    def known_dependents(self, target: int, *excluded: int) -> list[int] | None:
+        """Return the candidates that depend on a target given nothing, the strongest first, without the excluded ones.
+
+        None if they must be asked for, because they are not known or the search keeps something about the others.
+        """
+        known = self._marginals.get(int(target))
+        keeps_others = self._separations is not NO_SEPARATIONS or not self.keeps_answers_alone
+        if not isinstance(known, KnownDependents) or keeps_others or self._random is not None:
+            return None
+        found = known.known_dependents(self.log_alpha)
+        refused = self._excluded.union(excluded)
+        return found if found is None or not refused else [x for x in found if x not in refused]
+
     def admissible(self, target: int, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are not the target and may be adjacent to it."""
         refused = self._excluded
@@ -213,7 +228,9 @@ class SearchState:
 
         def run() -> CachedStep[Value]:
             outside = self._separations, self._associations, self._recorder.step_of
-            self._separations, self._recorder.step_of = Separations(), target
+            if self._separations is not NO_SEPARATIONS:
+                self._separations = Separations()
+            self._recorder.step_of = target
             self._associations = None if self._associations is None else Associations()
             try:
                 return CachedStep(target, compute(), self._separations, self._associations)

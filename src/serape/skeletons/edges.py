@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import groupby
 from math import comb
 from operator import itemgetter
 
+import numpy as np
+
+from serape.independence.outcomes import Floats
+from serape.independence.subset_query import TargetLists
 from serape.search import Search
 from serape.search.many_targets import separate_each
-from serape.skeletons.skeleton import Pair, Skeleton, keep_weaker, separate_pairs
+from serape.skeletons.pair_tests import PairTests, keys_of, numbered, pair_of
+from serape.skeletons.skeleton import Pair, Skeleton, separate_pairs
 
 MAX_SUBSETS = 100_000
 """The most subsets of one size that are searched for a separating set of a pair."""
@@ -20,18 +24,33 @@ def weigh_edges(search: Search, found: Skeleton) -> dict[int, list[int]]:
 
     Returns the neighbours of every variable, most strongly associated first.
     """
-    pools: dict[int, list[int]] = {}
-    asked = {x: sorted(neighbours) for x, neighbours in found.neighbours.items() if neighbours}
-    for targets, tests, _ in separate_each(search, asked, asked, 0):
-        for k, y, log_p, statistic in tests.each():
-            keep_weaker(found.weakest, frozenset((targets[k], y)), (log_p, -statistic, tests, k))
-        strength = list(zip(tests.log_p.tolist(), (-tests.statistic).tolist(), tests.xs.tolist(), strict=True))
-        for x, of_x in groupby(zip(targets, strength, strict=True), key=itemgetter(0)):
-            pools[x] = [y for _, (_, _, y) in sorted(of_x, key=lambda test: test[1][:2])]
-    for store in separate_pairs(search, {x: pool for x, pool in pools.items() if len(pool) > 1}, pools, 1):
-        for pair, test in store.items():
-            keep_weaker(found.weakest, pair, test)
+    asked = TargetLists.of({x: sorted(neighbours) for x, neighbours in found.neighbours.items() if neighbours})
+    keys, numbers = numbered(asked)
+    weakest = PairTests(len(keys))
+    begin, log_p, statistic = 0, [np.empty(0)], [np.empty(0)]
+    for _, answers, _ in separate_each(search, asked, asked, 0):
+        tests = answers.columns()
+        weakest.add(numbers[begin : begin + len(answers)][tests[0]], tests, answers)
+        begin += len(answers)
+        log_p.append(answers.log_p)
+        statistic.append(answers.statistic)
+    pools = _by_strength(asked, np.concatenate(log_p), np.concatenate(statistic))
+    several = TargetLists.of({x: pool for x, pool in pools.items() if len(pool) > 1})
+    numbers = keys.searchsorted(keys_of(several.each_target(), several.members))
+    separate_pairs(search, several, numbers, several, 1, weakest, weakest)
+    known = np.flatnonzero(weakest.known)
+    found.weakest.update(zip(map(pair_of, keys[known].tolist()), weakest.tests(known), strict=True))
     return pools
+
+
+def _by_strength(asked: TargetLists, log_p: Floats, statistic: Floats) -> dict[int, list[int]]:
+    """Return the members of each list, most strongly associated first; ties in their order."""
+    if np.isnan(log_p).any():  # unreliable answers compare as neither stronger nor weaker
+        strength = iter(zip(log_p.tolist(), (-statistic).tolist(), strict=True))
+        pairs = ((x, list(zip(ys, strength, strict=False))) for x, ys in asked.items())
+        return {x: [y for y, _ in sorted(pair, key=itemgetter(1))] for x, pair in pairs}
+    order = np.lexsort((-statistic, log_p, np.arange(len(asked.targets)).repeat(np.diff(asked.ends, prepend=0))))
+    return dict(asked._replace(members=asked.members[order]).items())
 
 
 def find_separations(search: Search, found: Skeleton, pools: Mapping[int, list[int]]) -> None:
@@ -43,9 +62,15 @@ def find_separations(search: Search, found: Skeleton, pools: Mapping[int, list[i
     pending = {x: search.admissible(x, sorted(found.at_distance_two(x))) for x in pools}
     size = 0
     while pending := {x: ys for x, ys in pending.items() if ys and _feasible(len(pools[x]), size)}:
-        separated, _ = separate_pairs(search, pending, pools, size)
-        found.separations.update(separated)
-        pending = {x: [y for y in ys if frozenset((x, y)) not in separated] for x, ys in pending.items()}
+        asked = TargetLists.of(pending)
+        keys, numbers = numbered(asked)
+        separated = PairTests(len(keys))
+        separate_pairs(search, asked, numbers, TargetLists.of({x: pools[x] for x in pending}), size, separated)
+        new = separated.in_order()
+        found.separations.update(zip(map(pair_of, keys[new].tolist()), separated.tests(new), strict=True))
+        left = ~separated.known[numbers]
+        ends = np.concatenate(([0], np.cumsum(left)))[asked.ends]
+        pending = dict(TargetLists(asked.targets, ends, asked.members[left]).items())
         size += 1
 
 

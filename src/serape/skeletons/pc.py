@@ -15,15 +15,19 @@ See docs/papers.md: Aliferis 2008, IAMB; Colombo and Maathuis 2014.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
-from serape.independence.outcomes import as_positions
-from serape.independence.screens import ScreenResult
+from serape.independence.outcomes import TestColumns, as_positions
+from serape.independence.subset_query import TargetLists
 from serape.search import Search
 from serape.search.many_targets import dependent_pairs
-from serape.skeletons.skeleton import Pair, PairTest, Skeleton, keep_weaker, pair_tests, separate_pairs
+from serape.skeletons.pair_tests import Answers, Keys, PairTest, PairTests, keys_of, pair_of
+from serape.skeletons.skeleton import Pair, Skeleton, separate_pairs
+
+Positions = NDArray[np.uint32]
 
 
 def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | None = None) -> Skeleton:
@@ -32,74 +36,159 @@ def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | No
     The skeleton is built in `found`, so that a caller who is interrupted has what was found so far.
     """
     found = Skeleton({}) if found is None else found
-    untested = _marginal_tests(search, sorted(variables), found)
-    separate_neighbours(search, found)
-    separations: dict[Pair, PairTest] = {}
-    for x in found.neighbours:
-        distant = search.admissible(x, sorted(found.at_distance_two(x)))
-        # All pairs without a separating set are independent given nothing.
-        marginal = [
-            y
-            for y in distant
-            if x < y and (pair := frozenset((x, y))) not in found.separations and pair not in untested
-        ]
-        tests = dict(pair_tests(x, search.repeat_screen(x, marginal))) if marginal else {}
-        for pair in (frozenset((x, y)) for y in distant):
-            if pair in found.separations:
-                separations[pair] = found.separations[pair]
-            elif pair in tests:
-                separations[pair] = tests[pair]
-    found.separations = separations
+    ordered = sorted(variables)
+    marginal = _MarginalTests()
+    edges: _Edges | None = None
+    try:
+        marginal.perform(search, ordered)
+        edges = marginal.edges()
+        edges.separate(search)
+    finally:
+        edges = edges or marginal.edges()
+        found.neighbours.update(edges.neighbours(ordered))
+        found.weakest.update(edges.weakest_tests())
+        if not edges.complete:
+            found.separations.update(edges.separations())
+    found.separations = _separations(search, found, edges, marginal.untested)
     return found
 
 
 def separate_neighbours(search: Search, found: Skeleton) -> None:
     """Remove the pairs that a set of neighbours separates: sets of one neighbour, then of two, and so on."""
-    neighbours = found.neighbours
-    weak = (0.0, 0.0)
-    by_strength = {
-        x: sorted(others, key=lambda y, x=x: (*found.weakest.get(frozenset((x, y)), weak)[:2], y))  # type: ignore[misc]
-        for x, others in neighbours.items()
-    }
-    size = 1
-    while any(len(others) > size for others in neighbours.values()):
-        at_start = {
-            x: [y for y in by_strength[x] if y in others] for x, others in neighbours.items() if len(others) > size
-        }
-        separated, weakest = separate_pairs(search, at_start, at_start, size)
-        for pair, test in separated.items():
-            x, y = pair
-            neighbours[x].discard(y)
-            neighbours[y].discard(x)
-            found.separations[pair] = test
-        for pair, test in weakest.items():
-            keep_weaker(found.weakest, pair, test)
-        size += 1
-    found.weakest = {pair: test for pair, test in found.weakest.items() if pair not in found.separations}
+    adjacent = [(x, y) for x, others in found.neighbours.items() for y in others if x < y]
+    small, large = as_positions([x for x, _ in adjacent]), as_positions([y for _, y in adjacent])
+    edges = _Edges(keys := np.sort(keys_of(small, large)), PairTests(len(keys)))
+    try:
+        edges.separate(search)
+    finally:
+        for x, others in edges.neighbours(list(found.neighbours)).items():
+            found.neighbours[x].intersection_update(others)
 
 
-def _marginal_tests(search: Search, variables: list[int], found: Skeleton) -> set[Pair]:
-    """Make the pairs adjacent that are dependent given nothing; return the pairs whose test is unreliable."""
-    found.neighbours.update((x, set()) for x in variables)
-    untested: set[Pair] = set()
-    if (pairs := dependent_pairs(search, variables)) is not None:
-        for x in variables:
-            known = pairs.known(x)
-            dependent = known.at(np.flatnonzero(known.xs > x))
-            _make_adjacent(found, x, dependent)
-        return untested
-    for k, x in enumerate(variables):
-        later = as_positions(search.admissible(x, variables[k + 1 :]))
-        dependent, independent = search.partition(x, later)
-        _make_adjacent(found, x, dependent)
-        if len(dependent) + len(independent) < len(later):
-            tested = {*dependent.xs.tolist(), *independent.tolist()}
-            untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
-    return untested
+class _Edges:
+    """Pairs in ascending order, of which some are separated; tests of them."""
+
+    def __init__(self, keys: Keys, weakest: PairTests) -> None:
+        self.keys = keys
+        self.weakest = weakest
+        self.separated = PairTests(len(keys))
+        self.complete = False
+        """Whether sets of all sizes have been searched."""
+        self._x = (keys >> 32).astype(np.uint32)
+        self._y = (keys & 0xFFFFFFFF).astype(np.uint32)
+
+    def separate(self, search: Search) -> None:
+        """Separate pairs by sets of one neighbour, then of two, and so on."""
+        from_, to, edge = self._by_strength()
+        size = 1
+        while True:
+            left = ~self.separated.known[edge]
+            from_, to, edge = from_[left], to[left], edge[left]
+            targets, counts = np.unique(from_, return_counts=True)
+            many = counts > size
+            if not many.any():
+                self.complete = True
+                return
+            inside = many.repeat(counts)
+            at_start = TargetLists(targets[many], np.cumsum(counts[many]), to[inside])
+            separate_pairs(search, at_start, edge[inside], at_start, size, self.separated, self.weakest)
+            size += 1
+
+    def _by_strength(self) -> tuple[Positions, Positions, NDArray[np.intp]]:
+        """Return every pair from both sides: by variable, the most strongly associated first, then in their order."""
+        order = np.lexsort((-self.weakest.statistic, self.weakest.log_p))
+        log_p, statistic = self.weakest.log_p[order], self.weakest.statistic[order]
+        differs = np.concatenate(([False], (log_p[1:] != log_p[:-1]) | (statistic[1:] != statistic[:-1])))
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.cumsum(differs)
+        from_, to = np.concatenate((self._y, self._x)), np.concatenate((self._x, self._y))  # ascending for each
+        edge = np.tile(np.arange(len(order)), 2)
+        order = (from_.astype(np.int64) << 32 | rank[edge]).argsort(kind="stable")
+        return from_[order], to[order], edge[order]
+
+    def neighbours(self, variables: list[int]) -> dict[int, set[int]]:
+        """Return the neighbours of variables: those from which they are not separated."""
+        found: dict[int, set[int]] = {x: set() for x in variables}
+        left = ~self.separated.known
+        for x, y in zip(self._x[left].tolist(), self._y[left].tolist(), strict=True):
+            found[x].add(y)
+            found[y].add(x)
+        return found
+
+    def weakest_tests(self) -> Mapping[Pair, PairTest]:
+        """Return the weakest associations of the pairs that are not separated."""
+        kept = np.flatnonzero(self.weakest.known & ~self.separated.known)
+        return dict(zip(map(pair_of, self.keys[kept].tolist()), self.weakest.tests(kept), strict=True))
+
+    def separations(self) -> Mapping[Pair, PairTest]:
+        """Return the tests that separate pairs, in the order in which they were found."""
+        found = self.separated.in_order()
+        return dict(zip(map(pair_of, self.keys[found].tolist()), self.separated.tests(found), strict=True))
+
+    def separations_of(self, keys: Keys) -> list[PairTest | None]:
+        """Return the tests that separate pairs, None for a pair that no set of neighbours separates."""
+        found: list[PairTest | None] = [None] * len(keys)
+        at = self.keys.searchsorted(keys)
+        known = np.flatnonzero(self.keys.take(at, mode="clip") == keys) if len(self.keys) else at[:0]
+        known = known[self.separated.known[at[known]]]
+        for k, test in zip(known.tolist(), self.separated.tests(at[known]), strict=True):
+            found[k] = test
+        return found
 
 
-def _make_adjacent(found: Skeleton, x: int, dependent: ScreenResult) -> None:
-    for y in dependent.xs.tolist():
-        found.neighbours[x].add(y)
-        found.neighbours[y].add(x)
-    found.weakest.update(pair_tests(x, dependent))
+class _MarginalTests:
+    """The tests of all pairs given nothing."""
+
+    def __init__(self) -> None:
+        self.untested: set[Pair] = set()
+        """The pairs whose test is unreliable."""
+        self._keys: list[Keys] = []  # of dependent pairs
+        self._tests: list[tuple[Keys, TestColumns, Answers]] = []  # with the keys of the tests
+
+    def perform(self, search: Search, variables: list[int]) -> None:
+        """Test all pairs."""
+        if (pairs := dependent_pairs(search, variables)) is not None:
+            xs, known = pairs.all_known()
+            once = np.flatnonzero(known.xs > xs)
+            self._add(xs[once], known.at(once))
+            return
+        for k, x in enumerate(variables):
+            later = as_positions(search.admissible(x, variables[k + 1 :]))
+            dependent, independent = search.partition(x, later)
+            self._add(np.full(len(dependent), x, np.uint32), dependent)
+            if len(dependent) + len(independent) < len(later):
+                tested = {*dependent.xs.tolist(), *independent.tolist()}
+                self.untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
+
+    def _add(self, xs: Positions, dependent: Answers) -> None:
+        keys = keys_of(xs, dependent.xs)
+        tests = dependent.columns()
+        self._keys.append(keys)
+        self._tests.append((keys[tests[0]], tests, dependent))
+
+    def edges(self) -> _Edges:
+        """Return the dependent pairs as adjacent ones."""
+        keys = np.concatenate([np.empty(0, np.int64), *self._keys])
+        weakest = PairTests(len(keys))
+        for own, tests, answers in self._tests:
+            weakest.add(keys.searchsorted(own), tests, answers)
+        return _Edges(keys, weakest)
+
+
+def _separations(search: Search, found: Skeleton, edges: _Edges, untested: Collection[Pair]) -> dict[Pair, PairTest]:
+    """Return tests that separate the pairs that have a common neighbour but are not adjacent."""
+    distant = TargetLists.of({x: search.admissible(x, sorted(found.at_distance_two(x))) for x in found.neighbours})
+    tests = iter(edges.separations_of(keys_of(distant.each_target(), distant.members)))
+    separations: dict[Pair, PairTest] = {}
+    for x, others in distant.items():
+        known = dict(zip(others, tests, strict=False))
+        # All pairs without a separating set are independent given nothing.
+        marginal = [y for y in others if x < y and known[y] is None and frozenset((x, y)) not in untested]
+        if marginal:
+            answers = search.repeat_screen(x, marginal)
+            for k, y, log_p, statistic in answers.each():
+                known[y] = log_p, -statistic, answers, k
+        for y, test in known.items():
+            if test is not None:
+                separations[frozenset((x, y))] = test
+    return separations

@@ -7,22 +7,17 @@ the variables does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from serape.independence.screens import ScreenResult
-from serape.independence.subsets import SubsetResult
+import numpy as np
+from numpy.typing import NDArray
+
+from serape.independence.subset_query import TargetLists
 from serape.search import Search
 from serape.search.many_targets import separate_each
+from serape.skeletons.pair_tests import PairTest, PairTests
 
 Pair = frozenset[int]
-
-
-PairTest = tuple[float, float, SubsetResult | ScreenResult, int]
-"""A test of a pair: log p, the negative statistic, and the answers that hold the test, with its index there.
-
-Larger tuples are weaker. There are many of these and few are used in the end, so they are plain tuples.
-"""
 
 
 @dataclass
@@ -55,28 +50,26 @@ class Skeleton:
 
 
 def separate_pairs(
-    search: Search, asked: Mapping[int, Sequence[int]], pools: Mapping[int, Sequence[int]], size: int
-) -> tuple[dict[Pair, PairTest], dict[Pair, PairTest]]:
-    """Find sets of one size in the pool of each x that separate it from the variables in `asked[x]`.
+    search: Search,
+    asked: TargetLists,
+    pairs: NDArray[np.intp],
+    pools: TargetLists,
+    size: int,
+    separated: PairTests,
+    weakest: PairTests | None = None,
+) -> None:
+    """Find sets of one size in the pool of each target that separate it from the variables in `asked`.
 
-    Returns the tests that separate pairs, and for the other pairs the weakest association.
+    `pairs` has the number of each pair in `asked`. Adds the tests that separate pairs to those of `separated`, and the
+    others to `weakest`, if it is given.
     """
-    separated: dict[Pair, PairTest] = {}
-    weakest: dict[Pair, PairTest] = {}
-    for targets, answers, is_separated in separate_each(search, asked, pools, size):
-        for k, x, log_p, statistic in answers.each():
-            test: PairTest = (log_p, -statistic, answers, k)
-            keep_weaker(separated if is_separated[k] else weakest, frozenset((targets[k], x)), test)
-    return separated, weakest
-
-
-def pair_tests(target: int, answers: SubsetResult | ScreenResult) -> list[tuple[Pair, PairTest]]:
-    """Return the reliable answers about a target: pair and test."""
-    return [(frozenset((target, x)), (log_p, -statistic, answers, k)) for k, x, log_p, statistic in answers.each()]
-
-
-def keep_weaker(store: dict[Pair, PairTest], pair: Pair, test: PairTest) -> None:
-    """Store a test of a pair unless a weaker one is stored."""
-    known = store.get(pair)
-    if known is None or test[:2] > known[:2]:
-        store[pair] = test
+    begin = 0
+    for _, answers, is_separated in separate_each(search, asked, pools, size):
+        tests = answers.columns()
+        own = pairs[begin : begin + len(answers)][tests[0]]
+        shows = is_separated[tests[0]]
+        index, xs, log_p, statistic = tests
+        for store, which in ((separated, shows), (weakest, ~shows)):
+            if store is not None:
+                store.add(own[which], (index[which], xs[which], log_p[which], statistic[which]), answers)
+        begin += len(answers)
