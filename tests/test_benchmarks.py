@@ -32,6 +32,7 @@ PARTS = (
     "suite packed",
     "scaling growth --variables 37 100 --rows 100 1000 --threads 1",
     "scaling cores --jobs 1 2 --repeats 1",
+    "scaling packing",
     "scaling skeletons",
     "kernels screens",
     "kernels subsets",
