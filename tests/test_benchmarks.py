@@ -30,6 +30,7 @@ PARTS = (
     "suite gaussian",
     "suite reading",
     "suite packed",
+    "suite published",
     "scaling growth --variables 37 100 --rows 100 1000 --threads 1",
     "scaling cores --jobs 1 2 --repeats 1",
     "scaling packing",
