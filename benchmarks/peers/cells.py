@@ -74,6 +74,8 @@ def serape(data: Data, method: str, alpha: float) -> Job:
         return lambda _: package.skeleton(table, algorithm, **settings), lambda f: by_target(arcs(f), data)
     if "one-side" in options:
         settings["symmetry"] = False
+    if "full-dof" in options:
+        settings["dof"] = "full"
     if "one-by-one" in options:
         ask = package.parents_children if finds == "neighbours" else package.markov_blanket
 
