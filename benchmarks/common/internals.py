@@ -78,9 +78,10 @@ def find_many(
     targets: Iterable[int],
     dof: DofRule = "auto",
     progress: Callable[[serape.Progress], None] | bool = False,
+    **others: Any,
 ) -> dict[str, serape.Result]:
     """Find the blankets, or the parents and children, of many targets in one call, as `serape.blankets` does."""
-    settings = Settings.of(algorithm=algorithm, alpha=alpha, dof=dof, progress=progress)
+    settings = Settings.of(algorithm=algorithm, alpha=alpha, dof=dof, progress=progress, **others)
     return ask_of_many(Query.resolve(data, finds, settings), list(targets), settings.run)
 
 

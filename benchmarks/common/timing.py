@@ -20,15 +20,19 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 """Keeps linear algebra libraries to one thread; to be set before they are imported."""
 
 
-def alternating(jobs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Return the median seconds of several jobs that take turns, so that a slow moment of the machine hits all."""
+def alternating(jobs: Mapping[str, Callable[[], object]], repeats: int, processor: bool = False) -> dict[str, float]:
+    """Return the median seconds of several jobs that take turns, so that a slow moment of the machine hits all.
+
+    Seconds of the `processor` leave out those in which other work had it.
+    """
     times: dict[str, list[float]] = {name: [] for name in jobs}
+    now = time.process_time if processor else time.perf_counter
     for _ in range(repeats):
         for name, job in jobs.items():
             gc.collect()  # garbage of the others
-            begin = time.perf_counter()
+            begin = now()
             job()
-            times[name].append(time.perf_counter() - begin)
+            times[name].append(now() - begin)
     return {name: statistics.median(found) for name, found in times.items()}
 
 

@@ -1,7 +1,7 @@
 """Time, tests and memory as variables, rows and threads grow."""
 
 from benchmarks.common.command import Command, Part
-from benchmarks.scaling import cluster, cores, growth, skeletons, wide
+from benchmarks.scaling import cluster, cores, growth, packing, skeletons, wide
 
 COMMAND = Command(
     {
@@ -9,6 +9,7 @@ COMMAND = Command(
         "cores": Part(cores.run, cores.options, "small tables alone"),
         "cluster": Part(cluster.run, cluster.options, "small tables alone"),
         "wide": Part(wide.run, wide.options, "999 variables"),
+        "packing": Part(packing.run, packing.options, "2,000 rows"),
         "skeletons": Part(skeletons.run, skeletons.options, "the first of the data alone"),
     },
     default="growth",

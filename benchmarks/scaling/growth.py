@@ -52,7 +52,9 @@ class Point:
         return None if not self.seconds or not self.tests else 1e9 * self.seconds / self.tests
 
 
-def points(variables: int, rows: int, algorithms: Sequence[str], every: bool, limit: float) -> list[Point]:
+def points(
+    variables: int, rows: int, algorithms: Sequence[str], every: bool, limit: float, processor: bool = False
+) -> list[Point]:
     """Search a table for one target, or for every one; to be run in a process of its own."""
     before = peak_mebibytes()
     begin = time.perf_counter()
@@ -88,21 +90,23 @@ def points(variables: int, rows: int, algorithms: Sequence[str], every: bool, li
         one.used_megabytes = table.nbytes / 1e6
     jobs = {p.algorithm: lambda p=p: search(p.algorithm) for p in found if p.first is not None}
     longest = sum(p.first for p in found if p.first is not None)
-    for algorithm, seconds in alternating(jobs, 7 if longest < 1 else 3 if longest < 10 else 1).items():
+    for algorithm, seconds in alternating(jobs, 7 if longest < 1 else 3 if longest < 10 else 1, processor).items():
         next(p for p in found if p.algorithm == algorithm).seconds = seconds
     for one in found:
         one.mebibytes = peak_mebibytes()
     return found
 
 
-def series(sizes: Iterable[tuple[int, int]], algorithms: Sequence[str], every: bool, limit: float) -> list[Point]:
+def series(
+    sizes: Iterable[tuple[int, int]], algorithms: Sequence[str], every: bool, limit: float, processor: bool
+) -> list[Point]:
     """Measure tables of growing size; an algorithm that was stopped is not tried on larger ones."""
     found: list[Point] = []
     left = list(algorithms)
     for variables, rows in sizes:
         if left:
             report(f"{variables:,} variables × {rows:,} rows: {', '.join(left)}")
-            found += in_fresh_process(points, variables, rows, left, every, limit)
+            found += in_fresh_process(points, variables, rows, left, every, limit, processor)
             left = [a for a in left if not any(p.stopped for p in found if p.algorithm == a)]
     return found
 
@@ -212,7 +216,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--variables", nargs="+", type=int, default=[37, 100, 1000, 10_000, 100_000, 1_000_000])
     parser.add_argument("--rows", nargs="+", type=int, default=[100, 1000, 10_000, 100_000, 1_000_000, 10_000_000])
-    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--threads", nargs="*", type=int, default=[1, 2], help="without any, only growth is measured")
+    parser.add_argument("--processor", action="store_true", help="time of the processor, where it has other work, too")
     parser.add_argument("--algorithms", nargs="+", choices=FINDS, default=["iamb", "hiton-pc"])
     parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a search is stopped")
 
@@ -240,19 +245,23 @@ def run(options: argparse.Namespace) -> None:
         options.rows = [n for n in options.rows if n <= 100_000]
         columns, many, long_rows, repeats = 2000, 50, 5000, 3
     print(f"{machine()}, alpha {ALPHA:g}")
-    wide = series(((n, 1000) for n in sorted(options.variables)), options.algorithms, False, options.limit)
+    wide = series(
+        ((n, 1000) for n in sorted(options.variables)), options.algorithms, False, options.limit, options.processor
+    )
     print_series("Variables: 1,000 rows, one target, one thread", wide, options.limit)
-    long = series(((37, n) for n in sorted(options.rows)), options.algorithms, True, options.limit)
+    long = series(((37, n) for n in sorted(options.rows)), options.algorithms, True, options.limit, options.processor)
     print_series("Rows: 37 variables, all of them targets, one thread", long, options.limit)
     fitted = [*exponents(wide, "variables"), *exponents(long, "rows")]
     print_exponents(fitted)
-    report("threads")
     threads = sorted(set(options.threads))
-    threaded = in_fresh_process(with_threads, columns, many, long_rows, threads, repeats)
-    print_threads(threaded, threads)
-    report("counting beside reading")
-    streamed = in_fresh_process(stream, 37, max(options.rows), 9)
-    print_stream(streamed)
+    threaded = streamed = None
+    if threads:
+        report("threads")
+        threaded = in_fresh_process(with_threads, columns, many, long_rows, threads, repeats)
+        print_threads(threaded, threads)
+        report("counting beside reading")
+        streamed = in_fresh_process(stream, 37, max(options.rows), 9)
+        print_stream(streamed)
     content = {
         "serape": serape.__version__,
         "kernels": instruction_set(),

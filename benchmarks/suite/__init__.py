@@ -5,7 +5,7 @@ cannot be installed is reported and left out. `--python` names an environment th
 """
 
 from benchmarks.common.command import Command, Part
-from benchmarks.suite import gaussian, networks, packed, reading, searches
+from benchmarks.suite import gaussian, networks, packed, published, reading, searches
 
 COMMAND = Command(
     {
@@ -13,6 +13,7 @@ COMMAND = Command(
         "networks": Part(networks.run, networks.options, "serape alone, asia, 500 rows, once"),
         "reading": Part(reading.run, reading.options, "2,000 rows, once"),
         "packed": Part(packed.run, packed.options, "2,000 rows and 500 columns"),
+        "published": Part(published.run, published.options, "serape alone, three cells, 300 rows, once"),
         "gaussian": Part(gaussian.run, gaussian.options, "serape alone, 50 variables"),
     },
     default="searches",

@@ -96,6 +96,24 @@ const Case scores_agree("strategies and counts of scores", [] {
     }
 });
 
+// The bitsets of 300 cells take 3.75 GB if there are 100,000,000 rows.
+const Case bitsets_are_bounded("bitsets of very many rows", [] {
+    const Costs costs;
+    check_equal(costs.masks_for(5000), costs.max_masks);
+    check_equal(costs.masks_for(10'000'000), costs.max_masks);
+    check(costs.masks_for(100'000'000) * 12'500'000 <= costs.max_mask_bytes);
+    for (const std::size_t rows : {std::size_t{10'000'000}, std::size_t{100'000'000}}) {
+        for (const std::size_t cells : {std::size_t{12}, std::size_t{300}}) {
+            Shape shape;
+            shape.rows = rows;
+            shape.cells = shape.varying = cells;
+            shape.candidates = 36;
+            shape.levels_present = 1 << 2;
+            check_equal(choose(shape, costs, CountingStrategy::planes).masks, cells <= costs.masks_for(rows));
+        }
+    }
+});
+
 const Case no_candidates("screens of no candidates", [] {
     const RandomTable random(6, 100, 10, 2);
     const ContingencyTest test(random.table, {});

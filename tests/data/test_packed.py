@@ -13,7 +13,7 @@ import pytest
 from zoo import ZOO, Animal
 
 import serape
-from serape.data import packing
+from serape.data import packing, spool
 from serape.data.example import clinic
 from serape.data.provenance import fingerprint
 from serape.data.reading import arrow_text
@@ -56,6 +56,7 @@ def _how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(packing, "LARGE_FILE", -1)
         monkeypatch.setattr(packing, "MEMORY", 1)
     if request.param == "in groups and parts":
+        monkeypatch.setattr(spool, "_SMALL", 0)  # all arrays are mapped
         for name, value in (("MIN_BYTES", 0), ("_PART", 150), ("_CHUNK", 40)):
             monkeypatch.setattr(arrow_text, name, value)
 

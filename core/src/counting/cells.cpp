@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "serape/bits.hpp"
 #include "serape/kernels.hpp"
@@ -76,7 +77,7 @@ Cells::Cells(Cells& parent, std::uint32_t more, bool thrifty)
         return;
     }
     if (parent.has_masks() && table_.has_planes(more) &&
-        parent.size() * table_.levels(more) <= kernels().costs.max_masks) {
+        parent.size() * table_.levels(more) <= kernels().costs.masks_for(table_.rows())) {
         split_masks(parent, more, thrifty);
     } else if (!parent.complete || !split_codes(parent, more)) {
         divide_by_codes(target_, given_);
@@ -112,7 +113,7 @@ bool Cells::divide_by_masks(std::size_t target, std::span<const std::uint32_t> g
     }
     for (const std::uint32_t z : given) {
         combinations *= table_.levels(z);
-        if (!table_.has_planes(z) || combinations > kernels().costs.max_masks) {
+        if (!table_.has_planes(z) || combinations > kernels().costs.masks_for(table_.rows())) {
             return false;
         }
     }
@@ -285,11 +286,11 @@ void Cells::divide_by_codes(std::size_t target, std::span<const std::uint32_t> g
     const std::size_t cells = compact(keys, bound);
 
     count.assign(cells, 0);
-    cell_of_row.assign(keys.begin(), keys.end());
+    cell_of_row = std::move(keys);
     std::vector<std::uint32_t> stratum_of_cell(cells);
-    add_rows(table_, keys, count.data());
+    add_rows(table_, cell_of_row, count.data());
     for (std::size_t i = 0; i < rows; ++i) {
-        stratum_of_cell[keys[i]] = stratum_of_row[i];
+        stratum_of_cell[cell_of_row[i]] = stratum_of_row[i];
     }
     set_cells(stratum_of_cell);
 }

@@ -27,7 +27,8 @@ double expected_cost(const ExpectedTests& expected, const Costs& costs) {
     const double by_planes =
         expected.cells / line_bits *
         (expected.tests * (expected.levels - 1.0) * line + expected.divisions * costs.tall_line_made);
-    const bool planes = !expected.distinct_rows && expected.cells <= static_cast<double>(costs.max_masks);
+    const bool planes =
+        !expected.distinct_rows && expected.cells <= static_cast<double>(costs.masks_for(expected.rows));
     return static_cast<double>(expected.rows) * (planes ? std::min(by_planes, by_row) : by_row);
 }
 
@@ -46,7 +47,7 @@ Plan choose(const Shape& shape, const Costs& costs, Strategy wanted) {
 
     // Planes. Strata that add nothing are skipped; or the largest cell is what the others leave of a level's rows.
     const bool planes =
-        !shape.distinct_rows && shape.cells <= costs.max_masks &&
+        !shape.distinct_rows && shape.cells <= costs.masks_for(shape.rows) &&
         (shape.has_masks || shape.candidates >= costs.min_candidates_for_masks || wanted == Strategy::planes);
     const double mask = std::ceil(rows / line_bits) * costs.kernel.line + costs.mask;
     plan.skips = may_skip && shape.varying + 1 < shape.cells;
@@ -156,7 +157,7 @@ bool joint_pays(const JointShape& shape, const Costs& costs) {
     const double all = shape.cells * levels;
     const double joint = rows * costs.joint_row + all * costs.joint_cell + costs.joint_start;
     const double cells = std::min(shape.cells, rows);
-    const bool planes = cells <= static_cast<double>(costs.max_masks) && shape.levels <= plane_levels;
+    const bool planes = cells <= static_cast<double>(costs.masks_for(shape.rows)) && shape.levels <= plane_levels;
     const double mask = std::ceil(rows / line_bits) * costs.kernel.line + costs.mask;
     const double make = costs.cells_start + (planes ? cells * mask : 0.0) +
                         (planes && shape.all_have_planes ? 0.0 : rows * costs.listing_row);

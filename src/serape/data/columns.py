@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,32 @@ from serape.errors import DataError, OptionError, abbreviate, suggestion
 def ignored_column(rows: int) -> Encoded:
     """Return what stands for a column that is ignored and was not read."""
     return Encoded("identifier", "ignored", (), np.broadcast_to(np.uint8(0), rows))
+
+
+class ArraysOf(Mapping[int, NDArray[Any]]):
+    """By position, an array of those columns that have it, taken from the column each time that it is looked up."""
+
+    def __init__(self, encoded: Sequence[Encoded], what: Literal["values", "missing"]) -> None:
+        self._encoded, self._what = encoded, what
+        self._positions = {k: None for k, column in enumerate(encoded) if getattr(column, what) is not None}
+
+    def __getitem__(self, k: int) -> NDArray[Any]:
+        array: NDArray[Any] = getattr(self._encoded[self._known(k)], self._what)
+        return array
+
+    def __contains__(self, k: object) -> bool:
+        return k in self._positions
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._positions)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def _known(self, k: int) -> int:
+        if k not in self._positions:
+            raise KeyError(k)
+        return k
 
 
 Store = Callable[[Iterable[Encoded]], Sequence[Encoded]]
@@ -51,14 +77,14 @@ class Columns:
         return [c.reason for c in self.encoded]
 
     @property
-    def missing(self) -> dict[int, NDArray[np.bool_]]:
+    def missing(self) -> Mapping[int, NDArray[np.bool_]]:
         """By position, a mask of the missing values; only for columns that have any."""
-        return {k: c.missing for k, c in enumerate(self.encoded) if c.missing is not None}
+        return ArraysOf(self.encoded, "missing")
 
     @property
-    def values(self) -> dict[int, NDArray[np.float64]]:
+    def values(self) -> Mapping[int, NDArray[np.float64]]:
         """By position, the values of columns of numbers."""
-        return {k: c.values for k, c in enumerate(self.encoded) if c.values is not None}
+        return ArraysOf(self.encoded, "values")
 
     def without_false_identifiers(self) -> Columns:
         """Return the columns with ranks as numbers: several columns of consecutive numbers, each in another order."""
@@ -72,7 +98,7 @@ class Columns:
             return self
         encoded = list(self.encoded)
         for k in ranks:
-            encoded[k] = replace(encoded[k], kind="continuous", reason="whole numbers, like ranks")
+            encoded[k] = encoded[k].changed(kind="continuous", reason="whole numbers, like ranks")
         return replace(self, encoded=encoded)
 
     def with_columns(self, encoded: Iterable[Encoded]) -> Columns:

@@ -56,10 +56,13 @@ class Encoded:
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else 0 if self.values is None else len(self.values)
 
+    def changed(self, **changes: Any) -> Encoded:
+        """Return the column with some fields changed."""
+        return replace(self, **changes)
+
     def rows(self, indices: NDArray[np.integer[Any]]) -> Encoded:
         """Return the column that has, in each row, the row of this one at that index."""
-        return replace(
-            self,
+        return self.changed(
             codes=None if self.codes is None else self.codes[indices],
             values=None if self.values is None else self.values[indices],
             missing=None if self.missing is None else self.missing[indices],
@@ -69,19 +72,19 @@ class Encoded:
         """Return the column with only the rows to keep; levels that no longer occur are removed."""
         missing = None if self.missing is None else missing_or_none(self.missing[keep])
         if self.codes is None:
-            return replace(self, values=None if self.values is None else self.values[keep], missing=missing)
+            return self.changed(values=None if self.values is None else self.values[keep], missing=missing)
         codes, levels = self.codes[keep], self.levels
         if not self.declared:
             present = np.unique(codes if missing is None else codes[~missing])
             codes = np.minimum(np.searchsorted(present, codes), max(len(present) - 1, 0))
             codes, levels = as_codes(codes, len(present)), tuple(self.levels[k] for k in present)
-        return replace(self, codes=codes, levels=levels, missing=missing)
+        return self.changed(codes=codes, levels=levels, missing=missing)
 
     def with_nan(self) -> Encoded:
         """Return the column with NaN for missing numbers."""
         if self.missing is None or self.values is None:
             return self
-        return replace(self, values=np.where(self.missing, math.nan, self.values))
+        return self.changed(values=np.where(self.missing, math.nan, self.values))
 
     def missing_as_level(self) -> Encoded:
         """Return the column with one more level, `None`, for missing values."""
@@ -89,7 +92,7 @@ class Encoded:
             return self
         codes = as_codes(self.codes, len(self.levels) + 1)
         codes[self.missing] = len(self.levels)
-        return replace(self, levels=(*self.levels, None), codes=codes, missing=None)
+        return self.changed(levels=(*self.levels, None), codes=codes, missing=None)
 
 
 def as_codes(codes: NDArray[Any], levels: int) -> Codes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ def _join(name: str, columns: list[Encoded], files: list[str]) -> Encoded:
         kinds = {c.kind for c, sort in zip(columns, sorts, strict=True) if sort == "days"}
         if len(kinds) == 1:
             values = np.concatenate([numbers_of(c) for c in columns])
-            return replace(columns[sorts.index("days")], values=values, missing=missing if missing.any() else None)
+            return columns[sorts.index("days")].changed(values=values, missing=missing if missing.any() else None)
     if known <= {"whole", "real"} and known:
         values = np.concatenate([numbers_of(c) for c in columns])
         if "real" in known:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,37 @@ from serape.types import Missing, MissingRules
 from serape.wording import OTHERS, setting
 
 
+class Gaps(Mapping[str, NDArray[np.bool_]]):
+    """By name, the masks of missing values; a mask is looked up when it is needed, as it may be in a file."""
+
+    def __init__(self, masks: Mapping[int, NDArray[np.bool_]], positions: Mapping[str, int]) -> None:
+        self._masks, self._positions = masks, positions
+
+    def __getitem__(self, name: str) -> NDArray[np.bool_]:
+        return self._masks[self._positions[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._positions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._positions)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def only(self, names: Iterable[str]) -> Gaps:
+        """Return the masks of some columns, in their order here."""
+        kept = set(names)
+        return Gaps(self._masks, {name: k for name, k in self._positions.items() if name in kept})
+
+
 def treat_missing(columns: Columns, rules: MissingRules, notes: list[str], *, leave_out_empty: bool = False) -> Columns:
     """Return the columns with their missing values treated by rules; what was done is added to the notes.
 
     Columns without any value are refused, or left out on request, unless no other is there.
     """
     rule_of = rules_by_column(rules, columns.names)
-    gaps = {columns.names[k]: mask for k, mask in columns.missing.items()}
+    gaps = Gaps(columns.missing, {columns.names[k]: k for k in columns.missing})
     if not gaps:
         return columns
     empty = [name for name, mask in gaps.items() if mask.all()]
@@ -29,9 +53,9 @@ def treat_missing(columns: Columns, rules: MissingRules, notes: list[str], *, le
         raise DataError(f"column {abbreviate(empty)} has no values at all; ignore it")
     if empty:
         notes.append(f"no values at all, so a search refuses the data unless you ignore {abbreviate(empty)}")
-        columns, gaps = columns.without(empty), {name: mask for name, mask in gaps.items() if name not in empty}
+        columns, gaps = columns.without(empty), gaps.only(set(gaps).difference(empty))
     of_rule = {
-        rule: {name: mask for name, mask in gaps.items() if rule_of[name] == rule}
+        rule: gaps.only(name for name in gaps if rule_of[name] == rule)
         for rule in ("error", "level", "pairwise", "drop")
     }
     if of_rule["error"]:
@@ -63,7 +87,11 @@ def rules_by_column(rules: MissingRules, names: list[str]) -> dict[str, Missing]
 
 
 def _complete(gaps: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    complete: NDArray[np.bool_] = ~np.logical_or.reduce(list(gaps.values()))
+    """Return which rows have no missing value; one mask at a time is looked up."""
+    masks = iter(gaps.values())
+    complete: NDArray[np.bool_] = ~next(masks)
+    for mask in masks:
+        complete &= ~mask
     return complete
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import mmap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import IO, Any, Unpack
 
 from serape._keywords import Keywords
 from serape.data.columns import Columns
+from serape.data.encoding import Codes, Encoded
 from serape.data.kinds import Kinds
 from serape.data.notes import column_notes
 from serape.data.packed_files.opened import PackedFile, packed_path
-from serape.data.packed_files.writing import Content, metadata_of, rewrite_metadata, write_content
+from serape.data.packed_files.writing import Content, metadata_of, write_content
 from serape.data.preparing import prepared
 from serape.data.provenance import Provenance, fingerprint, how_made
 from serape.data.reading import ReadOptions, read
@@ -124,10 +124,10 @@ def _write(file: IO[bytes], data: Any, target: Path, settings: DataSettings, say
     elif not _is_large(data):
         _write_table(file, Table.of(data, settings), say)
     else:
-        keeping = Keeping(_watched(Spool(target.parent or Path()), say), MEMORY)
-        options = replace(ReadOptions.of(settings), keeping=keeping)
-        columns = read(data, Kinds(settings.kinds), options)
-        _write_columns(file, columns, settings, how_made(data, settings), target, say)
+        with Spool(target.parent or Path()) as spool:
+            options = replace(ReadOptions.of(settings), keeping=Keeping(_watched(spool, say), MEMORY))
+            columns = read(data, Kinds(settings.kinds), options)
+            _write_columns(file, columns, settings, how_made(data, settings), say)
 
 
 def _is_large(data: Any) -> bool:
@@ -159,19 +159,34 @@ def _write_table(file: IO[bytes], table: Table, say: Sayer) -> None:
     write_content(file, Content.of_table(table), metadata, say.of(len(table.names), "columns written"))
 
 
-def _write_columns(
-    file: IO[bytes], columns: Columns, settings: DataSettings, made: dict[str, Any], target: Path, say: Sayer
-) -> None:
-    """Write columns that are not in memory; the notes about them and the fingerprint are found in the file itself."""
+class _Codes:
+    """The codes of columns that are not packed."""
+
+    def __init__(self, encoded: Sequence[Encoded]) -> None:
+        self._encoded = encoded
+
+    def codes(self, position: int) -> Codes | None:
+        return self._encoded[position].codes
+
+
+def _not_packed(columns: Columns) -> Table:
+    """Return a table for notes and the fingerprint alone: its columns stay in the file."""
+    table = object.__new__(Table)
+    vars(table).update(
+        names=tuple(columns.names), rows=columns.rows, weights=columns.weights, groups=columns.groups,
+        missing=columns.missing, _values=columns.values, _packed=_Codes(columns.encoded), _constant={},
+        _kinds=columns.kinds, _reasons=columns.reasons, _levels=[c.levels for c in columns.encoded],
+        _declared={k for k, c in enumerate(columns.encoded) if c.declared},
+    )  # fmt: skip
+    return table
+
+
+def _write_columns(file: IO[bytes], columns: Columns, settings: DataSettings, made: dict[str, Any], say: Sayer) -> None:
+    """Write columns that are not in memory."""
     ready = prepared(columns, settings)
-    names = ready.columns.names
-    metadata = metadata_of(ready.notes, len(ready.notes), made, "", ready.columns.weights)
-    content = Content.of_columns(ready.columns)
-    header = write_content(file, content, metadata, say.of(len(names), "columns written"))
-    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    table = Table.of_file(PackedFile(mapped, target))
+    columns = ready.columns
     say("making the fingerprint")
-    complete = metadata_of(
-        [*ready.notes, *column_notes(table)], len(ready.notes), made, fingerprint(table), ready.columns.weights
-    )
-    rewrite_metadata(file, header, complete)
+    table = _not_packed(columns)
+    notes = [*ready.notes, *column_notes(table)]
+    metadata = metadata_of(notes, len(ready.notes), made, fingerprint(table), columns.weights)
+    write_content(file, Content.of_columns(columns), metadata, say.of(len(columns.names), "columns written"))

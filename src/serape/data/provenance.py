@@ -89,7 +89,8 @@ def fingerprint(table: Table) -> str:
         if k in table.missing:  # codes and numbers have no meaning there
             column = np.where(table.missing[k], 0, column)
             found.update(np.packbits(table.missing[k]).data)
-        found.update(column.astype("<f8" if k in continuous else "u1" if len(levels) <= 256 else "<u2").data)
+        kind = "<f8" if k in continuous else "u1" if len(levels) <= 256 else "<u2"
+        found.update(np.ascontiguousarray(column).astype(kind, copy=False).data)
     if table.weights is not None:
         found.update(table.weights.kind.encode())
         found.update(table.weights.values.astype("<f8").data)

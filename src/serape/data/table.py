@@ -134,14 +134,14 @@ class Table:
         self.names = tuple(columns.names)
         self.rows = columns.rows
         self.weights, self.groups = columns.weights, columns.groups
-        self.missing: Mapping[int, NDArray[np.bool_]] = columns.missing
+        self.missing: Mapping[int, NDArray[np.bool_]] = dict(columns.missing)
         """By position, a mask of the missing values: empty unless the table was made with missing="pairwise"."""
         self._packed: _core.PackedTable
         self._levels: Sequence[tuple[Any, ...]]
         self._packed, self._levels = columns.pack()
         self._kinds: Sequence[Kind] = columns.kinds
         self._reasons: Sequence[str] = columns.reasons
-        self._values: Mapping[int, NDArray[np.float64]] = columns.values
+        self._values: Mapping[int, NDArray[np.float64]] = dict(columns.values)
         self._declared: Set[int] = {k for k, c in enumerate(columns.encoded) if c.declared}
         self._constant: dict[int, bool] = {}  # columns that were looked at
         self._reading_notes = tuple(notes)

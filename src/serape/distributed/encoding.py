@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -206,7 +205,7 @@ def encoded_as(column: Encoded, asked: Description) -> Encoded:
     if asked.as_numbers and not levels:
         return Encoded(kind, reason, (), values=numbers_of(column), missing=missing)
     if column.levels == levels and (column.values is None) != asked.as_numbers:
-        return replace(column, kind=kind, reason=reason, missing=missing, declared=True)
+        return column.changed(kind=kind, reason=reason, missing=missing, declared=True)
     at = {level: k for k, level in enumerate(levels)}
     rank = np.array([*(at[level] for level in column.levels), 0], np.int64)
     indices = rank[np.minimum(indices_of(column), len(column.levels))]

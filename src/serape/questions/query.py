@@ -229,8 +229,8 @@ class Query:
     ) -> Search:
         """Return a search with the query's settings; without a target, a search for many targets.
 
-        Identifiers are no candidates. Of several duplicate columns only one is a candidate: a known member, or the
-        first. With a `random_state` all are candidates, so that it can break the ties between them.
+        Identifiers are no candidates. Of duplicate columns only one is: a known member, or the first. With a
+        `random_state` all are candidates, so that it can break the ties between them.
         """
         search = Search(
             self.source,

@@ -7,6 +7,7 @@
 // long (Zen 4).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -62,6 +63,9 @@ struct Costs {
     // Cells for which bitsets are kept: 512 of 5,000 rows take a third of a megabyte, of 1,000,000 rows 64 megabytes.
     // Beyond it scatter is cheaper for most columns anyway: 5,000 rows, 512 cells, binary: 5.3 and 9.9 µs (Zen 4).
     std::size_t max_masks = 512;
+    // What they may take: a bound of memory, not of time. It binds beyond 16 million rows.
+    std::size_t max_mask_bytes = std::size_t{1} << 30;
+    std::size_t masks_for(std::size_t rows) const { return std::min(max_masks, max_mask_bytes / (rows / 8 + 1)); }
     // Candidates for which bitsets of cells are made that were found row by row: one pass over the rows. Zen 4, 5,000
     // rows, target and given of 12 levels, off: 8 candidates take 1.8 times as long, 37 3.5 times.
     std::size_t min_candidates_for_masks = 8;

@@ -111,7 +111,7 @@ def _batches(encoded: Sequence[Encoded], rows: int) -> Iterator[_core.PackedTabl
         yield pack_columns([encoded[k] for k in range(begin, min(begin + step, len(encoded)))], rows)
 
 
-def write_content(file: IO[bytes], content: Content, metadata: Mapping[str, Any], report: Report) -> Header:
+def write_content(file: IO[bytes], content: Content, metadata: Mapping[str, Any], report: Report) -> None:
     """Write a packed file; `report` is called with the number of columns that are written."""
     if len(content.names) >= MAX_COLUMNS:
         raise DataError(f"the table has {len(content.names):,} columns; a packed file holds fewer than {MAX_COLUMNS:,}")
@@ -140,16 +140,7 @@ def write_content(file: IO[bytes], content: Content, metadata: Mapping[str, Any]
         file.seek(sections[name].offset)
         file.write(data)
         sections[name] = replace(sections[name], checksum=checksum(data))
-    return _finish(file, content.rows, len(content.names), sections)
-
-
-def rewrite_metadata(file: IO[bytes], header: Header, metadata: Mapping[str, Any]) -> None:
-    """Replace the metadata, which are the last section of a file."""
-    data = _json(metadata)
-    section = Section(header.sections["metadata"].offset, len(data), checksum(data))
-    file.seek(section.offset)
-    file.write(data)
-    _finish(file, header.rows, header.columns, {**header.sections, "metadata": section})
+    _finish(file, content.rows, len(content.names), sections)
 
 
 def metadata_of(
@@ -271,12 +262,9 @@ def _write_gaps(
     return checksums
 
 
-def _finish(file: IO[bytes], rows: int, columns: int, sections: Mapping[str, Section]) -> Header:
+def _finish(file: IO[bytes], rows: int, columns: int, sections: Mapping[str, Section]) -> None:
     last = sections["metadata"]
     size = last.offset + last.size
-    header = Header(rows, columns, size, dict(sections))
     file.truncate(size)
     file.seek(0)
-    file.write(header.to_bytes())
-    file.flush()
-    return header
+    file.write(Header(rows, columns, size, dict(sections)).to_bytes())
