@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 
 import serape
+
+pytest.importorskip("distributed")
 import serape.dask
 
 SPLITS = ("rows", "columns", "both")
@@ -23,6 +26,18 @@ def comparable(found: Any) -> dict[str, Any]:
     content: dict[str, Any] = found.to_dict()
     content.pop("seconds", None)
     return content
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """A cluster of two worker processes on this machine."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import pytest
 import serape
 from serape.independence import G2
 from serape.local import hpc
+from serape.local.inter_iapc import inter_iapc_among
 from serape.parallel import workers
 from serape.parallel.map import compute_each
 from serape.search import Search, memoised, preparable
@@ -57,7 +58,7 @@ def test_where_order_counts(settings: dict[str, Any]) -> None:
 
 def test_steps_are_prepared_elsewhere_and_used_once(monkeypatch: pytest.MonkeyPatch) -> None:
     here: list[int] = []
-    among = hpc.inter_iapc_among
+    among = inter_iapc_among
 
     def noted(search: Search, target: int, candidates: Any) -> list[int]:
         here.append(target)

@@ -64,11 +64,13 @@ class TestCheckpoint:
         kept = sum('{"step": ' in line for line in lines)
         assert 0 < kept == len(lines) - 1 < len(table.varying)
         asked: list[int] = []
-        monkeypatch.setattr(
-            dependent_pairs.DependentBlocks,
-            "__iter__",
-            lambda self: (asked.extend(block) or block for block in blocks(self)),
-        )
+
+        def noted(self: Any) -> Iterator[Any]:
+            for block in blocks(self):
+                asked.extend(block)
+                yield block
+
+        monkeypatch.setattr(dependent_pairs.DependentBlocks, "__iter__", noted)
         found = serape.skeleton(table, "hiton-pc", alpha=0.01, n_jobs=jobs, checkpoint=path)
         assert len(asked) == len(table.varying) - kept
         assert list(found.evidence) == list(whole.evidence)

@@ -296,8 +296,6 @@ class Query:
         trace = Evidence.later(self.source, target, lambda: self.run(target).trace)
         return replace(result, trace=trace, data=None if table is None else table.provenance)
 
-    # --- inside --------------------------------------------------------------------------------------------------
-
     def required(self, target: int) -> frozenset[int]:
         """Return the neighbours of a target that knowledge requires."""
         return frozenset() if self.knowledge is None else self.knowledge.required_neighbours(target)
