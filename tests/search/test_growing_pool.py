@@ -44,8 +44,10 @@ def numbers(seed: int, rows: int, *, among_others: bool) -> serape.Table:
 
 def made(name: str, seed: int, rows: int) -> IndependenceTest:
     if name in ("g2", "x2"):
-        return TESTS[name](mixed_table(seed, rows, SIZE), "adjusted" if seed % 2 else "full")
-    return TESTS[name](numbers(seed, rows, among_others=bool(seed % 2)))
+        found: IndependenceTest = TESTS[name](mixed_table(seed, rows, SIZE), "adjusted" if seed % 2 else "full")
+    else:
+        found = TESTS[name](numbers(seed, rows, among_others=bool(seed % 2)))
+    return found
 
 
 def facts(search: Search, target: int) -> tuple[Any, ...]:
