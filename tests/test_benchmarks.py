@@ -44,6 +44,7 @@ PARTS = (
     "kernels correlations",
     "kernels incremental",
     "kernels divide",
+    "kernels calls",
     "kernels selector",
     "kernels strategies",
     "accuracy automatic",
