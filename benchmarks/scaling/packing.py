@@ -102,11 +102,11 @@ def search(path: Path, limit: float) -> list[Step]:
         return ""
 
     def one() -> str:
-        found = serape.markov_blanket(opened[0], TARGET, "iamb", alpha=ALPHA, n_jobs=1)
+        found = serape.markov_blanket(opened[0], TARGET, "iamb", alpha=ALPHA, max_seconds=None)
         return f"{found.tests:,} tests, {', '.join(found.blanket)}"
 
     def every(algorithm: str) -> str:
-        found = serape.blankets(opened[0], algorithm=algorithm, alpha=ALPHA, n_jobs=1)
+        found = serape.blankets(opened[0], algorithm=algorithm, alpha=ALPHA, max_seconds=None)
         return f"{sum(result.tests for result in found.values()):,} tests"
 
     steps = [timed("open", open_file)]
