@@ -117,7 +117,7 @@ def test_every_command_has_all_settings() -> None:
     marks = {"header", "delimiter", "decimal", "encoding", "quote", "comment", "index", "table"}
     arguments = set(SearchOptions().arguments()) | {"kinds", "missing", "ignore", "na_values"} | marks | of_rows
     assert arguments == set(FIELDS)
-    named = {"kind", "missing", "ignore", "names", "na", "data"} | marks | of_rows
+    named = {"kind", "missing", "ignore", "names", "na", "data", "cluster", "workers", "split"} | marks | of_rows
     assert named == set(DataOptions.__dataclass_fields__)
     for command in (
         local.ask,

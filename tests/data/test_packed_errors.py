@@ -12,6 +12,7 @@ import pytest
 
 import fuzz_packed
 import serape
+from serape import progress
 from serape.data import packing
 from serape.data.example import clinic
 from serape.data.packed_files import layout
@@ -126,7 +127,7 @@ def test_a_stopped_packing_leaves_the_old_file(large: bool, packed: Path, monkey
 def test_progress_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pd.DataFrame(clinic(200)).to_csv(tmp_path / "x.csv", index=False)
     monkeypatch.setattr(packing, "LARGE_FILE", -1)
-    monkeypatch.setattr(packing, "_INTERVAL", -1.0)
+    monkeypatch.setattr(progress, "INTERVAL", -1.0)
     said: list[str] = []
     serape.pack(tmp_path / "x.csv", tmp_path / "x.srp", progress=lambda now: said.append(now.doing))
     assert "1 columns read" in said
