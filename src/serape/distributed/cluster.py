@@ -127,7 +127,7 @@ class Cluster:
         waiting: list[tuple[Any, int, list[tuple[int, NDArray[np.intp]]]]] = []  # task, part, questions and places
         sent = 0
         for part in range(len(self.grid)):
-            lent = self.lend(part, needed)
+            lent = self.lend(part, needed) if self.blocks > 1 else []  # otherwise each shard has all columns
             for block in range(self.blocks):
                 groups: dict[tuple[Any, ...], list[tuple[int, NDArray[np.intp]]]] = {}
                 for k, asked in enumerate(every):

@@ -59,7 +59,7 @@ class ClusterEngine:
         fixed, every = tuple(map(int, columns)), np.asarray(others, np.int64)
         tasks, places = [], []
         for part in range(len(cluster.grid)):
-            lent = cluster.lend(part, sorted(set(fixed)))
+            lent = cluster.lend(part, sorted(set(fixed))) if cluster.blocks > 1 else []
             for block in range(cluster.blocks):
                 at = np.flatnonzero((every >= cluster.starts[block]) & (every < cluster.starts[block + 1]))
                 if len(at):

@@ -24,7 +24,9 @@ class RemoteAnswers:
 
     def test(self, recipe: Recipe) -> IndependenceTest:
         """Return the test of a recipe."""
-        if len(self.table.cluster.grid) == 1 and not recipe.uses_seed:
+        cluster = self.table.cluster
+        is_tall = cluster.blocks == 1 and recipe.name in ("g2", "x2", "partial-correlation")
+        if len(cluster.grid) == 1 and not recipe.uses_seed and not is_tall:
             return ColumnTest(self.table, recipe)
         if recipe.name in ("g2", "x2"):
             return RowTest(self.table, recipe)

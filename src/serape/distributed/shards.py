@@ -166,16 +166,21 @@ def _small(numbers: NDArray[np.int64]) -> NDArray[Any]:
     return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
+def _near(shard: Shard, borrowed: Sequence[Borrowed], variables: Sequence[int]) -> tuple[Table, list[int]]:
+    """Return a table that has some variables, and where: that of the shard, if nothing is borrowed."""
+    if not borrowed:
+        return shard.table, [x - shard.first for x in variables]
+    return joined_columns(borrowed, variables), list(range(len(variables)))
+
+
 def count(shard: Shard, questions: Sequence[Question], *borrowed: Borrowed) -> list[PartCounts]:
     """Count candidates of a shard with targets and conditioning sets that are borrowed."""
     found = []
     for target, positions, given in questions:
         candidates = positions.array()
-        small = joined_columns(borrowed, [target, *given])
+        near, (at, *places) = _near(shard, borrowed, [target, *given])
         source = None if len(candidates) == 0 else shard.table.packed
-        counts = _core.counts(
-            small.packed, 0, shard.local(candidates), list(range(1, len(given) + 1)), 1, None, "automatic", source
-        )
+        counts = _core.counts(near.packed, at, shard.local(candidates), places, 1, None, "automatic", source)
         found.append(PartCounts.of(counts))
     return found
 
@@ -217,12 +222,15 @@ def screen(shard: Shard, questions: Sequence[Question], recipe: Recipe, *borrowe
     for target, positions, given in questions:
         candidates = positions.array()
         local = shard.local(candidates)
-        small = joined_columns(borrowed, [target, *given])
+        small, (at, *places) = _near(shard, borrowed, [target, *given])
         test = recipe.make(small)
         if isinstance(test, ContingencyTest):
-            places = list(range(1, len(given) + 1))
-            answers = test.native.screen_in(shard.table.packed, 0, local, places)
+            answers = test.native.screen_in(shard.table.packed, at, local, places)
             found.append(Answers.of(*answers.arrays()))
+            continue
+        if not borrowed:
+            screened = test.screen(at, local, places)
+            found.append(Answers.of(screened.statistic, screened.dof, screened.reliable, screened.log_p))
             continue
         columns = {x: (small, k) for k, x in enumerate([target, *given])}
         columns |= {int(x): (shard.table, int(k)) for x, k in zip(candidates, local, strict=True)}
@@ -239,8 +247,8 @@ def screen(shard: Shard, questions: Sequence[Question], recipe: Recipe, *borrowe
 
 def gram(shard: Shard, columns: tuple[int, ...], others: tuple[int, ...], *borrowed: Borrowed) -> Gram:
     """Return the sums of borrowed columns, of others of this shard, and of their products."""
-    table = joined_columns(borrowed, columns)
-    x = np.column_stack([table.numbers(k) for k in range(len(columns))])
+    table, places = _near(shard, borrowed, columns)
+    x = np.column_stack([table.numbers(k) for k in places])
     y = np.column_stack([shard.table.numbers(int(k)) for k in shard.local(others)])
     return Gram(shard.table.rows, x.sum(axis=0), y.sum(axis=0), (y * y).sum(axis=0), x.T @ y)
 
@@ -259,26 +267,18 @@ class DistinctRows(NamedTuple):
 
 def distinct_rows(shard: Shard, questions: Sequence[Question], most: int, *borrowed: Borrowed) -> list[DistinctRows]:
     """Return the rows that occur in the target and the set of each question, unless there are more than `most`."""
-    del shard
-    return [distinct_rows_of(joined_columns(borrowed, [q.target, *q.given]), most) for q in questions]
+    return [_distinct(*_near(shard, borrowed, [q.target, *q.given]), most) for q in questions]
 
 
-def distinct_rows_of(table: Table, most: int) -> DistinctRows:
-    """Return the rows that occur in a table, and how often; none if there are more than `most`."""
-    label = np.zeros(table.rows, np.int64)
-    divisions: list[tuple[NDArray[np.int64], int]] = []  # by column: the parts that occur, and the column's levels
-    times = np.array([table.rows], np.int64)
-    for k in range(len(table.names)):
-        levels = table.levels(k)
-        met, label, times = np.unique(label * levels + table.codes(k), return_inverse=True, return_counts=True)
-        if len(met) > most:
-            return DistinctRows(np.empty((0, len(table.names)), np.uint16), np.empty(0, np.int64))
-        divisions.append((met, levels))
-    rows = np.empty((len(times), len(divisions)), np.uint16)
-    at = np.arange(len(times))
-    for k, (met, levels) in reversed(list(enumerate(divisions))):
-        at, rows[:, k] = np.divmod(met[at], levels)
-    return DistinctRows(rows, times.astype(np.int64))
+def _distinct(table: Table, columns: Sequence[int], most: int) -> DistinctRows:
+    """Return the rows that occur in some columns, and how often; none if there are more than `most`."""
+    first, *others = columns
+    counts = _core.counts(table.packed, first, (), others)
+    cells = counts.cells
+    if len(cells) > most:
+        return DistinctRows(np.empty((0, len(columns)), np.uint16), np.empty(0, np.int64))
+    rows = np.column_stack([cells[:, 1], counts.strata[cells[:, 0]]])
+    return DistinctRows(rows.astype(np.uint16), cells[:, 3])
 
 
 def native_hashes(shard: Shard) -> NDArray[np.uint64]:
