@@ -59,7 +59,8 @@ const Case tests_agree("strategies and counts of tests", [] {
                     check(bits(found) == bits(expected));
                 }
                 for (const CountingStrategy strategy : strategies) {
-                    const CountTable table = counts(random.table, q.target, random.table, q.candidates, q.given, 1, token, strategy);
+                    const CountTable table =
+                        counts(random.table, q.target, random.table, q.candidates, q.given, 1, token, strategy);
                     counted.screen(table, {found.data(), found.data() + size, reliable.data()});
                     check(bits(found) == bits(expected));
                 }

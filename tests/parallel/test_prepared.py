@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import serape
 from serape.independence import G2
+from serape.independence.subset_query import SubsetQuery
 from serape.local import hpc
 from serape.local.inter_iapc import inter_iapc_among
 from serape.parallel import workers
@@ -148,3 +150,13 @@ def test_merged_associations_are_those_of_one_store() -> None:
                 store._note_separated([x], 0) if separated else store.note(x, 0, log_p)
         parts[0].merge(parts[1])
         assert [whole.get(x, 0) for x in range(4)] == [parts[0].get(x, 0) for x in range(4)]
+
+
+def test_merged_separations_include_searches_not_yet_looked_through() -> None:
+    found, _ = G2(TABLE).search_subsets(SubsetQuery([1, 2, 3], 0, [4, 5], range(3), stop_above=math.log(0.05)))
+    one, other = Separations(), Separations()
+    other.add_found(found, 0, math.log(0.05))
+    one.merge(other)
+    separated = found.separations(math.log(0.05))
+    assert separated
+    assert [one.get(x, 0) for x, _ in separated] == [given for _, given in separated]

@@ -116,6 +116,7 @@ class Separations:
 
     def merge(self, other: Separations) -> None:
         """Keep what another store has found, as if it were found now."""
+        other._look_through()
         for pair, (serial, given) in other._pairs.items():
             self._pairs.setdefault(pair, (self._serial + serial, given))
         for target, batches in other._batches.items():
