@@ -23,6 +23,10 @@ from serape.parallel.map import _chunks, parallel_map
 from serape.parallel.shared_file import SharedFile, read_shared
 from serape.progress import Progress, ProgressCallback
 
+pytestmark = pytest.mark.filterwarnings(  # loky's thread, when its work is ended
+    "ignore:Exception in thread ExecutorManagerThread:pytest.PytestUnhandledThreadExceptionWarning"
+)
+
 LOKY, FORK, THREADS = "loky", "fork", "threads"
 TABLE = serape.load_network("child").sample(1000, seed=3)
 TEST = G2(TABLE)  # a test of ours, so that processes are used

@@ -16,6 +16,10 @@ from serape.independence import G2
 from serape.parallel import workers
 from serape.search.memo import StepCache, memoised
 
+pytestmark = pytest.mark.filterwarnings(  # loky's thread, when its work is ended
+    "ignore:Exception in thread ExecutorManagerThread:pytest.PytestUnhandledThreadExceptionWarning"
+)
+
 forked = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 
 
