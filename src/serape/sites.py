@@ -40,14 +40,6 @@ class About(NamedTuple):
     rows: int
 
 
-class Question(NamedTuple):
-    """The candidates to count with a target in the strata of a conditioning set; all are positions of columns."""
-
-    target: int
-    candidates: tuple[int, ...]
-    given: tuple[int, ...]
-
-
 class Answers(NamedTuple):
     """The candidates whose tables are sent, by their places in the question, and their counts; the rest is refused."""
 
@@ -105,17 +97,13 @@ class Site:
     def counts(self, target: int, candidates: tuple[int, ...], given: tuple[int, ...]) -> Answers:
         """Count candidates with the target in the strata of a conditioning set; refuse tables of small counts."""
         counts = PartCounts.of(_core.counts(self._table.packed, target, as_positions(candidates), given))
-        begin = counts.begin.astype(np.int64)
-        least = np.minimum.reduceat(counts.cells[:, 3], begin[:-1])
-        kept = np.flatnonzero(least >= self._min_count)
+        least = np.minimum.reduceat(counts.cells[:, 3], counts.begin[:-1].astype(np.int64))
+        kept = np.flatnonzero(least >= self._min_count).tolist()
         self.sent += len(kept)
         self.refused += len(least) - len(kept)
         if len(kept) == 0:
             return Answers((), None)
-        sizes = counts.sizes[kept]
-        rows = np.concatenate([np.arange(begin[k], begin[k + 1]) for k in kept])
-        ends = np.concatenate([[0], np.cumsum(sizes)])
-        return Answers(tuple(kept.tolist()), counts._replace(begin=ends, cells=counts.cells[rows]))
+        return Answers(tuple(kept), counts.only(kept))
 
 
 @dataclass
@@ -149,18 +137,17 @@ class _Sites:
         self, target: int, xs: NDArray[np.uint32], given: Sequence[int]
     ) -> tuple[list[int], _core.Counts | None]:
         """Return the places of the candidates that no site refuses, and their counts."""
-        question = Question(target, tuple(xs.tolist()), tuple(map(int, given)))
-        answers = [site.counts(*question) for site in self.sites]
+        asked, fixed = tuple(xs.tolist()), tuple(map(int, given))
+        answers = [site.counts(target, asked, fixed) for site in self.sites]
         kept = sorted(set(answers[0].places).intersection(*(answer.places for answer in answers[1:])))
         if not kept:
             return [], None
-        place = {k: n for n, k in enumerate(kept)}
-        pieces = [(np.array(answer.places), answer.counts) for answer in answers if answer.counts is not None]
+        pieces = []
+        for places, part in answers:
+            assert part is not None  # it has the candidates that are kept
+            pieces.append((np.arange(len(kept)), part.only([places.index(k) for k in kept])))
         counts = added(
-            [
-                (np.array([place[k] for k in own.tolist() if k in place]), _only(part, own, place))
-                for own, part in pieces
-            ],
+            pieces,
             rows=self.rows,
             target_levels=self.levels(target),
             given_levels=[self.levels(z) for z in given],
@@ -184,15 +171,6 @@ class _Sites:
         """Refuse: sites have no numbers."""
         del columns, others
         raise DataError("sites send counts of categories only; divide numbers into classes with serape.discretise")
-
-
-def _only(counts: PartCounts, places: NDArray[Any], wanted: dict[int, int]) -> PartCounts:
-    """Return the counts of the candidates at wanted places."""
-    chosen = [n for n, k in enumerate(places.tolist()) if k in wanted]
-    begin = counts.begin.astype(np.int64)
-    rows = np.concatenate([np.arange(begin[n], begin[n + 1]) for n in chosen])
-    ends = np.concatenate([[0], np.cumsum(counts.sizes[chosen])])
-    return counts._replace(begin=ends, cells=counts.cells[rows])
 
 
 class SitesTest(CountedTest):

@@ -20,7 +20,14 @@ from serape.distributed.shards import Borrowed, Positions, Question
 from serape.errors import SerapeError, one_line
 from serape.independence.outcomes import Poll
 
+MANY_COLUMNS = 1000
+"""Tables of more columns, and of fewer rows than a thousand times the columns, are split by columns."""
 _POLL = 0.2  # seconds between two looks at whether the caller wants to stop
+
+
+def is_wide(rows: int, columns: int) -> bool:
+    """Return whether a table is split by columns rather than by rows, if nobody says how."""
+    return columns > MANY_COLUMNS and rows < 1000 * columns
 
 
 @dataclass

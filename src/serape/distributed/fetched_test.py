@@ -28,8 +28,6 @@ TOGETHER = 64
 """Targets whose searches advance together."""
 _FEW = 32  # candidates that are fetched, where more are tested by the shards
 _AHEAD = 1024  # columns that are fetched with those that are needed, because they are likely to be needed next
-_MOST_ROWS = 1 << 20  # distinct rows that are fetched
-_MOST_CELLS = 1 << 18  # combinations of levels whose distinct rows are fetched for several variables together
 
 
 class _Fetched:

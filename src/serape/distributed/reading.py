@@ -19,7 +19,7 @@ from serape.data.provenance import how_made
 from serape.data.reading.sources import are_paths
 from serape.data.table import Table
 from serape.distributed import pieces, shards
-from serape.distributed.cluster import Cluster, gathered
+from serape.distributed.cluster import Cluster, gathered, is_wide
 from serape.distributed.encoding import Description, Facts, is_constant, merged, with_gap_level
 from serape.distributed.table import ClusterTable, Descriptions
 from serape.errors import DataError, OptionError
@@ -28,8 +28,6 @@ from serape.settings import DataSettings
 from serape.wording import setting
 
 Split = Literal["auto", "rows", "columns", "both"]
-MANY_COLUMNS = 1000
-"""Tables of more columns, and of fewer rows than a thousand times the columns, are split by columns."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def choose_shape(split: object, rows: int, columns: int, workers: int) -> Shape:
     if split not in ("auto", "rows", "columns", "both"):
         raise OptionError(f"{setting('split', split)} is not known; use 'auto', 'rows', 'columns' or 'both'")
     if split == "auto":
-        split = "columns" if columns > MANY_COLUMNS and rows < 1000 * columns else "rows"
+        split = "columns" if is_wide(rows, columns) else "rows"
     if split == "both":
         return Shape(min(rows, max(2, workers // 2)), min(columns, 2))
     return Shape(min(rows, workers), 1) if split == "rows" else Shape(1, min(columns, workers))

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from serape.distributed.cluster import is_wide
 from serape.distributed.engine import ClusterEngine
 from serape.distributed.fetched_test import ColumnTest, FetchedTest
 from serape.distributed.row_tests import RowCorrelation, RowTest
@@ -25,8 +26,9 @@ class RemoteAnswers:
     def test(self, recipe: Recipe) -> IndependenceTest:
         """Return the test of a recipe."""
         cluster = self.table.cluster
-        is_tall = cluster.blocks == 1 and recipe.name in ("g2", "x2", "partial-correlation")
-        if len(cluster.grid) == 1 and not recipe.uses_seed and not is_tall:
+        whole = cluster.blocks == 1 and not is_wide(self.table.rows, len(self.table.names))
+        by_rows = whole and recipe.name in ("g2", "x2", "partial-correlation")
+        if len(cluster.grid) == 1 and not recipe.uses_seed and not by_rows:
             return ColumnTest(self.table, recipe)
         if recipe.name in ("g2", "x2"):
             return RowTest(self.table, recipe)

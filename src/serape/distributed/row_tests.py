@@ -19,6 +19,7 @@ from serape.distributed import shards
 from serape.distributed.adding import added_rows
 from serape.distributed.cluster import Asked
 from serape.distributed.engine import ClusterEngine
+from serape.distributed.fetched_test import TOGETHER
 from serape.distributed.table import ClusterTable
 from serape.engines.base import Gram
 from serape.engines.weighted import WeightedEngine
@@ -30,31 +31,24 @@ from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult
 from serape.independence.summed import SummedTest
 
-TOGETHER = 64
-"""Targets whose searches advance together."""
-_FEW = 32  # candidates that are fetched, where more are tested by the shards
-_AHEAD = 1024  # columns that are fetched with those that are needed, because they are likely to be needed next
 _MOST_ROWS = 1 << 20  # distinct rows that are fetched
-_MOST_CELLS = 1 << 18  # combinations of levels whose distinct rows are fetched for several variables together
+_MOST_KNOWN = 64  # sets of variables whose distinct rows are kept
 
 
-class RowTest(CountedTest):
-    """G² or X² where rows are split; subset searches use the distinct rows of the variables concerned."""
+class SearchedNear(IndependenceTest):
+    """A test whose subset searches use what `near` has fetched of the variables concerned."""
 
     together = TOGETHER
 
-    def __init__(self, table: ClusterTable, recipe: Recipe) -> None:
-        rules = recipe.rules
-        super().__init__(ClusterEngine(table), recipe.name, rules.dof, rules.reliability, rules.minimum)  # type: ignore[arg-type]
-        self._known: dict[frozenset[int], CountedTest | None] = {}
+    def near(self, variables: Iterable[int]) -> IndependenceTest:
+        """Return the test on what is fetched of some variables; or this one, if that is too much."""
+        raise NotImplementedError
 
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
-        """Search conditioning sets in the distinct rows of the variables, or by counts of one set after another."""
-        near = self._near([*query.xs, query.target, *query.pool, *query.fixed])
-        if near is None:
-            return IndependenceTest.search_subsets(self, query, threads=threads, poll=poll)
+        """Search conditioning sets."""
+        near = self.near([*query.xs, query.target, *query.pool, *query.fixed])
         return IndependenceTest.search_subsets(near, query, threads=threads, poll=poll)
 
     def test_each_given_rest(
@@ -67,21 +61,32 @@ class RowTest(CountedTest):
         max_size: int | None = None,
         poll: Poll | None = None,
     ) -> tuple[SubsetResult, Tally]:
-        """Test each x in turn given the rest of the pool, in the distinct rows of the variables."""
-        near = self._near([*xs, target, *pool]) or self
+        """Test each x in turn given the rest of the pool."""
+        near = self.near([*xs, target, *pool])
         return IndependenceTest.test_each_given_rest(near, xs, target, pool, stop_above, max_size=max_size, poll=poll)
 
-    def _near(self, variables: Iterable[int]) -> CountedTest | None:
-        """Return the test on the distinct rows of some variables; None if these are too many."""
+
+class RowTest(SearchedNear, CountedTest):
+    """G² or X² where rows are split; subset searches use the distinct rows of the variables concerned."""
+
+    def __init__(self, table: ClusterTable, recipe: Recipe) -> None:
+        rules = recipe.rules
+        super().__init__(ClusterEngine(table), recipe.name, rules.dof, rules.reliability, rules.minimum)  # type: ignore[arg-type]
+        self._known: dict[frozenset[int], CountedTest | None] = {}  # several threads use it
+
+    def near(self, variables: Iterable[int]) -> CountedTest:
+        """Return the test on the distinct rows of some variables; or this one, if these are too many."""
         needed = frozenset(map(int, variables))
-        for known, test in self._known.items():
+        for known, test in list(self._known.items()):
             if needed <= known and test is not None:
                 return test
-        if needed not in self._known:
-            if len(self._known) >= TOGETHER:
-                self._known.clear()
-            self._known[needed] = self._fetch_rows(sorted(needed))
-        return self._known[needed]
+        if needed in self._known:  # too many
+            return self
+        if len(self._known) >= _MOST_KNOWN:
+            self._known = {}
+        found = self._fetch_rows(sorted(needed))
+        self._known[needed] = found
+        return found or self
 
     def _fetch_rows(self, columns: Sequence[int]) -> CountedTest | None:
         asked = Asked(shards.distinct_rows, columns[0], as_positions(()), tuple(columns[1:]), (_MOST_ROWS,))
@@ -126,38 +131,15 @@ class FrequencyEngine:
         raise NotImplementedError
 
 
-class RowCorrelation(SummedTest):
+class RowCorrelation(SearchedNear, SummedTest):
     """Partial correlation where rows are split; a subset search asks once for the sums of all variables concerned."""
-
-    together = TOGETHER
 
     def __init__(self, table: ClusterTable) -> None:
         super().__init__(ClusterEngine(table))
 
-    def search_subsets(
-        self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
-    ) -> tuple[SubsetResult, Tally]:
-        """Search conditioning sets, from sums that are fetched."""
-        near = self._near([*query.xs, query.target, *query.pool, *query.fixed])
-        return IndependenceTest.search_subsets(near, query, threads=threads, poll=poll)
-
-    def test_each_given_rest(
-        self,
-        xs: Candidates,
-        target: int,
-        pool: Candidates,
-        stop_above: float,
-        *,
-        max_size: int | None = None,
-        poll: Poll | None = None,
-    ) -> tuple[SubsetResult, Tally]:
-        """Test each x in turn given the rest of the pool, from sums that are fetched."""
-        near = self._near([*xs, target, *pool])
-        return IndependenceTest.test_each_given_rest(near, xs, target, pool, stop_above, max_size=max_size, poll=poll)
-
-    def _near(self, variables: Iterable[int]) -> SummedTest:
-        columns = sorted(set(map(int, variables)))
-        return SummedTest(KeptSums(self.engine, columns))
+    def near(self, variables: Iterable[int]) -> SummedTest:
+        """Return the test on the sums of some variables."""
+        return SummedTest(KeptSums(self.engine, sorted(set(map(int, variables)))))
 
 
 class KeptSums:

@@ -150,6 +150,13 @@ class PartCounts(NamedTuple):
         """Return counts, made small."""
         return cls(counts.rows, _small(np.array(counts.begin, np.int64)), _small(counts.cells), _small(counts.strata))
 
+    def only(self, candidates: Sequence[int]) -> PartCounts:
+        """Return the counts of some candidates, at least one."""
+        begin = self.begin.astype(np.int64)
+        cells = np.concatenate([np.arange(begin[k], begin[k + 1]) for k in candidates])
+        ends = np.concatenate([[0], np.cumsum(self.sizes[list(candidates)])])
+        return self._replace(begin=ends, cells=self.cells[cells])
+
     @property
     def sizes(self) -> NDArray[np.int64]:
         """By candidate, the number of its cells."""
