@@ -199,6 +199,10 @@ def test_bad_sources_are_refused_in_one_sentence(client: Any, tmp_path: Path, as
         serape.dask.table(client, asia, split="sideways")  # type: ignore[arg-type]
     with pytest.raises(serape.OptionError, match="must be a dask"):
         serape.dask.table(None, asia)
+    (tmp_path / "empty.csv").write_text("x,y\n")
+    with pytest.raises(serape.DataError, match="the table has no rows; at least two are needed"):
+        serape.dask.table(client, str(tmp_path / "empty.csv"))
+    (tmp_path / "empty.csv").unlink()
     (tmp_path / "a.csv").write_text("x,y\n1,2\n2,1\n")
     (tmp_path / "b.csv").write_text("x,z\n1,2\n2,1\n")
     with pytest.raises(serape.DataError, match="have different columns"):

@@ -186,6 +186,10 @@ def _from_pieces(
         [one for of_block in facts[k * len(blocks) : (k + 1) * len(blocks)] for one in of_block]
         for k in range(len(grid))
     ]
+    in_parts = [part[0].rows for part in by_part]
+    if sum(in_parts) < 2:
+        found = {0: "no rows", 1: "one row"}[sum(in_parts)]
+        raise DataError(f"the table has {found}; at least two are needed")
     by_column = list(zip(*by_part, strict=True))
     _refuse_gaps([own for own in by_column if rules[own[0].name] != "level"])
     where = places if len(grid) > 1 else [places[0]]
@@ -200,9 +204,6 @@ def _from_pieces(
         ]
         for line in grid
     ]
-    in_parts = [part[0].rows for part in by_part]
-    if sum(in_parts) < 2:
-        raise DataError(f"the table has {sum(in_parts)} rows; at least two are needed")
     notes = [f"{len(sources):,} parts are read as one table"] if len(sources) > 1 else []
     if sum(in_parts) < rows:
         notes.append(f"{rows - sum(in_parts):,} of {rows:,} rows dropped because values are missing")
