@@ -195,8 +195,7 @@ void bind_contingency_test(nb::module_& m) {
                 std::vector<Found> found;
                 for (Spouses& one : all) {
                     const auto tests = by_size(one.screened.tests), skipped = by_size(one.screened.skipped);
-                    found.emplace_back(std::move(one.dependents), FoundSubsets(one.tested, std::move(one.found)), tests,
-                                       skipped);
+                    found.emplace_back(std::move(one.dependents), std::move(one.found), tests, skipped);
                 }
                 return found;
             },

@@ -46,32 +46,31 @@ void bind_subsets(nb::module_& m) {
             nb::arg("max_size"), nb::arg("n_exhausted"), nb::arg("stop_above"), nb::arg("shrinking"),
             nb::arg("until_survivor"), nb::arg("max_tests") = nb::none());
     nb::class_<FoundSubsets>(m, "FoundSubsets", "The answers of a search through conditioning sets.")
-        .def("__len__", [](const FoundSubsets& found) { return found.answers().size(); })
+        .def("__len__", &FoundSubsets::size)
         .def(
             "arrays",
             [](const FoundSubsets& found) {
-                FoundSubsets::Arrays made = found.arrays();
-                return std::make_tuple(to_numpy(std::move(made.numbers)), to_numpy(std::move(made.indices)),
-                                       std::move(made.sets));
+                return std::make_tuple(to_numpy(std::vector(found.numbers())), to_numpy(std::vector(found.indices())),
+                                       found.sets());
             },
             "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
             "indices in the list of conditioning sets; that list.")
-        .def_prop_ro(
-            "cut", [](const FoundSubsets& found) { return found.found.cut; }, "Whether max_tests cut the search short.")
+        .def_prop_ro("cut", &FoundSubsets::cut, "Whether max_tests cut the search short.")
         .def(
             "separated",
             [](const FoundSubsets& found) {
-                NumPy<bool> separated = empty_numpy<bool>(found.answers().size());
-                std::transform(found.answers().begin(), found.answers().end(), separated.data(),
-                               [](const SubsetAnswer& answer) { return answer.separated; });
+                NumPy<bool> separated = empty_numpy<bool>(found.size());
+                for (std::size_t k = 0; k < found.size(); ++k) {
+                    separated.data()[k] = found.is_separated(k);
+                }
                 return separated;
             },
             "By answer, whether a set separates the x.")
-        .def("xs", [](const FoundSubsets& found) { return to_numpy(std::vector(found.xs)); })
+        .def("xs", [](const FoundSubsets& found) { return to_numpy(std::vector(found.xs())); })
         .def(
             "tally",
             [](const FoundSubsets& found) {
-                return std::make_pair(by_size(found.found.tally.tests), by_size(found.found.tally.skipped));
+                return std::make_pair(by_size(found.tally().tests), by_size(found.tally().skipped));
             },
             "Numbers of tests, and of tests that were skipped, by size of the conditioning set.")
         .def("those", &FoundSubsets::those, nb::arg("separated"),
@@ -83,7 +82,7 @@ void bind_subsets(nb::module_& m) {
                 using Given = nb::typed<nb::tuple, std::uint32_t, nb::ellipsis>;
                 std::vector<std::pair<std::uint32_t, Given>> separations;
                 for (const std::size_t index : found.above(log_alpha)) {
-                    separations.emplace_back(found.xs[index], Given(nb::tuple(nb::cast(found.answers()[index].given))));
+                    separations.emplace_back(found.xs()[index], Given(nb::tuple(nb::cast(found.given(index)))));
                 }
                 return separations;
             },
@@ -95,13 +94,11 @@ void bind_subsets(nb::module_& m) {
                 std::vector<std::int64_t> indices;
                 std::vector<std::uint32_t> xs;
                 std::vector<double> log_p, statistic;
-                for (std::size_t k = 0; k < found.answers().size(); ++k) {
-                    if (const Outcome& outcome = found.answers()[k].outcome; outcome.reliable) {
-                        indices.push_back(static_cast<std::int64_t>(k));
-                        xs.push_back(found.xs[k]);
-                        log_p.push_back(outcome.log_p);
-                        statistic.push_back(outcome.statistic);
-                    }
+                for (const auto& [index, x, p, value] : found.each()) {
+                    indices.push_back(static_cast<std::int64_t>(index));
+                    xs.push_back(x);
+                    log_p.push_back(p);
+                    statistic.push_back(value);
                 }
                 return std::make_tuple(to_numpy(std::move(indices)), to_numpy(std::move(xs)),
                                        to_numpy(std::move(log_p)), to_numpy(std::move(statistic)));
@@ -111,23 +108,23 @@ void bind_subsets(nb::module_& m) {
         .def(
             "outcome",
             [](const FoundSubsets& found, std::size_t index) {
-                const Outcome& out = found.at(index).outcome;
+                const Outcome out = found.outcome(index);
                 return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
             },
             nb::arg("index"), "Statistic, dof, log p and reliability of one answer.")
         .def(
             "given_of",
             [](const FoundSubsets& found, std::size_t index) {
-                return nb::typed<nb::tuple, int, nb::ellipsis>(nb::tuple(nb::cast(found.at(index).given)));
+                return nb::typed<nb::tuple, int, nb::ellipsis>(nb::tuple(nb::cast(found.given(index))));
             },
             nb::arg("index"), "The conditioning set of one answer.")
         .def(
             "weaken",
             [](const FoundSubsets& found, const Numbers& statistic, const Numbers& dof, const Numbers& log_p,
                const Indices& batch, const Indices& index, std::int64_t number) {
-                check_one_length(found.answers(), statistic, dof, log_p, batch, index);
+                check_one_length(found.xs(), statistic, dof, log_p, batch, index);
                 const MinAssociations known{statistic.data(), dof.data(), log_p.data(), batch.data(), index.data()};
-                return to_numpy(weaken(known, found.answers(), number));
+                return to_numpy(found.weaken(known, number));
             },
             nb::arg("statistic"), nb::arg("dof"), nb::arg("log_p"), nb::arg("batch"), nb::arg("index"),
             nb::arg("number"),

@@ -2,12 +2,60 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "serape/chi_square.hpp"
 
 namespace serape {
+namespace {
+
+// Numbers conditioning sets in the order in which they are first met.
+class SetNumbers {
+  public:
+    explicit SetNumbers(std::vector<std::vector<std::uint32_t>>& sets) : sets_(sets) {}
+
+    std::int32_t of(std::vector<std::uint32_t>&& given) {
+        if (by_hash_.empty() && sets_.size() < few) {
+            const auto at = std::find(sets_.begin(), sets_.end(), given);
+            const auto number = static_cast<std::int32_t>(at - sets_.begin());
+            if (at == sets_.end()) {
+                sets_.push_back(std::move(given));
+            }
+            return number;
+        }
+        for (std::size_t k = by_hash_.size(); k < sets_.size(); ++k) {
+            by_hash_.emplace(hash(sets_[k]), static_cast<std::int32_t>(k));
+        }
+        const std::size_t key = hash(given);
+        for (auto [at, end] = by_hash_.equal_range(key); at != end; ++at) {
+            if (sets_[static_cast<std::size_t>(at->second)] == given) {
+                return at->second;
+            }
+        }
+        const auto number = static_cast<std::int32_t>(sets_.size());
+        by_hash_.emplace(key, number);
+        sets_.push_back(std::move(given));
+        return number;
+    }
+
+  private:
+    static constexpr std::size_t few = 16;  // sets that are compared with each other
+
+    static std::size_t hash(const std::vector<std::uint32_t>& given) {
+        std::uint64_t mixed = given.size();
+        for (const std::uint32_t variable : given) {
+            mixed = (mixed ^ variable) * 0x9e3779b97f4a7c15ULL;
+            mixed ^= mixed >> 32;
+        }
+        return static_cast<std::size_t>(mixed);
+    }
+
+    std::vector<std::vector<std::uint32_t>>& sets_;
+    std::unordered_multimap<std::size_t, std::int32_t> by_hash_;
+};
+
+}  // namespace
 
 std::size_t ScreenAnswers::performed() const {
     return static_cast<std::size_t>(std::count(reliable().begin(), reliable().end(), 1));
@@ -83,22 +131,45 @@ ScreenAnswers ScreenAnswers::chosen(std::span<const Index> indices) const {
 template ScreenAnswers ScreenAnswers::chosen(std::span<const std::uint32_t>) const;
 template ScreenAnswers ScreenAnswers::chosen(std::span<const std::int64_t>) const;
 
-FoundSubsets::FoundSubsets(std::span<const std::uint32_t> asked, SubsetAnswers&& answers)
-    : xs(asked.begin(), asked.begin() + static_cast<std::ptrdiff_t>(answers.answers.size())),
-      found(std::move(answers)) {}
-
-const SubsetAnswer& FoundSubsets::at(std::size_t index) const {
-    if (index >= answers().size()) {
-        throw std::out_of_range("no such answer");
+FoundSubsets::FoundSubsets(std::span<const std::uint32_t> asked, SubsetAnswers&& found)
+    : xs_(asked.begin(), asked.begin() + static_cast<std::ptrdiff_t>(found.answers.size())),
+      numbers_(3 * xs_.size()),
+      indices_(2 * xs_.size()),
+      tally_(std::move(found.tally)),
+      cut_(found.cut) {
+    SetNumbers numbers(sets_);
+    const std::size_t asked_about = size();
+    for (std::size_t k = 0; k < asked_about; ++k) {
+        SubsetAnswer& answer = found.answers[k];
+        numbers_[k] = answer.outcome.statistic;
+        numbers_[asked_about + k] = answer.outcome.dof;
+        numbers_[2 * asked_about + k] = answer.outcome.log_p;
+        indices_[k] = answer.separated ? separated : answer.outcome.reliable ? dependent : unreliable;
+        indices_[asked_about + k] = numbers.of(std::move(answer.given));
     }
-    return answers()[index];
 }
 
-std::vector<std::uint32_t> FoundSubsets::those(bool separated) const {
+void FoundSubsets::check(std::size_t index) const {
+    if (index >= size()) {
+        throw std::out_of_range("no such answer");
+    }
+}
+
+Outcome FoundSubsets::outcome(std::size_t index) const {
+    check(index);
+    return {numbers_[index], numbers_[size() + index], numbers_[2 * size() + index], indices_[index] != unreliable};
+}
+
+const std::vector<std::uint32_t>& FoundSubsets::given(std::size_t index) const {
+    check(index);
+    return sets_[static_cast<std::size_t>(indices_[size() + index])];
+}
+
+std::vector<std::uint32_t> FoundSubsets::those(bool are_separated) const {
     std::vector<std::uint32_t> those;
-    for (std::size_t k = 0; k < answers().size(); ++k) {
-        if (answers()[k].separated == separated) {
-            those.push_back(xs[k]);
+    for (std::size_t k = 0; k < size(); ++k) {
+        if (is_separated(k) == are_separated) {
+            those.push_back(xs_[k]);
         }
     }
     return those;
@@ -106,8 +177,8 @@ std::vector<std::uint32_t> FoundSubsets::those(bool separated) const {
 
 std::vector<std::size_t> FoundSubsets::above(double log_alpha) const {
     std::vector<std::size_t> indices;
-    for (std::size_t k = 0; k < answers().size(); ++k) {
-        if (const Outcome& outcome = answers()[k].outcome; outcome.reliable && outcome.log_p > log_alpha) {
+    for (std::size_t k = 0; k < size(); ++k) {
+        if (indices_[k] != unreliable && numbers_[2 * size() + k] > log_alpha) {
             indices.push_back(k);
         }
     }
@@ -116,9 +187,9 @@ std::vector<std::size_t> FoundSubsets::above(double log_alpha) const {
 
 std::vector<Performed> FoundSubsets::each() const {
     std::vector<Performed> performed;
-    for (std::size_t k = 0; k < answers().size(); ++k) {
-        if (const Outcome& outcome = answers()[k].outcome; outcome.reliable) {
-            performed.emplace_back(k, xs[k], outcome.log_p, outcome.statistic);
+    for (std::size_t k = 0; k < size(); ++k) {
+        if (indices_[k] != unreliable) {
+            performed.emplace_back(k, xs_[k], numbers_[2 * size() + k], numbers_[k]);
         }
     }
     return performed;
@@ -126,31 +197,31 @@ std::vector<Performed> FoundSubsets::each() const {
 
 std::vector<std::size_t> FoundSubsets::indices_of(std::uint32_t x) const {
     std::vector<std::size_t> indices;
-    for (std::size_t k = 0; k < answers().size(); ++k) {
-        if (xs[k] == x && answers()[k].outcome.reliable) {
+    for (std::size_t k = 0; k < size(); ++k) {
+        if (xs_[k] == x && indices_[k] != unreliable) {
             indices.push_back(k);
         }
     }
     return indices;
 }
 
-FoundSubsets::Arrays FoundSubsets::arrays() const {
-    const std::size_t asked = answers().size();
-    Arrays made{std::vector<double>(3 * asked), std::vector<std::int32_t>(2 * asked), {}};
-    std::map<std::vector<std::uint32_t>, std::int32_t> known;
-    for (std::size_t k = 0; k < asked; ++k) {
-        const SubsetAnswer& answer = answers()[k];
-        made.numbers[k] = answer.outcome.statistic;
-        made.numbers[asked + k] = answer.outcome.dof;
-        made.numbers[2 * asked + k] = answer.outcome.log_p;
-        const auto [at, fresh] = known.emplace(answer.given, static_cast<std::int32_t>(made.sets.size()));
-        if (fresh) {
-            made.sets.push_back(answer.given);
+std::vector<std::int64_t> FoundSubsets::weaken(const MinAssociations& known, std::int64_t number) const {
+    std::vector<std::int64_t> kept;
+    for (std::size_t k = 0; k < size(); ++k) {
+        if (is_separated(k)) {
+            continue;
         }
-        made.indices[k] = answer.separated ? 2 : answer.outcome.reliable ? 1 : 0;
-        made.indices[asked + k] = at->second;
+        kept.push_back(static_cast<std::int64_t>(k));
+        const Outcome found = outcome(k);
+        if (found.reliable && weaker(found, {known.statistic[k], known.dof[k], known.log_p[k], true})) {
+            known.statistic[k] = found.statistic;
+            known.dof[k] = found.dof;
+            known.log_p[k] = found.log_p;
+            known.batch[k] = number;
+            known.index[k] = static_cast<std::int64_t>(k);
+        }
     }
-    return made;
+    return kept;
 }
 
 }  // namespace serape

@@ -96,26 +96,6 @@ RankedSplit ranked_split(std::span<const std::uint32_t> xs, std::span<const doub
     return found;
 }
 
-std::vector<std::int64_t> weaken(const MinAssociations& known, std::span<const SubsetAnswer> answers,
-                                 std::int64_t number) {
-    std::vector<std::int64_t> kept;
-    for (std::size_t k = 0; k < answers.size(); ++k) {
-        if (answers[k].separated) {
-            continue;
-        }
-        kept.push_back(static_cast<std::int64_t>(k));
-        const Outcome& outcome = answers[k].outcome;
-        if (outcome.reliable && weaker(outcome, {known.statistic[k], known.dof[k], known.log_p[k], true})) {
-            known.statistic[k] = outcome.statistic;
-            known.dof[k] = outcome.dof;
-            known.log_p[k] = outcome.log_p;
-            known.batch[k] = number;
-            known.index[k] = static_cast<std::int64_t>(k);
-        }
-    }
-    return kept;
-}
-
 std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<const double> dof,
                                  std::span<const std::int64_t> indices) {
     struct Ranked {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "serape/answers.hpp"
-
 namespace serape {
 namespace {
 
@@ -39,8 +37,7 @@ Spouses spouses_of(const ContingencyTest& test, const CandidateGroups& groups, c
     separate.max_size = query.max_size;
     separate.stop_above = query.log_alpha;
     separate.shrinking = true;
-    out.found = test.search_subsets(separate, threads, token);
-    out.tested = std::move(separate.xs);
+    out.found = FoundSubsets(separate.xs, test.search_subsets(separate, threads, token));
     return out;
 }
 

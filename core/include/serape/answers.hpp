@@ -55,27 +55,44 @@ class ScreenAnswers {
     std::size_t size_;
 };
 
-// The answers of a search through conditioning sets, and the x that were asked about.
-struct FoundSubsets {
-    FoundSubsets(std::span<const std::uint32_t> asked, SubsetAnswers&& answers);
+// The answers of a search through conditioning sets, and the x that were asked about: in arrays, each set once, because
+// a search through many sets keeps millions of answers until they are used.
+class FoundSubsets {
+  public:
+    enum Verdict : std::int32_t { unreliable = 0, dependent = 1, separated = 2 };
 
-    std::vector<std::uint32_t> xs;
-    SubsetAnswers found;
+    FoundSubsets() = default;
+    FoundSubsets(std::span<const std::uint32_t> asked, SubsetAnswers&& found);
 
-    const std::vector<SubsetAnswer>& answers() const { return found.answers; }
-    const SubsetAnswer& at(std::size_t index) const;
+    std::size_t size() const { return xs_.size(); }
+    const std::vector<std::uint32_t>& xs() const { return xs_; }
+    const std::vector<double>& numbers() const { return numbers_; }        // statistics, dof, log p, one after another
+    const std::vector<std::int32_t>& indices() const { return indices_; }  // verdicts, then indices of sets
+    const std::vector<std::vector<std::uint32_t>>& sets() const { return sets_; }
+    const Tally& tally() const { return tally_; }
+    bool cut() const { return cut_; }  // short, by max_tests
+
+    Outcome outcome(std::size_t index) const;
+    const std::vector<std::uint32_t>& given(std::size_t index) const;
+    bool is_separated(std::size_t index) const { return indices_[index] == separated; }
     std::vector<std::uint32_t> those(bool separated) const;  // the x that some set separates, or those that none does
-    bool last_survives() const { return !answers().empty() && !answers().back().separated; }
+    bool last_survives() const { return size() > 0 && !is_separated(size() - 1); }
     std::vector<std::size_t> above(double log_alpha) const;  // indices of reliable answers with log p above a value
     std::vector<Performed> each() const;
     std::vector<std::size_t> indices_of(std::uint32_t x) const;  // of the reliable answers about one x
+    // Replaces known associations by weaker answers, those of batch `number`; returns the indices of the x that nothing
+    // separates.
+    std::vector<std::int64_t> weaken(const MinAssociations& known, std::int64_t number) const;
 
-    struct Arrays {
-        std::vector<double> numbers;        // statistics, degrees of freedom and log p, one after another
-        std::vector<std::int32_t> indices;  // verdicts (0 unreliable, 1 dependent, 2 separated), then indices of sets
-        std::vector<std::vector<std::uint32_t>> sets;  // conditioning sets, each once
-    };
-    Arrays arrays() const;
+  private:
+    void check(std::size_t index) const;
+
+    std::vector<std::uint32_t> xs_;
+    std::vector<double> numbers_;
+    std::vector<std::int32_t> indices_;
+    std::vector<std::vector<std::uint32_t>> sets_;
+    Tally tally_;
+    bool cut_ = false;
 };
 
 }  // namespace serape

@@ -47,10 +47,6 @@ struct MinAssociations {
     std::int64_t* batch;
     std::int64_t* index;
 };
-// Replaces known associations by weaker answers, those of batch `number`; returns the indices of the x
-// that nothing separates.
-std::vector<std::int64_t> weaken(const MinAssociations& known, std::span<const SubsetAnswer> answers,
-                                 std::int64_t number);
 
 // The indices of some answers from the strongest to the weakest: by log p, then by statistic, then in their order.
 std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<const double> dof,

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "serape/answers.hpp"
 #include "serape/contingency_test.hpp"
 
 namespace serape {
@@ -22,8 +23,7 @@ struct SpouseQuery {
 
 struct Spouses {
     std::vector<std::uint32_t> dependents;  // the strongest first
-    std::vector<std::uint32_t> tested;      // the same in the order in which they are tested; none if there is only one
-    SubsetAnswers found;
+    FoundSubsets found;                     // about the same in the order in which they are tested; none if only one
     Tally screened;
 };
 

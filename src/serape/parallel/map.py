@@ -1,8 +1,8 @@
 """Work on many items with several cores.
 
 The calling process begins alone, unless there is much to count: what takes only a moment is done before others could
-help. Then workers, as many as are worth their start, take what is left in chunks, the more is left, the larger, and the
-calling process collects what they find. See `workers` for who they are.
+help. Then workers take what is left in chunks, the more is left, the larger, and the calling process collects what they
+find. See `workers` for who they are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from serape.data.table import Table
 from serape.independence.contingency import ContingencyTest
-from serape.parallel.workers import Start, Task, choose_workers
+from serape.parallel.workers import Task, choose_workers
 from serape.progress import Progress, ProgressCallback
 from serape.search.prepared import ComputeEach
 
@@ -50,25 +50,16 @@ def parallel_map(
     patience = 0.0 if start is None or _values(test, len(items)) > LARGE else start.after
     begun = time.perf_counter()
     while left:
-        alone = time.perf_counter() - begun
-        if start is not None and len(left) > 1 and alone >= patience:
-            workers = _workers_worth(start, jobs, alone, len(items) - len(left), len(left))
-            if workers > 1:
-                break
-            patience = 2 * alone
+        if start is not None and len(left) > 1 and time.perf_counter() - begun >= patience:
+            break
         item = left.popleft()
         done(item, work(item, _ignore_progress))
     if left and start is not None:
+        workers = min(jobs, len(left))
         with closing(start.run(Task(work, detach), _chunks(left, workers), workers)) as everything:
             for found in everything:
                 for item, value in found:
                     done(item, value)
-
-
-def _workers_worth(start: Start, jobs: int, seconds: float, done: int, left: int) -> int:
-    """Return how many workers are worth their start, if the items that are left take as long as those done."""
-    most = min(jobs, left)
-    return most if done == 0 or start.worth == 0 else min(most, int(seconds / done * left / start.worth))
 
 
 def compute_each(test: object, jobs: int) -> ComputeEach | None:

@@ -74,8 +74,6 @@ class Start:
     """Yields what the workers find in the chunks, with so many of them."""
     after: float
     """Seconds for which the calling process works alone, because starting them takes as long."""
-    worth: float = 0.0
-    """Seconds of work for each worker, below which it is not worth its start."""
 
     @property
     def forks(self) -> bool:
@@ -93,7 +91,7 @@ def choose_workers(test: object) -> Start:
     if is_remote or not (has_lock and own):
         return Start(_in_threads, 0.0)
     if sys.platform == "linux" and threading.current_thread() is threading.main_thread():
-        return Start(_in_forked_processes, 0.05, 0.02)
+        return Start(_in_forked_processes, 0.05)
     return Start(_through_joblib, 0.1 if time.monotonic() - _last_used < _WARM else 1.0)
 
 
@@ -106,6 +104,7 @@ def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> 
     global _inherited
     _inherited = task
     frozen = gc.get_freeze_count()
+    _return_free_memory()
     gc.freeze()  # existing objects are left alone by the collector, and so stay shared
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _obey_the_parent, (os.getpid(),))
 
@@ -133,6 +132,13 @@ def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> 
         pool.shutdown(cancel_futures=True)
         if frozen == 0:
             gc.unfreeze()
+
+
+def _return_free_memory() -> None:
+    """Return memory that is free to the system, where that can be asked for: each fork copies the table of pages."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _obey_the_parent(parent: int) -> None:

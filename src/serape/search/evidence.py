@@ -157,8 +157,11 @@ class EvidenceLog:
             if isinstance(batch, ScreenResult):
                 self._which[at] = self._index_of(batch.given)
             else:
-                index_of = np.array([self._index_of(tuple(given)) for given in batch.sets], np.int64)
-                self._which[at] = index_of[batch.which[indices]]
+                which = batch.which[indices]
+                index_of = np.zeros(len(batch.sets), np.int64)
+                for k in np.flatnonzero(np.bincount(which, minlength=len(index_of))).tolist():
+                    index_of[k] = self._index_of(tuple(batch.sets[k]))
+                self._which[at] = index_of[which]
         self._batches = []
         self._pending = 0
 

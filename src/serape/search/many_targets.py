@@ -22,7 +22,7 @@ from serape.independence.subsets import SubsetResult
 from serape.search.search import Search
 
 _MANY = 64  # variables
-_TOGETHER = 64  # questions of one call: their answers are kept until the last is there
+_TOGETHER = 64  # questions of one call for each thread: their answers are kept until the last is there
 
 Separated = tuple[NDArray[np.uint32], SubsetResult, NDArray[np.bool_]]
 """By answer, its target; the answers; by answer, whether a set separates the two variables."""
@@ -81,7 +81,7 @@ def dependents_given_each(
                 ).survivors
             yield found
         return
-    together = max(_TOGETHER, 8 * search.threads)
+    together = _TOGETHER * search.threads
     for begin in range(0, len(each), together):
         some = each[begin : begin + together]
         small = search.up_to_max_conditioning(groups, some)

@@ -52,7 +52,7 @@ class PreparingSearch(SearchState):
             asked = {x: None for x in asked if x != self.subject and x not in known}
         if len(asked) < 2:
             return
-        threads = max(1, self._threads // len(asked))
+        threads = max(1, 2 * self._threads // len(asked))  # more than cores: the others end before the largest step
 
         def compute(x: int, watch: ProgressCallback) -> PreparedStep | None:
             with self._recording_apart(x if memoised else self._recorder.step_of, threads, watch) as record:
