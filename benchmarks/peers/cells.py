@@ -61,6 +61,9 @@ def serape(data: Data, method: str, alpha: float) -> Job:
     else:
         table = package.Table(data.codes)
 
+    if "full-dof" in options or "adjusted-dof" in options:
+        settings["dof"] = "full" if "full-dof" in options else "adjusted"
+
     def arcs(found: Any) -> list[tuple[int, int]]:
         return [(int(a[1:]), int(b[1:])) for a, b in found.graph.edges]
 
@@ -74,8 +77,6 @@ def serape(data: Data, method: str, alpha: float) -> Job:
         return lambda _: package.skeleton(table, algorithm, **settings), lambda f: by_target(arcs(f), data)
     if "one-side" in options:
         settings["symmetry"] = False
-    if "full-dof" in options:
-        settings["dof"] = "full"
     if "one-by-one" in options:
         ask = package.parents_children if finds == "neighbours" else package.markov_blanket
 
