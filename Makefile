@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test test-bridges core-test bench bench-quick bench-kernels fuzz oracle corpus lint format stubs docs clean
+.PHONY: demo test test-bridges core-test bench bench-quick bench-kernels fuzz soak oracle corpus lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo --out build/demo
@@ -49,9 +49,15 @@ bench-kernels: $(VENV)/test.ready
 	@$(BIN)/python -m benchmarks kernels incremental
 	@$(BIN)/python -m benchmarks kernels divide
 
+# Random input for so many seconds: see tests/fuzz.py.
+TIME ?= 300
 fuzz: $(VENV)/test.ready
-	@$(BIN)/python tests/fuzz.py
-	@$(BIN)/python tests/fuzz_packed.py
+	@$(BIN)/python tests/fuzz.py --seconds $(TIME)
+
+# Random questions in one process for so many minutes: see tests/soak.py.
+MINUTES ?= 60
+soak: $(VENV)/test.ready
+	@$(BIN)/python tests/soak.py --minutes $(MINUTES)
 
 oracle: $(VENV)/test.ready
 	@$(BIN)/python tests/oracle.py

@@ -1,126 +1,66 @@
-"""Hunts for a question to which two ways of counting, or native and plain, give different answers.
+"""Attacks serape with random input, until the time is up or something is wrong.
 
-    python tests/fuzz.py [--seconds 300] [--seed 0]      (or: make fuzz)
+    make fuzz TIME=300          all parts in turn, for so many seconds
+    python tests/fuzz.py [--seconds 300] [--seed 0] [--parts files options …]
 
-Prints the seed of every table it fails on; run it again with that seed to see it fail at once.
+Prints the part and the seed of what it fails on; run it again with that part and seed to see it fail at once.
 """
 
 from __future__ import annotations
 
 import argparse
 import faulthandler
-import math
+import sys
 import time
-from collections.abc import Iterator
-from functools import partial
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Any
 
-import numpy as np
+from fuzzing import boundary, counting, files, options, packed, searches
 
-from plain import PlainContingency, random_table
-from serape import _core
-from serape.independence import G2, X2, DofRule, IndependenceTest, ReliabilityRule
-from serape.independence.screens import CandidateGroups
-from serape.independence.subset_query import SubsetQuery
-
-STRATEGIES = ("automatic", "panels", "planes", "scatter", "ones")
-
-
-def attack(seed: int) -> int:
-    """Ask random questions about one random table; return how many."""
-    random = np.random.default_rng(seed)
-    rows = int(random.choice([2, 3, 31, 64, 65, 200, 512, 513, 1500, 5000]))
-    columns = int(random.choice([3, 8, 40, 150, 700]))
-    levels = random.choice([1, 2, 2, 2, 2, 3, 4, 5, 8, 9, 30, 260], columns).tolist()
-    if random.random() < 0.3:
-        levels = [2] * columns
-    table = random_table(random, rows, levels, float(random.random()))
-    dofs: tuple[DofRule, ...] = ("full", "adjusted")
-    reliabilities: tuple[ReliabilityRule, ...] = ("dof", "cells", None)
-    dof, reliability = dofs[random.integers(2)], reliabilities[random.integers(3)]
-    name, native = ("g2", G2) if random.random() < 0.7 else ("x2", X2)
-    test = native(table, dof, reliability)
-    plain = PlainContingency(table, name, dof, reliability)
-    _core.use_instruction_set(str(random.choice(_core.instruction_sets())))
-    asked = 0
-    for _ in range(6):
-        order = random.permutation(columns)
-        size = int(random.integers(min(columns - 1, 7)))
-        target, given = int(order[0]), tuple(int(z) for z in order[1 : 1 + size])
-        candidates = np.sort(order[1 + size :]).astype(np.uint32)
-        reference = test.screen(target, candidates, given, strategy="sparse")
-        threads = int(random.integers(1, 4))
-        for strategy in STRATEGIES:
-            found = test.screen(target, candidates, given, strategy=strategy, threads=threads)
-            assert found.statistic.tobytes() == reference.statistic.tobytes(), (seed, strategy)
-            assert found.dof.tobytes() == reference.dof.tobytes(), (seed, strategy)
-            assert found.reliable.tobytes() == reference.reliable.tobytes(), (seed, strategy)
-        for index in random.choice(len(candidates), min(5, len(candidates)), replace=False):
-            expected = plain.test(int(candidates[index]), target, given)
-            assert expected.reliable == reference.reliable[index], seed
-            if expected.reliable:
-                assert math.isclose(expected.statistic, reference.statistic[index], rel_tol=1e-9, abs_tol=1e-7), seed
-                assert expected.dof == reference.dof[index], seed
-        pool = [int(z) for z in order[1:6]]
-        xs = [int(x) for x in order[4:8]]
-        stop = math.log(0.05) if random.random() < 0.5 else None
-        per_x = random.random() < 0.5
-        options: dict[str, Any] = {
-            "stop_above": stop,
-            "fixed": [int(z) for z in order[8 : 8 + random.integers(2)]],
-            "n_exhausted": random.integers(-1, len(pool) + 1, len(xs)).tolist()
-            if per_x
-            else int(random.integers(-1, 3)),
-            "shrinking": random.random() < 0.3,
-            "until_survivor": random.random() < 0.3,
-        }
-        if random.random() < 0.3:
-            pool = [int(z) for z in order[1 : int(random.choice([40, 140]))]]
-            xs, options["shrinking"], options["n_exhausted"] = pool[::-1], True, -1
-        query = SubsetQuery(xs, target, pool, range(2 if len(pool) > 5 else 4), **options)
-        subsets = [test.search_subsets(query, threads=n) for n in (1, threads)]
-        subsets.append(IndependenceTest.search_subsets(test, query))
-        assert len({repr(list(found)) for found, _ in subsets}) == 1, seed
-        assert all(tally == subsets[0][1] for _, tally in subsets), seed
-        sweeps = [
-            ask(xs, target, pool[:6], math.log(0.05))
-            for ask in (test.test_each_given_rest, partial(IndependenceTest.test_each_given_rest, test))
-        ]
-        assert repr(list(sweeps[0][0])) == repr(list(sweeps[1][0])), seed
-        assert sweeps[0][1] == sweeps[1][1], seed
-        if columns >= 40:
-            groups = CandidateGroups(
-                [(xs, ()), (pool[:3], order[8:9].tolist()), (order[10:40].tolist(), order[8:10].tolist())]
-            )
-            also = int(order[9])
-            screens = [test.screens(target, groups, also, threads=n) for n in (1, threads)]
-            screens.append(IndependenceTest.screens(test, target, groups, also))
-            assert len({(s.statistic.tobytes(), s.dof.tobytes(), s.reliable.tobytes()) for s, _ in screens}) == 1, seed
-            assert all(tally == screens[0][1] for _, tally in screens), seed
-        asked += len(candidates) * (len(STRATEGIES) + 1)
-    return asked
+PARTS: Mapping[str, Callable[[int], str]] = {
+    "boundary": boundary.attack,
+    "counting": counting.attack,
+    "files": files.attack,
+    "options": options.attack,
+    "packed": packed.attack,
+    "searches": searches.attack,
+}
 
 
-def seeds() -> Iterator[int]:
-    """Yield one seed after another until the time that the command line gives is up."""
-    parser = argparse.ArgumentParser()
+def main() -> int:
+    """Attack with one seed after another, each part for a second at a time."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--go-on", action="store_true", help="report what is wrong, and go on")
+    chosen = parser.parse_args()
     faulthandler.enable()
-    started = time.perf_counter()
-    for seed in count(options.seed):
-        if time.perf_counter() - started >= options.seconds:
-            return
-        yield seed
-
-
-def main() -> None:
-    """Attack until the time is up."""
-    asked = [attack(seed) for seed in seeds()]
-    print(f"{len(asked):,} tables and {sum(asked):,} questions without a difference")
+    outcomes = {part: Counter[str]() for part in chosen.parts}
+    seeds = {part: count(chosen.seed) for part in chosen.parts}
+    wrong = 0
+    end = time.monotonic() + chosen.seconds
+    while time.monotonic() < end:
+        for part in chosen.parts:
+            turn = min(end, time.monotonic() + 1.0)
+            while time.monotonic() < turn:
+                seed = next(seeds[part])
+                try:
+                    outcomes[part][PARTS[part](seed)] += 1
+                except Exception:
+                    traceback.print_exc()
+                    print(f"wrong: python tests/fuzz.py --parts {part} --seed {seed}", file=sys.stderr)
+                    wrong += 1
+                    if not chosen.go_on:
+                        return 1
+    for part, counted in outcomes.items():
+        said = ", ".join(f"{number:,} {outcome}" for outcome, number in sorted(counted.items()))
+        print(f"{part}: {sum(counted.values()):,} inputs ({said})")
+    print(f"{wrong} wrong")
+    return int(wrong > 0)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -90,6 +91,13 @@ void check(const Table& table, std::span<const std::uint32_t> columns) {
                                ? columns.back()
                                : *std::max_element(columns.begin(), columns.end()));
         verify(table, columns);
+    }
+}
+
+// Values are sorted, and what is no number has no place in an order.
+inline void check_numbers(std::span<const double> values) {
+    if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) {
+        throw nanobind::value_error("values must be numbers");
     }
 }
 

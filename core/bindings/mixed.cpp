@@ -28,6 +28,7 @@ void bind_mixed(nb::module_& m) {
                 if (column >= test.columns() || !test.continuous(column) || values.size() != test.rows()) {
                     throw nb::value_error("values of a continuous column, one a row");
                 }
+                check_numbers(span(values));
                 test.set_values(column, span(values));
             },
             nb::arg("column"), nb::arg("values"))

@@ -40,6 +40,7 @@ void bind_residuals(nb::module_& m) {
                 if (column >= test.columns() || !test.number(column) || values.size() != test.rows()) {
                     throw nb::value_error("values of a number, one a row");
                 }
+                check_numbers(span(values));
                 test.set_values(column, span(values));
             },
             nb::arg("column"), nb::arg("values"))
