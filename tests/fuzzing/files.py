@@ -63,12 +63,8 @@ def _know(path: Path) -> None:
 
 def _open_result(path: Path) -> None:
     found = serape.load_result(path)
-    _ = (
-        repr(found),
-        str(found),
-        found.report(scratch("r.html")),
-        [found.explain(name) for name in found.evidence["variable"][:3]],
-    )
+    found.report(scratch("r.html"))
+    _ = repr(found), str(found), [found.explain(name) for name in found.evidence["variable"][:3]]
 
 
 def _open_structure(path: Path) -> None:
