@@ -39,7 +39,7 @@ def connect(address: str | None = None, workers: int | None = None) -> Any:
 
     if address is None:
         own = LocalCluster(
-            n_workers=workers or 2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
+            n_workers=workers or 2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
         )
         return Client(own)
     try:

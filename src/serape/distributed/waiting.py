@@ -17,6 +17,7 @@ TIMEOUT = 600.0
 POLL = 0.2
 """Seconds between two looks at whether the caller wants to stop."""
 _REPLY = 5.0  # seconds for a scheduler that is asked why it is silent
+_CLOSED = ("closing", "closed")  # states of a client
 _ALIVE = 10.0  # seconds: a worker that lives is heard of more often
 
 
@@ -25,12 +26,10 @@ def submitted(client: Any, function: Callable[..., Any], *arguments: Any) -> Any
     try:
         return client.submit(function, *arguments, pure=False)
     except Exception as error:
-        raise readable(error) from None
+        raise readable(error, client) from None
 
 
-def gathered(
-    client: Any, tasks: Sequence[Any], poll: Poll | None = None, timeout: float | None = TIMEOUT
-) -> list[Any]:
+def gathered(client: Any, tasks: Sequence[Any], poll: Poll | None = None, timeout: float | None = TIMEOUT) -> list[Any]:
     """Return the results of tasks; a failure is one sentence, and whatever ends the waiting cancels them."""
     try:
         results = _begun(client, client.gather(list(tasks), asynchronous=True))
@@ -38,14 +37,15 @@ def gathered(
             _wait_for(client, results, tasks, poll, timeout)
             return list(results.result())
         except BaseException:
-            results.cancel()
-            with contextlib.suppress(Exception):  # the scheduler may be gone
+            with contextlib.suppress(ClusterError):  # the client may be closed
                 wait([_begun(client, client.cancel(list(tasks), force=True, asynchronous=True))], _REPLY)
+            wait([results], _REPLY)  # it ends with the tasks
+            results.cancel()
             raise
     except SerapeError:
         raise
     except Exception as error:
-        raise readable(error) from None
+        raise readable(error, client) from None
 
 
 def number_of_threads(client: Any, timeout: float | None = TIMEOUT) -> int:
@@ -59,16 +59,16 @@ def number_of_threads(client: Any, timeout: float | None = TIMEOUT) -> int:
     except SerapeError:
         raise
     except Exception as error:
-        raise readable(error) from None
+        raise readable(error, client) from None
 
 
 def _begun(client: Any, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
     """Start a coroutine in the thread of the client."""
-    try:
-        return asyncio.run_coroutine_threadsafe(coroutine, client.loop.asyncio_loop)
-    except RuntimeError:  # the client is closed
+    loop = client.loop.asyncio_loop
+    if client.status in _CLOSED or not loop.is_running():
         coroutine.close()
-        raise ClusterError(_NO_CONNECTION) from None
+        raise ClusterError(_NO_CONNECTION)
+    return asyncio.run_coroutine_threadsafe(coroutine, loop)
 
 
 def _wait_for(
@@ -79,6 +79,8 @@ def _wait_for(
     while not wait([results], POLL).done:
         if poll is not None:
             poll()
+        if client.status in _CLOSED:
+            raise ClusterError(_NO_CONNECTION)
         now = sum(task.done() for task in tasks)
         if now != finished:
             finished, since = now, time.monotonic()
@@ -122,8 +124,10 @@ _KNOWN = {
 }
 
 
-def readable(error: Exception) -> ClusterError:
+def readable(error: Exception, client: Any) -> ClusterError:
     """Return an error of Dask as one sentence."""
+    if client.status != "running":
+        return ClusterError(_NO_CONNECTION)
     for kind in type(error).__mro__:
         if kind.__name__ in _KNOWN:
             return ClusterError(_KNOWN[kind.__name__])
