@@ -12,7 +12,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from serape.wording import setting
 
 FORMAT = "serape-neighbourhoods-1"
 _WRITE_EVERY = 1.0  # seconds
+_MAX_BLOCK = 1 << 26  # bytes that are fetched from a cluster at once
 
 
 class Checkpoint:
@@ -161,11 +162,12 @@ def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
     digest.update(json.dumps(list(source.variables)).encode())
     table = getattr(source, "table", None)
     if table is not None:
-        for k in range(len(table.names)):
-            digest.update(str(table.levels(k)).encode())
-            digest.update((table.numbers(k) if table.levels(k) == 0 else table.codes(k)).tobytes())
-            if k in table.missing:
-                digest.update(table.missing[k].tobytes())
+        for block in _blocks(table):
+            for k in range(len(block.names)):
+                digest.update(str(block.levels(k)).encode())
+                digest.update((block.numbers(k) if block.levels(k) == 0 else block.codes(k)).tobytes())
+                if k in block.missing:
+                    digest.update(block.missing[k].tobytes())
         if table.weights is not None:
             digest.update(table.weights.kind.encode() + table.weights.values.tobytes())
     return {
@@ -182,6 +184,16 @@ def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
         "knowledge": None if knowledge is None else knowledge.to_dict(),
         **({} if query.fdr is None else {"fdr": "bounded"}),
     }
+
+
+def _blocks(table: Table) -> Iterator[Table]:
+    """Return the table; of one on a cluster some columns at a time, so that few rounds fetch them."""
+    if table.remote is None:
+        yield table
+        return
+    size = max(1, _MAX_BLOCK // (8 * table.rows))
+    for first in range(0, len(table.names), size):
+        yield table.part(range(first, min(first + size, len(table.names))))
 
 
 def _algorithm_key(query: Query) -> str:
