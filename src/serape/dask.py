@@ -37,6 +37,7 @@ def connect(address: str | None = None, workers: int | None = None) -> Any:
     """
     from distributed import Client, LocalCluster
 
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost connection is an error of the question
     if address is None:
         own = LocalCluster(
             n_workers=workers or 2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
