@@ -49,6 +49,9 @@ def searches(data: Any, checkpoint: Path) -> object:
     for algorithm in ("iamb", "fbed", "hiton-mb"):
         content = serape.markov_blanket(data, "Disease", algorithm=algorithm, alpha=0.01).to_dict()
         content.pop("seconds")
+        evidence = content["evidence"]
+        listed, which = evidence.pop("given"), evidence.pop("which")  # sets are listed in the order of their first use
+        evidence["given"] = [None if k < 0 else listed[k] for k in which]
         found[algorithm] = content
     return found
 

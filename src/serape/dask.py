@@ -13,7 +13,7 @@ from serape._keywords import Keywords
 from serape.distributed.reading import table_on_cluster
 from serape.distributed.table import ClusterTable
 from serape.distributed.waiting import TIMEOUT
-from serape.errors import MissingLibraryError, OptionError, is_integer, one_line, shown
+from serape.errors import ClusterError, MissingLibraryError, OptionError, is_integer, one_line, shown
 from serape.progress import Sayer, StatusLine, progress_callback
 from serape.settings import Settings, check_options
 
@@ -39,9 +39,15 @@ def connect(address: str | None = None, workers: int | None = None) -> Any:
 
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost connection is an error of the question
     if address is None:
-        own = LocalCluster(
-            n_workers=workers or 2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
-        )
+        try:
+            own = LocalCluster(
+                n_workers=workers or 2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
+            )
+        except RuntimeError as error:
+            raise ClusterError(
+                f"worker processes cannot be started ({one_line(error)}); call connect in a file, below "
+                f"if __name__ == '__main__':"
+            ) from None
         return Client(own)
     try:
         return Client(address, timeout=_CONNECTING)
