@@ -29,6 +29,7 @@ from typing import Any
 import dask
 import psutil  # type: ignore[import-untyped]
 
+import distributed  # noqa: F401 - its settings must be there before some are changed for a while
 import serape
 from serape.dask import connect, table
 

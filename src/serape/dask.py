@@ -48,7 +48,7 @@ def connect(address: str | None = None, workers: int | None = None) -> Any:
                 f"worker processes cannot be started ({one_line(error)}); call connect in a file, below "
                 f"if __name__ == '__main__':"
             ) from None
-        return Client(own)
+        return Client(own, direct_to_workers=True)  # answers need not pass through the scheduler
     try:
         return Client(address, timeout=_CONNECTING)
     except (OSError, ValueError) as error:
