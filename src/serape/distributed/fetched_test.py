@@ -63,8 +63,11 @@ class FetchedTest(IndependenceTest):
         self._here: _Fetched | None = None
         self._likely: list[int] = []
         numbers = set(table.continuous)
-        of_each_kind = {k in numbers: k for k in reversed(table.searched)}
-        self._examples = list(of_each_kind.values())
+        searched = table.searched
+        firsts = [next((k for k in searched if k not in numbers), None)]
+        if numbers:
+            firsts.append(next((k for k in searched if k in numbers), None))
+        self._examples = [k for k in firsts if k is not None]
         self._typical = self.near([*table.searched[:2], *self._examples]).test
         self.likelihood_ratio = self._typical.likelihood_ratio
         self.has_effect = self._typical.has_effect

@@ -141,7 +141,9 @@ def _from_table(
     constant = {k: table.is_constant(k) for k in {*table._values, *table._declared}}
     cluster = Cluster(client, grid, starts, np.diff(rows).tolist(), timeout)
     made = {} if path is None else {"path": str(path)}
-    return ClusterTable.of_cluster(cluster, table.names, described, made, table._reading_notes, constant)
+    spread = ClusterTable.of_cluster(cluster, table.names, described, made, table._reading_notes, constant)
+    spread.identifiers, spread._position = table.identifiers, table._position  # a packed file knows them without a loop
+    return spread
 
 
 # --- parts that workers read ------------------------------------------------------------------------------------------
