@@ -141,6 +141,19 @@ def test_a_scheduler_that_starts_again_ends_the_question_and_a_checkpoint_stays(
         assert any("come from the checkpoint" in note for note in found.notes)
 
 
+def test_targets_over_workers_are_lost_with_the_scheduler(asia: serape.Table) -> None:
+    from joblib import parallel_config
+
+    expected = serape.stability(asia, "either", draws=20)
+    with cluster() as client, parallel_config("dask"):
+        timer = Timer(1, client.restart)
+        timer.start()
+        with pytest.raises(serape.ClusterError, match="has lost this work"):
+            serape.stability(asia, "either", draws=1_000_000, n_jobs=2)
+        timer.join()
+        assert serape.stability(asia, "either", draws=20, n_jobs=2).frequencies == expected.frequencies
+
+
 def test_a_lost_scheduler_is_one_sentence(asia: serape.Table) -> None:
     with cluster(1) as client:
         table = serape.dask.table(client, asia, split="rows")
