@@ -9,6 +9,7 @@ from serape.data.degenerate import degenerate, determined_by
 from serape.data.discretise import Discretised, discretise
 from serape.data.packing import pack, verify_packed
 from serape.errors import (
+    ClusterError,
     DataError,
     EmptyBlanketWarning,
     IncompleteSearchWarning,
@@ -60,6 +61,7 @@ __all__ = [
     "PCM",
     "AlphaPath",
     "Answer",
+    "ClusterError",
     "Comparison",
     "Counterexample",
     "DSeparation",

@@ -70,6 +70,16 @@ class MissingLibraryError(SerapeError, ImportError):
     """
 
 
+class ClusterError(SerapeError):
+    """A cluster, or a worker of it, failed or does not answer; a checkpoint makes another attempt short.
+
+    Examples
+    --------
+    >>> issubclass(serape.ClusterError, serape.SerapeError)
+    True
+    """
+
+
 class EmptyBlanketWarning(UserWarning):
     """A selector finds an empty blanket, so it selects no column.
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -216,30 +213,3 @@ def test_columns_that_do_not_fit_here_are_not_fetched(
     monkeypatch.setattr("serape.distributed.table.MAX_FETCHED", 1000)
     with pytest.raises(serape.DataError, match="at most"):
         serape.all_pairs(table)
-
-
-# --- faults -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_killed_worker_is_replaced_and_the_answer_is_the_same(asia: serape.Table) -> None:
-    from distributed import Client, LocalCluster
-
-    expected = serape.skeleton(asia, algorithm="hiton-pc")
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
-        for split in ("rows", "columns"):
-            table = serape.dask.table(client, asia, split=split)
-            killer = Timer(0.05, lambda: os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL))
-            killer.start()
-            found = [serape.skeleton(table, algorithm="hiton-pc") for _ in range(3)]
-            killer.join()
-            assert all((one.edges, one.tests) == (expected.edges, expected.tests) for one in found)
-
-
-def test_a_lost_scheduler_is_one_sentence(asia: serape.Table) -> None:
-    from distributed import Client, LocalCluster
-
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
-        table = serape.dask.table(client, asia, split="rows")
-        cluster.close()
-        with pytest.raises(serape.SerapeError, match="cluster"):
-            serape.markov_blanket(table, "either", algorithm="iamb")

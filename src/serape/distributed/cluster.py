@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from serape.distributed import shards
 from serape.distributed.shards import Borrowed, Positions, Question
-from serape.errors import SerapeError, one_line
+from serape.distributed.waiting import POLL, gathered, submitted
 from serape.independence.outcomes import Poll
 
 MANY_COLUMNS = 1000
 """Tables of more columns, and of fewer rows than a thousand times the columns, are split by columns."""
-_POLL = 0.2  # seconds between two looks at whether the caller wants to stop
 
 
 def is_wide(rows: int, columns: int) -> bool:
@@ -68,8 +67,17 @@ class Part(NamedTuple):
 class Cluster:
     """Shards by part of the rows and block of columns; every question to workers goes through here."""
 
-    def __init__(self, client: Any, grid: Sequence[Sequence[Any]], starts: Sequence[int], rows: Sequence[int]) -> None:
+    def __init__(
+        self,
+        client: Any,
+        grid: Sequence[Sequence[Any]],
+        starts: Sequence[int],
+        rows: Sequence[int],
+        timeout: float | None,
+    ) -> None:
         self.client = client
+        self.timeout = timeout
+        """Seconds after which a round ends in which no task is finished."""
         self.grid = grid
         """Futures of shards, by part of the rows and block of columns."""
         self.starts = list(starts)
@@ -98,7 +106,7 @@ class Cluster:
         with self._changed:
             self._queue.append(mine)
             while self._is_busy and not mine.is_done:
-                self._changed.wait(_POLL)
+                self._changed.wait(POLL)
                 if poll is not None and not mine.is_done:
                     poll()
             if mine.is_done:
@@ -177,15 +185,12 @@ class Cluster:
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Start a task."""
         self.traffic.tasks += 1
-        try:
-            return self.client.submit(function, *arguments, pure=False)
-        except Exception as error:
-            raise _readable(error) from None
+        return submitted(self.client, function, *arguments)
 
     def gather(self, tasks: Sequence[Any], poll: Poll | None = None) -> list[Any]:
         """Return the results of tasks: the end of a round."""
         self.traffic.rounds += 1
-        return gathered(self.client, tasks, poll)
+        return gathered(self.client, tasks, poll, self.timeout)
 
     def columns(self, positions: Sequence[int], poll: Poll | None = None) -> list[list[Borrowed]]:
         """Return columns, by part of the rows."""
@@ -210,49 +215,3 @@ class _Waiting:
         if self.error is not None:
             raise self.error
         return self.found
-
-
-def gathered(client: Any, tasks: Sequence[Any], poll: Poll | None = None) -> list[Any]:
-    """Return the results of tasks; a failure is one sentence, and an interrupt cancels them."""
-    from distributed import wait
-
-    try:
-        while poll is not None:
-            try:
-                wait(tasks, timeout=_POLL)
-                break
-            except TimeoutError:
-                poll()
-        return list(client.gather(list(tasks)))
-    except SerapeError:
-        raise
-    except Exception as error:
-        raise _readable(error) from None
-    except BaseException:
-        client.cancel(list(tasks), force=True)
-        raise
-
-
-_KNOWN = {
-    "KilledWorker": "a worker of the cluster was killed again and again, perhaps because memory is short; use more "
-    "workers, or smaller parts",
-    "CancelledError": "the cluster has lost this work, perhaps because its scheduler was started again; make the "
-    "table again",
-    "FutureCancelledError": "the cluster has lost this work, perhaps because its scheduler was started again; make "
-    "the table again",
-    "CommClosedError": "the connection to the cluster's scheduler is lost; see whether it runs, and make the table "
-    "again",
-    "TimeoutError": "the cluster's scheduler does not answer; see whether it runs",
-}
-
-
-def _readable(error: Exception) -> SerapeError:
-    """Return an error of Dask as one sentence."""
-    for kind in type(error).__mro__:
-        if kind.__name__ in _KNOWN:
-            return SerapeError(_KNOWN[kind.__name__])
-    if isinstance(error, OSError):
-        return SerapeError(f"a worker of the cluster cannot read or write a file: {one_line(error)}")
-    if isinstance(error, MemoryError):
-        return SerapeError("a worker of the cluster has too little memory; use more workers, or smaller parts")
-    return SerapeError(f"the cluster failed: {type(error).__name__}: {one_line(error)}")

@@ -38,6 +38,10 @@ class _Fetched:
         self.positions = np.array(positions, np.uint32)
         self.place = {x: k for k, x in enumerate(positions)}
 
+    def has_all(self, variables: NDArray[np.uint32]) -> bool:
+        """Return whether all of some different variables are here."""
+        return len(variables) <= len(self.place) and all(x in self.place for x in variables.tolist())
+
     def places(self, variables: Iterable[int]) -> list[int]:
         """Return the positions of variables in the fetched table."""
         return [self.place[int(x)] for x in variables]
@@ -59,8 +63,11 @@ class FetchedTest(IndependenceTest):
         self._here: _Fetched | None = None
         self._likely: list[int] = []
         numbers = set(table.continuous)
-        of_each_kind = {k in numbers: k for k in reversed(table.searched)}
-        self._examples = list(of_each_kind.values())
+        searched = table.searched
+        firsts = [next((k for k in searched if k not in numbers), None)]
+        if numbers:
+            firsts.append(next((k for k in searched if k in numbers), None))
+        self._examples = [k for k in firsts if k is not None]
         self._typical = self.near([*table.searched[:2], *self._examples]).test
         self.likelihood_ratio = self._typical.likelihood_ratio
         self.has_effect = self._typical.has_effect
@@ -234,7 +241,7 @@ class ColumnTest(FetchedTest):
         """Test every candidate against the target given one set; many candidates where they are, in one round."""
         xs = as_positions(candidates)
         here = self._here
-        if len(xs) <= _FEW or (here is not None and all(x in here.place for x in xs.tolist())):
+        if len(xs) <= _FEW or (here is not None and here.has_all(xs)):
             return super().screen(target, xs, given, threads=threads, poll=poll)
         return self._screens([(target, xs, tuple(map(int, given)))], poll)[0]
 

@@ -19,9 +19,10 @@ from serape.data.provenance import how_made
 from serape.data.reading.sources import are_paths
 from serape.data.table import Table
 from serape.distributed import pieces, shards
-from serape.distributed.cluster import Cluster, gathered, is_wide
+from serape.distributed.cluster import Cluster, is_wide
 from serape.distributed.encoding import Description, Facts, is_constant, merged, with_gap_level
 from serape.distributed.table import ClusterTable, Descriptions
+from serape.distributed.waiting import gathered, number_of_threads, submitted
 from serape.errors import DataError, OptionError
 from serape.progress import Sayer
 from serape.settings import DataSettings
@@ -50,7 +51,13 @@ def choose_shape(split: object, rows: int, columns: int, workers: int) -> Shape:
 
 
 def table_on_cluster(
-    client: Any, source: Any, split: str, parts: int | None, settings: DataSettings, say: Sayer
+    client: Any,
+    source: Any,
+    split: str,
+    parts: int | None,
+    settings: DataSettings,
+    say: Sayer,
+    timeout: float | None,
 ) -> ClusterTable:
     """Read a source into shards on the workers of a Dask client."""
     refused = [name for name in ("sample_weight", "groups") if getattr(settings, name) is not None]
@@ -62,19 +69,13 @@ def table_on_cluster(
             f"{setting('missing', 'pairwise')} cannot be used on a cluster; pass {setting('missing', 'drop')} or "
             f"{setting('missing', 'level')}"
         )
-    workers = parts or n_workers(client)
+    workers = parts or number_of_threads(client, timeout)
+    if not workers:
+        raise OptionError("the cluster has no workers; start some, or wait for them with client.wait_for_workers(1)")
     found = _pieces(source)
     if found is None:
-        return _from_table(client, source, split, workers, settings)
-    return _from_pieces(client, source, found, split, workers, settings, say)
-
-
-def n_workers(client: Any) -> int:
-    """Return the number of threads that the workers of a cluster have; refuse a cluster without workers."""
-    found = sum(client.nthreads().values())
-    if not found:
-        raise OptionError("the cluster has no workers; start some, or wait for them with client.wait_for_workers(1)")
-    return int(found)
+        return _from_table(client, source, split, workers, settings, timeout)
+    return _from_pieces(client, source, found, split, workers, settings, say, timeout)
 
 
 def _pieces(source: Any) -> list[Any] | None:
@@ -112,7 +113,9 @@ def _divided(count: int, parts: int) -> list[int]:
 # --- a table that is encoded already ----------------------------------------------------------------------------------
 
 
-def _from_table(client: Any, source: Any, split: str, workers: int, settings: DataSettings) -> ClusterTable:
+def _from_table(
+    client: Any, source: Any, split: str, workers: int, settings: DataSettings, timeout: float | None
+) -> ClusterTable:
     """Divide data of this process, or a packed file that all workers can read."""
     table = Table.of(source, settings)
     if table.weights is not None or table.groups is not None or table.missing:
@@ -130,29 +133,38 @@ def _from_table(client: Any, source: Any, split: str, workers: int, settings: Da
             else:
                 part = shards.shard_of_table(table, take, (first, last), first).table
                 arguments = (part, None, (0, last - first), first)
-            line.append(client.submit(shards.shard_of_table, *arguments, pure=False))
+            line.append(submitted(client, shards.shard_of_table, *arguments))
         grid.append(line)
     described = Descriptions(
         table._kinds, table._reasons, table._levels, table._declared, table.continuous, table.notes
     )
     constant = {k: table.is_constant(k) for k in {*table._values, *table._declared}}
-    cluster = Cluster(client, grid, starts, np.diff(rows).tolist())
+    cluster = Cluster(client, grid, starts, np.diff(rows).tolist(), timeout)
     made = {} if path is None else {"path": str(path)}
-    return ClusterTable.of_cluster(cluster, table.names, described, made, table._reading_notes, constant)
+    spread = ClusterTable.of_cluster(cluster, table.names, described, made, table._reading_notes, constant)
+    spread.identifiers, spread._position = table.identifiers, table._position  # a packed file knows them without a loop
+    return spread
 
 
 # --- parts that workers read ------------------------------------------------------------------------------------------
 
 
 def _from_pieces(
-    client: Any, source: Any, sources: Sequence[Any], split: str, workers: int, settings: DataSettings, say: Sayer
+    client: Any,
+    source: Any,
+    sources: Sequence[Any],
+    split: str,
+    workers: int,
+    settings: DataSettings,
+    say: Sayer,
+    timeout: float | None,
 ) -> ClusterTable:
     def results(tasks: Sequence[Any], doing: str) -> list[Any]:
         report = say.of(len(tasks), doing)
-        return gathered(client, tasks, lambda: report(sum(task.done() for task in tasks)))
+        return gathered(client, tasks, lambda: report(sum(task.done() for task in tasks)), timeout)
 
     def each(function: Any, *arguments: Sequence[Any]) -> list[Any]:
-        return [client.submit(function, *of_one, pure=False) for of_one in zip(*arguments, strict=True)]
+        return [submitted(client, function, *of_one) for of_one in zip(*arguments, strict=True)]
 
     places = [piece if isinstance(piece, str) else f"part {k} of the data" for k, piece in enumerate(sources)]
     ready = [client.compute(piece) if hasattr(piece, "dask") else piece for piece in sources]
@@ -170,18 +182,18 @@ def _from_pieces(
     groups = [ready] if shape.parts == 1 else [[piece] for piece in ready]
     starts = _divided(len(names), shape.blocks)
     blocks = [names[first:last] for first, last in itertools.pairwise(starts)]
-    grid = [[client.submit(pieces.read_part, settings, own, *group, pure=False) for own in blocks] for group in groups]
+    grid = [[submitted(client, pieces.read_part, settings, own, *group) for own in blocks] for group in groups]
     rules = rules_by_column(settings.missing, list(names))
     if "drop" in rules.values():
         masks = results(
-            [client.submit(pieces.complete_rows, one, settings) for line in grid for one in line], "parts read"
+            [submitted(client, pieces.complete_rows, one, settings) for line in grid for one in line], "parts read"
         )
         keep = [pieces.in_all(masks[k * len(blocks) : (k + 1) * len(blocks)]) for k in range(len(grid))]
     else:
         keep = [None] * len(grid)
-    grid = [[client.submit(pieces.kept_rows, one, keep[k], pure=False) for one in line]
+    grid = [[submitted(client, pieces.kept_rows, one, keep[k]) for one in line]
             for k, line in enumerate(grid)]  # fmt: skip
-    facts = results([client.submit(pieces.facts_in, one, pure=False) for line in grid for one in line], "parts read")
+    facts = results([submitted(client, pieces.facts_in, one) for line in grid for one in line], "parts read")
     by_part = [
         [one for of_block in facts[k * len(blocks) : (k + 1) * len(blocks)] for one in of_block]
         for k in range(len(grid))
@@ -199,7 +211,7 @@ def _from_pieces(
             described[k] = with_gap_level(described[k], own)
     grid = [
         [
-            client.submit(shards.shard_of_columns, one, described[first:last], first, pure=False)
+            submitted(client, shards.shard_of_columns, one, described[first:last], first)
             for one, first, last in zip(line, starts, starts[1:], strict=False)
         ]
         for line in grid
@@ -209,7 +221,7 @@ def _from_pieces(
         notes.append(f"{rows - sum(in_parts):,} of {rows:,} rows dropped because values are missing")
     constant = {k: is_constant(d, own) for k, (d, own) in enumerate(zip(described, by_column, strict=True))}
     made = how_made(source if isinstance(source, str | PathLike) else None, settings)
-    cluster = Cluster(client, grid, starts, in_parts)
+    cluster = Cluster(client, grid, starts, in_parts, timeout)
     return ClusterTable.of_cluster(cluster, names, Descriptions.of(described), made, notes, constant)
 
 

@@ -27,7 +27,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from serape.errors import Interrupted, SerapeError
+from serape.errors import ClusterError, Interrupted, SerapeError
 from serape.independence.function import FunctionTest
 from serape.parallel.shared_file import SharedFile, read_shared
 from serape.progress import Progress, ProgressCallback
@@ -37,6 +37,7 @@ Found = list[tuple[int, Any]]
 
 _PR_SET_PDEATHSIG = 1  # of Linux: the signal that a process gets when its parent ends
 _WARM = 60.0  # seconds for which loky's workers certainly wait for more work
+_LOST = "the cluster has lost this work, perhaps because its scheduler is gone or was started again; ask again"
 _ENDED = "a process ended before its work was done; was it killed, or is memory short?"
 
 
@@ -189,9 +190,11 @@ def _through_joblib(task: Task, chunks: Iterator[list[int]], jobs: int) -> Gener
                     raise found
                 yield found
     except Exception as error:
-        ended = ("BrokenProcessPool", "KilledWorker", "WorkerCrashedError")  # of loky, Dask, Ray
-        if any(kind.__name__ in ended for kind in type(error).__mro__):
+        kinds = {kind.__name__ for kind in type(error).__mro__}
+        if kinds & {"BrokenProcessPool", "KilledWorker", "WorkerCrashedError"}:  # of loky, Dask, Ray
             raise SerapeError(_ENDED) from None
+        if kinds & {"FutureCancelledError", "CommClosedError"}:  # of Dask
+            raise ClusterError(_LOST) from None
         raise
     finally:
         _last_used = time.monotonic()

@@ -2,7 +2,7 @@
 
 Each line is a JSON text: the first holds the settings of the run and a digest of the data, each further line a target
 with its neighbourhood, or the step about a target from which neighbourhoods are made. Lines are written about once a
-second. An incomplete last line is ignored.
+second. An incomplete last line is ignored. Where there is no room on the disk, lines are kept until there is.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import json
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from io import FileIO
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from serape.data.table import Table
 from serape.errors import DataError, OptionError
@@ -26,6 +27,7 @@ from serape.wording import setting
 
 FORMAT = "serape-neighbourhoods-1"
 _WRITE_EVERY = 1.0  # seconds
+_MAX_BLOCK = 1 << 26  # bytes that are fetched from a cluster at once
 
 
 class Checkpoint:
@@ -39,8 +41,10 @@ class Checkpoint:
         """The steps in the file, by target: the set that was found, and the tests for it."""
         self._names = query.source.variables
         self._lock = threading.Lock()
-        self._file: TextIO | None = None
-        self._written = -math.inf
+        self._file: FileIO | None = None
+        self._pending: list[bytes] = []
+        self._tried = -math.inf
+        self._failure: OSError | None = None
         header = _header(query, knowledge)
         lines = self._lines()
         if lines:
@@ -62,12 +66,18 @@ class Checkpoint:
         """Write the step about one target to the file."""
         self._write(self._entry("step", target, members, tally))
 
-    def close(self) -> None:
-        """Write what is left."""
+    def close(self) -> list[str]:
+        """Write what is left; return a note if that is not possible."""
         with self._lock:
+            self._flush()
             if self._file is not None:
                 self._file.close()
                 self._file = None
+            if not self._pending:
+                return []
+            lines = b"".join(self._pending).count(b"\n")
+            why = "" if self._failure is None else f" ({self._failure.strerror or self._failure})"
+            return [f"{lines:,} lines could not be written to the checkpoint {self.path}{why}; make room on the disk"]
 
     def _entry(self, kind: str, target: int, members: tuple[int, ...], tally: Tally) -> dict[str, Any]:
         return {
@@ -79,13 +89,21 @@ class Checkpoint:
 
     def _write(self, entry: dict[str, Any]) -> None:
         with self._lock:
-            if self._file is None:
-                self._file = self.path.open("a", encoding="utf-8")
-            self._file.write(json.dumps(entry) + "\n")
-            now = time.monotonic()
-            if now - self._written > _WRITE_EVERY:
-                self._file.flush()
-                self._written = now
+            self._pending.append(json.dumps(entry).encode() + b"\n")
+            if time.monotonic() - self._tried > _WRITE_EVERY:
+                self._flush()
+                self._tried = time.monotonic()
+
+    def _flush(self) -> None:
+        """Write as much as there is room for; the search is worth more than the file, and goes on."""
+        text = b"".join(self._pending)
+        try:
+            while text:
+                self._file = self._file or FileIO(self.path, "a")
+                text = text[self._file.write(text) :]
+        except OSError as error:
+            self._failure = error
+        self._pending = [text] if text else []
 
     def _lines(self) -> list[Any]:
         try:
@@ -144,11 +162,12 @@ def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
     digest.update(json.dumps(list(source.variables)).encode())
     table = getattr(source, "table", None)
     if table is not None:
-        for k in range(len(table.names)):
-            digest.update(str(table.levels(k)).encode())
-            digest.update((table.numbers(k) if table.levels(k) == 0 else table.codes(k)).tobytes())
-            if k in table.missing:
-                digest.update(table.missing[k].tobytes())
+        for block in _blocks(table):
+            for k in range(len(block.names)):
+                digest.update(str(block.levels(k)).encode())
+                digest.update((block.numbers(k) if block.levels(k) == 0 else block.codes(k)).tobytes())
+                if k in block.missing:
+                    digest.update(block.missing[k].tobytes())
         if table.weights is not None:
             digest.update(table.weights.kind.encode() + table.weights.values.tobytes())
     return {
@@ -165,6 +184,16 @@ def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
         "knowledge": None if knowledge is None else knowledge.to_dict(),
         **({} if query.fdr is None else {"fdr": "bounded"}),
     }
+
+
+def _blocks(table: Table) -> Iterator[Table]:
+    """Return the table; of one on a cluster some columns at a time, so that few rounds fetch them."""
+    if table.remote is None:
+        yield table
+        return
+    size = max(1, _MAX_BLOCK // (8 * table.rows))
+    for first in range(0, len(table.names), size):
+        yield table.part(range(first, min(first + size, len(table.names))))
 
 
 def _algorithm_key(query: Query) -> str:

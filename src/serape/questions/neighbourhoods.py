@@ -192,7 +192,7 @@ def find_neighbourhoods(
     finally:
         bar.close()
         if checkpoint is not None:
-            checkpoint.close()
+            found.notes += checkpoint.close()
     found.tally.merge(searches.tally)
     noted: dict[str, int] = {}
     for target in rest:
