@@ -13,6 +13,8 @@ from serape.types import Missing
 from serape.wording import setting
 
 MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
+MAX_NUMBER = 1.7976931348623157e308
+"""The largest number that is a float."""
 MAX_SIZE = 2**31
 """Sizes of conditioning sets and numbers of threads are smaller than this."""
 
@@ -45,7 +47,7 @@ def check_min_effect(bits: Any) -> None:
     """Refuse a value that is neither None nor a number of bits."""
     if bits is None:
         return
-    if isinstance(bits, bool) or not isinstance(bits, int | float | np.number) or not 0 <= bits < float("inf"):
+    if isinstance(bits, bool) or not isinstance(bits, int | float | np.number) or not 0 <= bits <= MAX_NUMBER:
         raise OptionError(f"{setting('min_effect')} must be a number of bits, 0 or more, not {shown(bits)}")
 
 

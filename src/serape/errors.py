@@ -148,7 +148,10 @@ def abbreviate(names: Iterable[str], max_names: int = 5) -> str:
 
 def shown(value: object, max_length: int = 60) -> str:
     """Return a value that cannot be used, on one line that is not too long; of one that fills lines, the type."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # such as ValueError, for an integer of thousands of digits
+        return f"a {type(value).__name__} that cannot be shown"
     if "\n" in text:
         return f"a {type(value).__name__}"
     return text if len(text) <= max_length else f"{text[: max_length - 1]}…"

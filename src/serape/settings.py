@@ -10,11 +10,13 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from math import inf
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from serape.checks import (
+    MAX_NUMBER,
     check_alpha,
     check_max_conditioning,
     check_members,
@@ -251,7 +253,9 @@ class RunSettings:
         check_progress(self.progress)
         seconds = self.max_seconds
         if not (seconds is None or is_auto(seconds)) and (
-            isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number) or not seconds > 0
+            isinstance(seconds, bool)
+            or not isinstance(seconds, int | float | np.number)
+            or not (0 < seconds <= MAX_NUMBER or seconds == inf)
         ):
             raise OptionError(f"{setting('max_seconds')} must be a number above 0, not {shown(seconds)}")
         if self.max_tests is not None and (not is_integer(self.max_tests) or self.max_tests < 1):

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from serape.data.table import Table
 from serape.errors import DataError, OptionError
-from serape.files import atomic_write
+from serape.files import atomic_write, parsed_json
 from serape.independence.outcomes import Tally
 from serape.knowledge import Knowledge
 from serape.questions.query import Query
@@ -97,8 +97,8 @@ class Checkpoint:
         lines = []
         for k, text in enumerate(texts):
             try:
-                lines.append(json.loads(text))
-            except (json.JSONDecodeError, RecursionError):
+                lines.append(parsed_json(text))
+            except ValueError:
                 if k == 0:
                     raise OptionError(f"{self.path} is not a checkpoint of serape; choose another file") from None
                 if k < len(texts) - 1:
@@ -130,7 +130,7 @@ class Checkpoint:
                     continue
                 log_p = dict(zip(neighbours, map(float, line.get("log_p", ())), strict=False))
                 self.kept.append((index[line["target"]], neighbours, tally, log_p))
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise DataError(f"the checkpoint {self.path} is damaged; delete the file") from None
 
 

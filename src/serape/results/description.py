@@ -15,6 +15,7 @@ from serape.data.kinds import Kind
 from serape.data.notes import has_sparse_levels
 from serape.data.table import Table
 from serape.errors import n_shown
+from serape.markup import plain
 from serape.records import Records
 from serape.results.displayed import Displayed
 from serape.results.result import json_text
@@ -167,7 +168,7 @@ class Description(Displayed):
     def __str__(self) -> str:
         table = [f"  {line}" for line in repr(self.records).splitlines()]
         more = [f"  {line}" for line in self._how()]
-        return "\n".join([self.title, *table, *more, *(f"  note: {note}" for note in self.notes)])
+        return plain("\n".join([self.title, *table, *more, *(f"  note: {note}" for note in self.notes)]))
 
 
 def column_facts(table: Table, position: int, remarks: Collection[str] = ()) -> ColumnFacts:

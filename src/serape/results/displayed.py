@@ -94,7 +94,7 @@ def edge_table(edges: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> tupl
     for a, arrow, b, evidence in edges:
         row = [a, arrow, b]
         if scored:
-            row.append(f"{evidence['gain']:.2f}")
+            row.append(f"{evidence.get('gain', math.nan):.2f}")
         if tested:
             statistic, dof, log_p = (evidence.get(name, math.nan) for name in ("statistic", "dof", "log_p"))
             row += _cells(statistic, dof, log_p, edge_effect(evidence), evidence.get("given"))
