@@ -157,6 +157,11 @@ def shown(value: object, max_length: int = 60) -> str:
     return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
+def row_text(position: int) -> str:
+    """Return how a row is named, given its position from 0: the first is row 1."""
+    return f"row {position + 1:,}"
+
+
 def one_line(error: BaseException) -> str:
     """Return what another package says in an error, on one line that is not too long."""
     said = " ".join(str(error).split())

@@ -152,7 +152,7 @@ class TestArrays:
 
     def test_masks_are_missing_values(self) -> None:
         values = np.ma.array([[0, 1], [1, 2], [2, 0]], mask=[[False, False], [True, False], [False, False]])
-        with pytest.raises(serape.DataError, match=r"missing in 'x0' \(1, first in row 1\)"):
+        with pytest.raises(serape.DataError, match=r"missing in 'x0' \(1, first in row 2\)"):
             Table(values)
         assert Table(values, missing="drop").column("x1").tolist() == [1, 0]
         assert Table(np.ma.array([[0, 1], [1, 2]])).rows == 2
