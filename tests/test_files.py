@@ -37,7 +37,7 @@ def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
 def test_names_that_no_file_has(tmp_path: Path, name: str) -> None:
-    with pytest.raises(serape.DataError, match="no file can be called so"):
+    with pytest.raises(serape.DataError, match="is no name that a file can have"):
         atomic_write(tmp_path / name, "text")
 
 

@@ -25,6 +25,7 @@ def as_path(path: Any, name: str = "the path") -> Path:
     """Return a path; refuse anything else."""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
         raise InputTypeError(f"{name} must be a path, as text or a Path, not {shown(path)}")
+    _check_name(Path(path))
     return Path(path)
 
 
@@ -102,7 +103,7 @@ def _check_name(path: Path) -> None:
     except UnicodeEncodeError:
         right = False
     if not right:
-        raise DataError(f"{shown(str(path))} cannot be written: no file can be called so; choose another name")
+        raise DataError(f"{shown(str(path))} is no name that a file can have; choose another")
 
 
 @contextmanager

@@ -110,3 +110,16 @@ def test_absurd_numbers(patients: str, capsys: pytest.CaptureFixture[str], optio
 def test_json_of_hostile_names_is_whole(hostile: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "blanket", hostile, "-t", "t", "--json")
     assert json.loads(out)["blanket"] == [HOSTILE]
+
+
+@pytest.mark.parametrize("command", ["blanket", "stability", "path", "skeleton", "network", "region"])
+def test_settings_are_checked_before_data_are_read(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*_: object, **__: object) -> None:
+        raise AssertionError("the data were read")
+
+    monkeypatch.setattr("serape.cli.data_options.DataOptions.read", read)
+    target = [] if command in ("skeleton", "network") else ["-t", "y"]
+    code, _, err = run(capsys, command, "no.csv", *target, "--max-tests", "0")
+    assert (code, err) == (2, "serape: --max-tests must be a whole number, 1 or more, not 0\n")

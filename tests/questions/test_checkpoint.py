@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -125,3 +127,26 @@ class TestCheckpoint:
             serape.skeleton(table, make(0), checkpoint=path)
         with pytest.raises(serape.OptionError, match="needs a test on a table"):
             serape.skeleton(serape.DSeparation(nx.DiGraph([("a", "b")])), "mmpc", checkpoint=tmp_path / "other")
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="the limit is that of Linux")
+    def test_a_disk_that_fills_is_told(self, tmp_path: Path) -> None:
+        path = tmp_path / "kept.jsonl"
+        done = subprocess.run([sys.executable, "-c", _FILLED, str(path)], capture_output=True, text=True, timeout=60)
+        assert done.stderr == ""
+        assert done.stdout.startswith(f"the checkpoint {path} cannot be written: File too large; what it holds stays")
+        table = serape.load_network("child").sample(500, 1)
+        found = serape.skeleton(table, "hiton-pc", checkpoint=path)
+        assert found.edges == serape.skeleton(table, "hiton-pc").edges
+
+
+_FILLED = """
+import resource, sys, serape
+from serape.questions import checkpoint
+checkpoint._WRITE_EVERY = 0.0
+table = serape.load_network("child").sample(500, 1)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))
+try:
+    serape.skeleton(table, "hiton-pc", checkpoint=sys.argv[1])
+except serape.DataError as error:
+    print(error)
+"""

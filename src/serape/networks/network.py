@@ -168,7 +168,7 @@ class Network:
         for what, number, minimum in (("copies", copies, 1), ("links", links, 0)):
             if not is_integer(number) or number < minimum:
                 raise OptionError(f"{what}={shown(number)} is not a whole number, {minimum} or more")
-        if copies * self.nodes > MAX_TILED:
+        if int(copies) * self.nodes > MAX_TILED:
             raise OptionError(
                 f"copies={shown(copies)} of {self.nodes:,} variables are more than {MAX_TILED:,} variables; make fewer"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Unpack
 
 from serape._keywords import Keywords
@@ -108,8 +109,10 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
         if unbounded:
             precomputed.update(precompute_steps(query, sharing, jobs, known, cache, run.progress))
         parallel_map(one, positions, jobs, done, test=query.source, detach=query.detached)
-    except KeyboardInterrupt:
-        pass  # the complete results are returned
+    except KeyboardInterrupt:  # the complete results are returned
+        left = len(positions) - len(found)
+        note = f"interrupted: {left:,} of {len(positions):,} targets are left undone"
+        found = {target: replace(result, notes=(*result.notes, note)) for target, result in found.items()}
     finally:
         bar.close()
     return {query.source.variables[target]: found[target] for target in positions if target in found}

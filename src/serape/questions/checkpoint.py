@@ -12,7 +12,8 @@ import json
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -64,10 +65,21 @@ class Checkpoint:
 
     def close(self) -> None:
         """Write what is left."""
-        with self._lock:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+        with self._lock, self._said():
+            file, self._file = self._file, None
+            if file is not None:
+                file.close()
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        """Make the system's refusal to write, such as of a full disk, an error of one sentence."""
+        try:
+            yield
+        except OSError as error:
+            raise DataError(
+                f"the checkpoint {self.path} cannot be written: {error.strerror or error}; what it holds stays, so "
+                f"make room and ask again"
+            ) from None
 
     def _entry(self, kind: str, target: int, members: tuple[int, ...], tally: Tally) -> dict[str, Any]:
         return {
@@ -78,7 +90,7 @@ class Checkpoint:
         }
 
     def _write(self, entry: dict[str, Any]) -> None:
-        with self._lock:
+        with self._lock, self._said():
             if self._file is None:
                 self._file = self.path.open("a", encoding="utf-8")
             self._file.write(json.dumps(entry) + "\n")

@@ -50,7 +50,7 @@ class AlphaPath(Displayed):
     test: str
     tests: int
     """The number of tests performed, at all levels together."""
-    seconds: float
+    seconds: float = field(compare=False)
     complete: bool
     """False if interrupted, or if a budget ended the search at some levels."""
     notes: tuple[str, ...] = ()

@@ -66,7 +66,7 @@ class Result(Displayed):
     """The number of tests performed, by size of the conditioning set."""
     skipped: int
     """The number of tests skipped: too few rows, nothing to test, or a conditioning set over `max_conditioning`."""
-    seconds: float
+    seconds: float = field(compare=False)
     options: Mapping[str, Any]
     """The other settings of the call."""
     notes: tuple[str, ...]

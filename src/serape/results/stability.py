@@ -65,7 +65,7 @@ class Resampled(Displayed, Generic[Item]):
     fdr: float | None = None
     """The false discovery rate that bounds the search in each draw, or None."""
     random_state: int
-    seconds: float
+    seconds: float = field(compare=False)
     complete: bool
     """False if interrupted, or if a budget ended the search in some draws."""
     notes: tuple[str, ...] = ()

@@ -81,7 +81,7 @@ class Structure(Displayed):
     tests_by_size: Mapping[int, int]
     skipped: int
     """The number of tests skipped."""
-    seconds: float
+    seconds: float = field(compare=False)
     options: Mapping[str, Any]
     notes: tuple[str, ...]
     """Remarks about the data and the search."""
