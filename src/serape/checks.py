@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from serape.types import Missing
 from serape.wording import setting
 
 MISSING_RULES: tuple[Missing, ...] = ("error", "drop", "level", "pairwise")
+MAX_NUMBER = 1.7976931348623157e308
+"""The largest number that is a float."""
 MAX_SIZE = 2**31
 """Sizes of conditioning sets and numbers of threads are smaller than this."""
 
@@ -26,6 +28,13 @@ def check_alpha(alpha: Any, name: str) -> None:
 def is_auto(value: Any) -> bool:
     """Return whether a value is the word "auto"."""
     return isinstance(value, str) and value == "auto"
+
+
+def is_several(value: Any) -> bool:
+    """Return whether a value is several values: an iterable that is not a text, nor an array without dimensions."""
+    if isinstance(value, str | bytes) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return False
+    return isinstance(value, Iterable)
 
 
 def is_one_of(value: Any, words: Collection[str | None]) -> bool:
@@ -45,7 +54,7 @@ def check_min_effect(bits: Any) -> None:
     """Refuse a value that is neither None nor a number of bits."""
     if bits is None:
         return
-    if isinstance(bits, bool) or not isinstance(bits, int | float | np.number) or not 0 <= bits < float("inf"):
+    if isinstance(bits, bool) or not isinstance(bits, int | float | np.number) or not 0 <= bits <= MAX_NUMBER:
         raise OptionError(f"{setting('min_effect')} must be a number of bits, 0 or more, not {shown(bits)}")
 
 

@@ -158,10 +158,18 @@ def abbreviate(names: Iterable[str], max_names: int = 5) -> str:
 
 def shown(value: object, max_length: int = 60) -> str:
     """Return a value that cannot be used, on one line that is not too long; of one that fills lines, the type."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # such as ValueError, for an integer of thousands of digits
+        return f"a {type(value).__name__} that cannot be shown"
     if "\n" in text:
         return f"a {type(value).__name__}"
     return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
+
+
+def row_text(position: int) -> str:
+    """Return how a row is named, given its position from 0: the first is row 1."""
+    return f"row {position + 1:,}"
 
 
 def one_line(error: BaseException) -> str:

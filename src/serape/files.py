@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import lzma
 import os
 import tempfile
@@ -24,6 +25,7 @@ def as_path(path: Any, name: str = "the path") -> Path:
     """Return a path; refuse anything else."""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
         raise InputTypeError(f"{name} must be a path, as text or a Path, not {shown(path)}")
+    _check_name(Path(path))
     return Path(path)
 
 
@@ -59,27 +61,66 @@ def open_text(path: Path, opened: IO[str] | None = None) -> Iterator[IO[str]]:
         raise DataError(f"{path} is not a CSV file that can be read: {error}") from None
 
 
+def parsed_json(text: str | bytes) -> Any:
+    """Return what a JSON text says; a ValueError says why any other text, however hostile, is none."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to write that replaces `path` once it is complete; if writing fails, `path` stays as it was."""
+    """Open a file to write that replaces `path` once it is complete; if writing fails, `path` stays as it was.
+
+    What is no regular file, such as /dev/stdout or a named pipe, is never replaced: it is written as it is.
+    """
+    _check_name(path)
+    if path.exists() and not path.is_file():
+        with _said(path), path.open("wb") as file:
+            yield file
+        return
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101 - mkstemp gives a name
-        os.replace(temporary, path)  # noqa: PTH105
-    except BaseException as error:
+        with _said(path):
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+            with os.fdopen(handle, "wb") as file:
+                yield file
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101 - mkstemp gives a name
+            os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
         raise
+
+
+def _check_name(path: Path) -> None:
+    """Refuse a name that no file can have."""
+    try:
+        right = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        right = False
+    if not right:
+        raise DataError(f"{shown(str(path))} is no name that a file can have; choose another")
+
+
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    """Make the system's refusal to write a file an error of one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def atomic_write(path: Path, content: str | bytes) -> None:
     """Write a file; if writing fails, `path` stays as it was."""
+    try:
+        written = content.encode() if isinstance(content, str) else content
+    except UnicodeEncodeError as error:
+        character = ascii(error.object[error.start])
+        raise DataError(f"{path} cannot be written: a name has the character {character}, which is no text") from None
     with atomic_file(path) as file:
-        file.write(content.encode() if isinstance(content, str) else content)
+        file.write(written)

@@ -43,6 +43,11 @@ def shown(text: str, max_length: int = MAX_NAME) -> str:
     return f"{text[: max_length * 2 // 3]}…{text[-(max_length // 3 - 1) :]}"
 
 
+def plain(text: str) -> str:
+    """Return a text without unfit characters, for a terminal: no name can steer it."""
+    return _UNFIT.sub("\ufffd", text).replace("\r", "\ufffd")
+
+
 def escaped(text: str) -> str:
     """Return a text in which nothing is markup, without unfit characters."""
     return html.escape(_UNFIT.sub("\ufffd", text), quote=True)

@@ -14,7 +14,7 @@ from rich.status import Status
 from rich.text import Text
 
 from serape.errors import OptionError, shown
-from serape.markup import escaped
+from serape.markup import escaped, plain
 
 PATIENCE = 2.0
 """Seconds before a search shows its progress."""
@@ -100,7 +100,7 @@ class StatusLine:
         if now.seconds < self._patience:
             return
         done = now.doing or f"{len(now.members)} found, {now.tests:,} tests"
-        text = f"{now.target or 'searching'}: {done}, {now.seconds:.0f} s; {self._on_stop}"
+        text = plain(f"{now.target or 'searching'}: {done}, {now.seconds:.0f} s; {self._on_stop}")
         if self._status is None and in_notebook():
             self._status = NotebookLine()
         elif self._status is None:

@@ -64,7 +64,10 @@ class Records:
         return markup.page("", markup.table(self.columns, rows, len(self)))
 
     def __repr__(self) -> str:
-        shown = [self.columns, *([_text(v) for v in row.values()] for row in self._first(_MAX_ROWS))]
+        shown = [
+            self.columns,
+            *([_text(v) for v in row.values()] for row in self._first(_MAX_ROWS)),
+        ]
         widths = [max(len(str(row[k])) for row in shown) for k in range(len(self.columns))]
         lines = [
             "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown
@@ -81,4 +84,4 @@ def _is_absent(value: Any) -> bool:
 def _text(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
-    return f"{value:z.4g}" if isinstance(value, float) else str(value)
+    return f"{value:z.4g}" if isinstance(value, float) else markup.plain(str(value))

@@ -10,11 +10,13 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from math import inf
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from serape.checks import (
+    MAX_NUMBER,
     check_alpha,
     check_max_conditioning,
     check_members,
@@ -39,6 +41,14 @@ Question = TypeVar("Question", bound=Callable[..., Any])
 
 def _setting(default: Any, meaning: str) -> Any:
     return field(default=default, metadata={"meaning": meaning})
+
+
+def _unwrap_single_values(settings: Any) -> None:
+    """Take the values out of arrays without dimensions, which are collections by their type alone."""
+    for f in fields(settings):
+        value = getattr(settings, f.name)
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            object.__setattr__(settings, f.name, value.item())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,6 +126,7 @@ class SearchSettings:
     )
 
     def __post_init__(self) -> None:
+        _unwrap_single_values(self)
         if not is_auto(self.alpha):
             check_alpha(self.alpha, setting("alpha"))
         if self.fdr is not None and not is_auto(self.fdr):
@@ -207,6 +218,7 @@ class DataSettings:
     )
 
     def __post_init__(self) -> None:
+        _unwrap_single_values(self)
         check_missing(self.missing)
         if isinstance(self.ignore, str | bytes) or not isinstance(self.ignore, Collection):
             raise OptionError(f"{setting('ignore')} must be a list of names, not {shown(self.ignore)}")
@@ -251,7 +263,9 @@ class RunSettings:
         check_progress(self.progress)
         seconds = self.max_seconds
         if not (seconds is None or is_auto(seconds)) and (
-            isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number) or not seconds > 0
+            isinstance(seconds, bool)
+            or not isinstance(seconds, int | float | np.number)
+            or not (0 < seconds <= MAX_NUMBER or seconds == inf)
         ):
             raise OptionError(f"{setting('max_seconds')} must be a number above 0, not {shown(seconds)}")
         if self.max_tests is not None and (not is_integer(self.max_tests) or self.max_tests < 1):

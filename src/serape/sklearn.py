@@ -25,6 +25,7 @@ from serape.errors import (
     InputTypeError,
     MissingLibraryError,
     OptionError,
+    row_text,
     shown,
 )
 from serape.knowledge import Knowledge
@@ -317,7 +318,7 @@ def _target(name: str, y: Any, asked: TargetKind) -> Encoded:
     if column.missing is not None:
         row = int(np.argmax(column.missing))
         raise DataError(
-            f"a value of y is missing in row {row}, one of {int(column.missing.sum()):,}; leave out such rows"
+            f"a value of y is missing in {row_text(row)}, one of {int(column.missing.sum()):,}; leave out such rows"
         )
     return column
 

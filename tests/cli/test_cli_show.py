@@ -140,7 +140,12 @@ class TestClosedOutput:
 
     @pytest.mark.parametrize(
         "command",
-        ["serape sample asia --rows 50000 | head -1", "serape algorithms | true"],
+        [
+            "serape sample asia --rows 50000 | head -1",
+            "serape algorithms | true",
+            "serape --help | true",
+            "serape blanket --help | true",
+        ],
     )
     def test_a_closed_pipe_ends_a_command_silently(self, command: str) -> None:
         assert self.ended(command) == (141, "")  # as that of `yes | head -1`
@@ -151,7 +156,8 @@ class TestClosedOutput:
         assert err == ""
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-    def test_a_full_disk(self) -> None:
-        code, err = self.ended("serape algorithms > /dev/full")
+    @pytest.mark.parametrize("words", ["algorithms", "--help", "--version", "algorithms --json"])
+    def test_a_full_disk(self, words: str) -> None:
+        code, err = self.ended(f"serape {words} > /dev/full")
         assert code == 1
         assert err == "serape: the output cannot be written: No space left on device\n"

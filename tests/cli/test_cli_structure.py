@@ -47,9 +47,12 @@ class TestStructure:
         kept = str(tmp_path / "kept.jsonl")
         code, out, _ = run(capsys, "skeleton", asia, "--checkpoint", kept, "--json")
         assert code == 0
-        assert json.loads(out)["finds"] == "skeleton"
-        code, out, _ = run(capsys, "skeleton", asia, "--checkpoint", kept)
-        assert "8 neighbourhoods come from the checkpoint" in out
+        first = json.loads(out)
+        assert first["finds"] == "skeleton"
+        written = Path(kept).read_text()
+        code, out, _ = run(capsys, "skeleton", asia, "--checkpoint", kept, "--json")
+        assert {**json.loads(out), "seconds": 0} == {**first, "seconds": 0}
+        assert Path(kept).read_text() == written
         code, out, _ = run(capsys, "region", asia, "-t", "either", "--depth", "1", "--json")
         assert {node["distance"] for node in json.loads(out)["nodes"]} == {0, 1}
         code, out, _ = run(capsys, "region", asia, "-t", "either", "--depth", "1")

@@ -187,7 +187,7 @@ ERRORS = [
     ("blanket plain.csv -t y --known a --knowledge apart.json", 2, "knowledge forbids it"),
     ("blanket plain.csv -t y --forbid a --knowledge arcs.json", 2, "knowledge requires an arc"),
     ("blanket plain.csv -t y --knowledge bad.json", 2, "cannot be read as JSON"),
-    ("blanket plain.csv -t y --knowledge list.json", 1, "--knowledge must be a JSON object"),
+    ("blanket plain.csv -t y --knowledge list.json", 2, "--knowledge must be a JSON object"),
     ("blanket plain.csv -t y --knowledge cyclic.json", 2, "are both required"),
     ("blanket plain.csv -t y --knowledge pairs.json", 2, 'such as [["A", "B"]]'),
     ("blanket plain.csv -t y --knowledge tiers.json", 2, 'such as [["A"], ["B", "C"]]'),

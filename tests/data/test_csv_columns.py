@@ -142,7 +142,7 @@ def test_against_a_plain_reading(seed: int) -> None:
 
 
 def test_infinite_values_are_named_with_their_row() -> None:
-    with pytest.raises(DataError, match=r"'name0' has an infinite value \(-inf\) in row 3"):
+    with pytest.raises(DataError, match=r"'name0' has an infinite value \(-inf\) in row 4"):
         read([["1.5", "2", "1.5", "-inf", "1e999", "2"]])
 
 

@@ -117,7 +117,7 @@ class TestText:
         opener: Callable[..., Any] = gzip.open if name.endswith("gz") else open
         path = self.write(tmp_path, self.ADULT, name, opener)
         with pytest.raises(
-            serape.DataError, match=r"'x1' \(1, first in row 2\).*Note that the first line is taken for data"
+            serape.DataError, match=r"'x1' \(1, first in row 3\).*Note that the first line is taken for data"
         ):
             Table(path)
         table = Table(path, missing="pairwise")

@@ -26,7 +26,7 @@ MISSING: dict[str, Callable[[], Any]] = {
 class TestMissing:
     @pytest.mark.parametrize("source", MISSING)
     def test_refused_by_default(self, source: str) -> None:
-        with pytest.raises(serape.DataError, match=r"missing in 'a' \(1, first in row 1\); pass missing='drop'"):
+        with pytest.raises(serape.DataError, match=r"missing in 'a' \(1, first in row 2\); pass missing='drop'"):
             Table(MISSING[source]())
 
     @pytest.mark.parametrize("source", MISSING)
@@ -56,7 +56,7 @@ class TestMissing:
     )
     def test_every_type(self, column: Any) -> None:
         frame = pd.DataFrame({"a": column, "b": [1, 2, 1, 2]})
-        with pytest.raises(serape.DataError, match=r"missing in 'a' \(1, first in row 1\)"):
+        with pytest.raises(serape.DataError, match=r"missing in 'a' \(1, first in row 2\)"):
             Table(frame)
         assert Table(frame, missing="drop").rows == 3
 
@@ -82,7 +82,7 @@ class TestMissing:
         assert table.variables["b"].levels == ("x", None)
         table = Table(data, missing={"*": "level", "a": "pairwise"})
         assert (table.rows, table.variables["b"].levels, list(table.missing)) == (4, ("x", "y", None), [0])
-        with pytest.raises(serape.DataError, match=r"missing in 'b' \(1, first in row 2\); pass"):
+        with pytest.raises(serape.DataError, match=r"missing in 'b' \(1, first in row 3\); pass"):
             Table(data, missing={"a": "drop"})
         with pytest.raises(serape.DataError, match=r"missing=\{'\*': 'level', 'a': 'drop'\}"):
             Table(data, missing="level")
@@ -99,7 +99,7 @@ class TestMissing:
     def test_markers_in_csv(self, tmp_path: Path) -> None:
         path = tmp_path / "gaps.csv"
         path.write_text("a,b,c\nx,1,0.5\n?,2,NA\ny,,1.5\nx,1,2.5\n")
-        with pytest.raises(serape.DataError, match=r"'a' \(1, first in row 1\), 'b' \(1, first in row 2\), 'c'"):
+        with pytest.raises(serape.DataError, match=r"'a' \(1, first in row 2\), 'b' \(1, first in row 3\), 'c'"):
             Table(path)
         table = Table(path, missing="drop")
         assert table.rows == 2
@@ -120,7 +120,7 @@ class TestTable:
         assert table.column("a").tolist() == ["x", None, "y", None]
         assert np.array_equal(table.column("b"), [0.5, 1.5, math.nan, 2.5], equal_nan=True)
         assert table.column("c").tolist() == [1, 2, 1, 2]
-        assert "'a' (2, first in row 1), 'b' (1, first in row 2)" in table.notes[0]
+        assert "'a' (2, first in row 2), 'b' (1, first in row 3)" in table.notes[0]
         assert "1 of 4 rows are complete for all" in table.notes[0]
         back = table.to_pandas()
         assert back["a"].isna().tolist() == [False, True, False, True]
@@ -153,7 +153,7 @@ class TestTable:
 
     def test_what_is_not_there_is_never_counted(self) -> None:
         table = Table({"a": ["x", None, "y", "x"], "b": [1, 2, 1, 2]}, missing="pairwise")
-        with pytest.raises(serape.DataError, match=r"'a' \(1, first in row 1\); with missing='pairwise' only tests"):
+        with pytest.raises(serape.DataError, match=r"'a' \(1, first in row 2\); with missing='pairwise' only tests"):
             G2(table)
 
     def test_constant_but_for_gaps(self) -> None:

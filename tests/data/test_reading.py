@@ -152,7 +152,7 @@ class TestArrays:
 
     def test_masks_are_missing_values(self) -> None:
         values = np.ma.array([[0, 1], [1, 2], [2, 0]], mask=[[False, False], [True, False], [False, False]])
-        with pytest.raises(serape.DataError, match=r"missing in 'x0' \(1, first in row 1\)"):
+        with pytest.raises(serape.DataError, match=r"missing in 'x0' \(1, first in row 2\)"):
             Table(values)
         assert Table(values, missing="drop").column("x1").tolist() == [1, 0]
         assert Table(np.ma.array([[0, 1], [1, 2]])).rows == 2
@@ -251,3 +251,22 @@ class TestKinds:
 
     def test_decimals(self) -> None:
         assert Table(pa.table({"a": pa.array([1, 2], pa.decimal128(5, 2))})).variables["a"].kind == "continuous"
+
+
+def test_names_that_occur_twice_in_arrow() -> None:
+    pa = pytest.importorskip("pyarrow")
+    twice = pa.table([pa.array([1, 2, 3]), pa.array([1, 2, 1])], names=["a", "a"])
+    with pytest.raises(serape.DataError, match="a name occurs more than once .*'a' 2 times.*; rename such columns"):
+        serape.Table(twice)
+
+
+LONG = 40_000
+ODD = ["9" * LONG + "x", "1." + "9" * LONG + "x", " " * LONG + "x", "-" * LONG, "12:" * LONG,
+       "2020-" * 20_000, "1'" * LONG, "." * LONG]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd[:4])
+def test_long_fields_are_read_at_once(tmp_path: Path, odd: str) -> None:
+    """A pattern that backtracks would take minutes."""
+    (tmp_path / "data.csv").write_text(f"a;b\n{odd};1\n2;3\n4;5\n2;1\n")
+    assert serape.Table(tmp_path / "data.csv").names == ("a", "b")

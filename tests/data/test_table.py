@@ -34,7 +34,7 @@ class TestRefusals:
             ({"a": "hello", "b": "world"}, "column 'a' is 'hello'; a column is a list"),
             ({"a": 5}, "column 'a' is 5"),
             ({"a": np.zeros((2, 2))}, "array of 2 dimensions"),
-            ({"a": [0.5, float("inf")]}, "column 'a' has an infinite value .inf. in row 1"),
+            ({"a": [0.5, float("inf")]}, "column 'a' has an infinite value .inf. in row 2"),
             ({"a": [1, 2], "": [1, 2]}, "position 1 has no name"),
             (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "'a' occurs more than once"),
             (pd.DataFrame([[1, 2], [3, 4]], columns=[1, "1"]), "'1' occurs more than once"),

@@ -137,25 +137,25 @@ class TestSurveyWeights:
     ("settings", "complaint"),
     [
         ({"sample_weight": "v"}, "there is no column 'v' for sample_weight"),
-        ({"sample_weight": "a"}, "the weight of row 0 is 'x', which is not a number"),
+        ({"sample_weight": "a"}, "the weight of row 1 is 'x', which is not a number"),
         ({"sample_weight": 2.0}, "must be the name of a column or one weight per row, not 2.0"),
         ({"sample_weight": [1, 2, 3]}, "sample_weight has 3 values, but the data have 4 rows"),
         ({"sample_weight": [[1], [2], [3], [4]]}, "sample_weight is an array of 2 dimensions"),
-        ({"sample_weight": [1, 2, -3, 1]}, "the weight of row 2 is -3; weights are finite numbers, 0 or more"),
-        ({"sample_weight": [1, math.nan, 1, 1]}, "the weight of row 1 is nan; weights are finite"),
-        ({"sample_weight": [1, 1, math.inf, 1]}, "the weight of row 2 is inf; weights are finite"),
+        ({"sample_weight": [1, 2, -3, 1]}, "the weight of row 3 is -3; weights are finite numbers, 0 or more"),
+        ({"sample_weight": [1, math.nan, 1, 1]}, "the weight of row 2 is nan; weights are finite"),
+        ({"sample_weight": [1, 1, math.inf, 1]}, "the weight of row 3 is inf; weights are finite"),
         ({"sample_weight": [True, False, True, True]}, "sample_weight holds truth values"),
         ({"sample_weight": [0, 0, 0, 0]}, "all weights are zero"),
         ({"sample_weight": [0, 0, 0, 1]}, "add up to one row"),
         ({"sample_weight": [0, 0, 0, 1], "weight_kind": "survey"}, "only one row has a positive weight"),
-        ({"sample_weight": [1, 0.5, 1, 1]}, "the weight of row 1 is 0.5; a frequency is a whole number; .*'survey'"),
+        ({"sample_weight": [1, 0.5, 1, 1]}, "the weight of row 2 is 0.5; a frequency is a whole number; .*'survey'"),
         ({"sample_weight": [1e10, 1, 1, 1]}, "add up to 10,000,000,003 rows, more than"),
-        ({"sample_weight": [None, "b", 1, 1]}, "the weight of row 0 is None, which is not a number"),
+        ({"sample_weight": [None, "b", 1, 1]}, "the weight of row 1 is None, which is not a number"),
         ({"sample_weight": "w", "weight_kind": "often"}, "weight_kind='often' is not known"),
         ({"weight_kind": "survey"}, "weight_kind='survey' needs weights"),
         ({"groups": "h"}, "there is no column 'h' for groups"),
         ({"groups": [1, 2]}, "groups has 2 values, but the data have 4 rows"),
-        ({"groups": ["a", None, "b", "b"]}, "row 1 has no group"),
+        ({"groups": ["a", None, "b", "b"]}, "row 2 has no group"),
         ({"groups": ["a"] * 4}, "all rows are in one group"),
         ({"groups": "a", "sample_weight": "b", "ignore": ["w", "g"]}, "all columns are ignored"),
     ],
@@ -167,7 +167,7 @@ def test_what_is_no_weight_or_group_gets_one_sentence(settings: dict[str, Any], 
 
 
 def test_a_missing_weight_gets_one_sentence() -> None:
-    with pytest.raises(serape.DataError, match="column 'w', named by sample_weight, has no value in row 1"):
+    with pytest.raises(serape.DataError, match="column 'w', named by sample_weight, has no value in row 2"):
         Table(FRAME.assign(w=[1, math.nan, 1, 1]), sample_weight="w")
 
 
@@ -185,3 +185,12 @@ def test_settings_about_rows_are_refused_for_a_table_and_for_a_test() -> None:
     oracle = serape.DSeparation(serape.load_network("asia").graph)
     with pytest.raises(serape.OptionError, match="an independence test already .*, so groups="):
         serape.markov_blanket(oracle, "lung", groups=weights)
+
+
+def test_rows_are_named_as_in_the_data() -> None:
+    """A row keeps its number, counted from 1, where rows of weight 0 are left out before it."""
+    data = {"a": [0, 1, 1, 0, 1], "b": ["x", "y", "x", None, "y"], "w": [0, 0, 1, 1, 2]}
+    with pytest.raises(serape.DataError, match=r"values are missing in 'b' \(1, first in row 4\)"):
+        serape.Table(data, sample_weight="w")
+    table = serape.Table({**data, "a": [0, 1, 1, 0, 0]}, sample_weight="w", missing="pairwise")
+    assert any("'b' (1, first in row 4)" in note for note in table.notes)

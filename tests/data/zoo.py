@@ -120,7 +120,7 @@ def titled_workbook(path: Path) -> None:
 
 
 R_KINDS = {"age": "continuous", "sex": "categorical", "when": "date", "n": "categorical", "ok": "boolean"}
-R_NOTES = ("values are missing in 'age' (1, first in row 1), 'ok' (1, first in row 2)", "dates")
+R_NOTES = ("values are missing in 'age' (1, first in row 2), 'ok' (1, first in row 3)", "dates")
 R_RDS = base64.b64decode(  # saveRDS(data.frame(age, sex=factor(…), when=as.Date(…), n, ok)) of R 4.2
     "H4sIAAAAAAAAA3VQS07DMBCd2A6okVJV4hx0zQ4LKjYs2IDEDpngACIfiCPKDq4BS07CHXoP1AMg0pl6XMASlsbveWb05o3PMwCQoIQAmSKF"
     "9Oz0aHcPczv0wBhjKD37oCI8L+neftcnr3Te9PEL+CNz6sNIMMQPKs8VjBC3KvtoK4dssq76bFIGUkf9aVEZF9o3IqUp+rZD9o1jvb3FwdqfXhwC"
@@ -154,7 +154,7 @@ BY_PANDAS = (
     Animal("pandas_named_index.csv", ROWS.rename_axis("id").to_csv(), {"id": "identifier"} | KINDS, ("identifiers",)),
     Animal("pandas_dates.csv", DATES.to_csv(index=False), KINDS | {"day": "date"}, ("dates",)),
     Animal("pandas_gaps.csv", with_word("").to_csv(index=False),
-           notes=("values are missing in 'age' (1, first in row 5)",), options=PAIRWISE),
+           notes=("values are missing in 'age' (1, first in row 6)",), options=PAIRWISE),
     Animal("pandas.tsv", ROWS.to_csv(sep="\t", index=False)),
     Animal("pandas.parquet", lambda p: ROWS.to_parquet(p)),
     Animal("pandas_dates.parquet", lambda p: DATES.to_parquet(p), KINDS | {"day": "date"}, ("dates",)),
@@ -215,7 +215,7 @@ BY_SPREADSHEETS = (
     Animal("book.xlsx", lambda p: workbook(p, Sheet1=DATES), KINDS | {"day": "date"}, ("dates",)),
     Animal("book_index.xlsx", lambda p: ROWS.to_excel(p), notes=(INDEX,)),
     Animal("book_word.xlsx", lambda p: workbook(p, Sheet1=with_word("n.d.")),
-           notes=("holds numbers except 'n.d.' (row 5)", "missing in 'age'"), options=PAIRWISE),
+           notes=("holds numbers except 'n.d.' (row 6)", "missing in 'age'"), options=PAIRWISE),
     Animal("book_title.xlsx", titled_workbook, notes=("'Patients of 2024'",)),
     Animal("sheets.xlsx", lambda p: workbook(p, one=ROWS, two=ROWS[["age"]]), {"age": "continuous"},
            options={"table": "two"}),
@@ -259,11 +259,11 @@ BY_OTHERS = (
     Animal("codes.csv", "".join(f"{line},{'zip' if k == 0 else f'{k % 3 * 700:05d}'}\n"
                                 for k, line in enumerate(CSV.splitlines())), KINDS | {"zip": "categorical"}),
     Animal("word.csv", with_word("n.d.").to_csv(index=False),
-           notes=("'n.d.' (row 5), which is read as missing", "missing in 'age'"), options=PAIRWISE),
+           notes=("'n.d.' (row 6), which is read as missing", "missing in 'age'"), options=PAIRWISE),
     Animal("word_as_text.csv", with_word("n.d.").to_csv(index=False), KINDS | {"age": "categorical"},
            ("fewer than 5 rows per level",), options={"kinds": {"age": "categorical"}}),
     Animal("few_numbers.csv", "a,b\n1,x\n2,y\n-,x\n1,y\n", {"a": "categorical", "b": "categorical"},
-           ("is text because of '-' (row 2) among numbers; pass na_values=['-']",), rows=4),
+           ("is text because of '-' (row 3) among numbers; pass na_values=['-']",), rows=4),
     Animal("two_ways.csv", "d,x\n05/06/2024,1\n07/08/2024,2\n", {"d": "categorical", "x": "categorical"},
            ("'05/06/2024' can be read in two ways",), rows=2),
     Animal("times.csv", "at,x\n" + "".join(f"{k % 24}:{k + 10},{k % 2}\n" for k in range(N)),
@@ -295,7 +295,7 @@ BROKEN = (
     refused("not_text.csv", b"a,b\n\x81\x00\x02,3\n", "no text|neither UTF-8"),
     refused("not_utf8.csv", CSV.encode("cp1252"), "is not UTF-8 text", encoding="utf-8"),
     refused("gaps.csv", with_word("n.d.").to_csv(index=False), "missing in 'age' .*Note that .*except 'n.d.'"),
-    refused("wrong_kind.csv", with_word("n.d.").to_csv(index=False), "cannot be continuous: it holds 'n.d.' in row 5",
+    refused("wrong_kind.csv", with_word("n.d.").to_csv(index=False), "cannot be continuous: it holds 'n.d.' in row 6",
             kinds={"age": "continuous"}),
     refused("broken.parquet", b"PAR1" + b"x" * 100, "cannot be read as Parquet"),
     refused("broken.feather", b"ARROW1" + b"x" * 100, "cannot be read as an Arrow file"),

@@ -179,7 +179,7 @@ def test_missing_values(client: Any, tmp_path: Path) -> None:
         data.loc[[3, 7], "town"] = None
         data.to_parquet(tmp_path / f"part{k}.parquet")
     paths = [str(path) for path in sorted(tmp_path.glob("*.parquet"))]
-    with pytest.raises(serape.DataError, match=r"values are missing in 'town' \(4, first in row 3\)"):
+    with pytest.raises(serape.DataError, match=r"values are missing in 'town' \(4, first in row 4\)"):
         serape.dask.table(client, paths, split="rows")
     for rule in ("drop", "level"):
         same_encoding(serape.dask.table(client, paths, split="rows", missing=rule), serape.Table(paths, missing=rule))

@@ -80,3 +80,9 @@ def test_arrays() -> None:
     found = chi_square_log_sf(statistic, dof)
     assert found[:2].tolist() == [chi_square_log_sf(1.0, 1.0), chi_square_log_sf(20.0, 3.0)]
     assert math.isnan(found[2])
+
+
+@pytest.mark.parametrize("power", [50, 53, 54, 60, 70, 200, 1000])
+def test_at_the_mean_of_many_degrees_of_freedom(power: int) -> None:
+    """Above 2⁵³ the next whole number is no other float, and sums that count by ones never end."""
+    assert chi_square_log_sf(2.0**power, 2.0**power) == pytest.approx(math.log(0.5), abs=1e-6)

@@ -60,6 +60,9 @@ class TestBlankets:
             many = serape.blankets(self.data, progress=watch, n_jobs=jobs)
             assert 4 <= len(many) < 14
             assert set(done[:4]) <= set(many)
+            note = f"interrupted: {14 - len(many)} of 14 targets are left undone"
+            assert all(result.notes[-1] == note for result in many.values())
+        assert "interrupted" not in str(serape.blankets(self.data, ["Age"])["Age"])
 
     def test_oracle(self) -> None:
         graph = random_dag(np.random.default_rng(4), 9, 0.3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ import serape
 from serape.settings import FIELDS
 
 FRAME = pd.DataFrame(np.random.default_rng(0).integers(2, size=(60, 3)), columns=["y", "a", "b"])
-WRONG: list[Any] = [FRAME["y"], FRAME, np.zeros(3), 3.5, True, {"y": 1}, b"y", object(), -1, 10**30, "", float("nan")]
+WRONG: list[Any] = [FRAME["y"], FRAME, np.zeros(3), 3.5, True, {"y": 1}, b"y", object(), -1, 10**30, "", float("nan"),
+                    2**40, 2**70, 10**5000, 1e308, float("inf"), np.int64(2**62), "\ud800", "\x1b[31m"]  # fmt: skip
 """Of which a parameter may take some."""
 QUESTIONS: dict[str, Callable[[Any], object]] = {
     "target": lambda value: serape.markov_blanket(FRAME, value),
@@ -31,6 +33,9 @@ QUESTIONS: dict[str, Callable[[Any], object]] = {
     "equivalent_sample_size": lambda value: serape.network(FRAME, "ges", equivalent_sample_size=value),
     "strongest": lambda value: serape.all_pairs(FRAME, strongest=value),
     "method": lambda value: serape.discretise(FRAME, value),
+    "tabu": lambda value: serape.network(FRAME, "tabu", tabu=value),
+    "rows": lambda value: serape.load_network("asia").sample(value, 1),
+    "copies": lambda value: serape.load_network("asia").tile(value),
     "network": serape.load_network,
     "bif": serape.read_bif,
     "result": serape.load_result,
@@ -44,11 +49,13 @@ def assert_one_sentence(ask: Callable[[], object]) -> None:
     except serape.SerapeError as error:
         assert "\n" not in str(error)
         assert len(str(error)) < 500
+        str(error).encode()
 
 
 @pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
 @pytest.mark.filterwarnings("ignore")
-def test_of_any_value(value: Any) -> None:
+def test_of_any_value(value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for ask in QUESTIONS.values():
         assert_one_sentence(lambda ask=ask: ask(value))  # type: ignore[misc]
     for name in FIELDS:

@@ -18,7 +18,7 @@ from serape.markup import MAX_ROWS
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import NotebookLine, Progress, StatusLine, progress_callback
 from serape.records import Records
-from serape.results.displayed import rate_text
+from serape.results.displayed import edge_table, rate_text
 
 NASTY = "<script>alert(1)</script>"
 IMAGE = '"><img src=x onerror=alert(2)>'
@@ -241,3 +241,12 @@ def test_p_has_one_form(p: float, text: str) -> None:
     assert p_value_text(p) == text
     assert rate_text(0.2, p) == f", false discovery rate 0.2 (p up to {text})"
     assert rate_text(None) == ""
+
+
+def test_edges_have_their_adjusted_p() -> None:
+    found = serape.skeleton(clinic(500), "hpc", fdr=0.2)
+    heads, rows = edge_table(found.edges_with_evidence())
+    assert heads == ["from", "", "to", "statistic", "dof", "p", "adjusted p", "effect", "given"]
+    assert [row[6] for row in rows] == [p_value_text(p) for p in found.evidence["adjusted_p"]]
+    plain, _ = edge_table(serape.skeleton(clinic(500), "hpc", alpha=0.01, fdr=None).edges_with_evidence())
+    assert "adjusted p" not in plain

@@ -71,7 +71,7 @@ def test_weights_that_are_none(random: np.random.Generator) -> None:
             MarkovBlanketSelector().fit(X, X[:, 0], **{name: "x0"})
     with pytest.raises(serape.OptionError, match="groups has 3 values, but the data have 50 rows"):
         MarkovBlanketSelector().fit(X, X[:, 0], groups=[1, 2, 3])
-    with pytest.raises(serape.DataError, match="the weight of row 0 is 0.5; a frequency is a whole number"):
+    with pytest.raises(serape.DataError, match="the weight of row 1 is 0.5; a frequency is a whole number"):
         MarkovBlanketSelector().fit(X, X[:, 0], sample_weight=np.full(50, 0.5))
 
 
@@ -119,7 +119,7 @@ def test_y_is_complete(missing: Any, random: np.random.Generator) -> None:
     with pytest.raises(ValueError, match="y contains NaN"):
         selector.fit(X, number)
     for y in (label, pd.Series(label), pl.Series(label.tolist())):
-        with pytest.raises(ValueError, match="a value of y is missing in row 4"):
+        with pytest.raises(ValueError, match="a value of y is missing in row 5"):
             selector.fit(X, y)
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import serape
 import study_pages
+from command import run
 from serape import studies
 from serape.cli import main
 from serape.data.writing import write_table
@@ -377,3 +378,14 @@ def test_names_with_commas_survive(tmp_path: Path) -> None:
         rows = list(csv.reader(file))
     assert rows[0] == ["a,b", "c"]
     assert rows[2] == ['say "y"', "2\n3"]
+
+
+@pytest.mark.parametrize("blocked", ["out", "out/pena2005-table4-quick.cells.jsonl"])
+def test_a_folder_that_cannot_be_written(blocked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / blocked
+    path.parent.mkdir(exist_ok=True)
+    path.touch() if blocked == "out" else path.mkdir()
+    code, _, err = run(capsys, "study", "pena2005-table4", "--quick", "--out", str(tmp_path / "out"))
+    assert code == 1
+    assert str(path) in err
+    assert err.rstrip().splitlines()[-1].startswith("serape: ")

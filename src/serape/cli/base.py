@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import io
 import os
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
@@ -16,6 +17,7 @@ import typer.core
 
 import serape
 from serape.errors import Interrupted, OptionError, SerapeError
+from serape.markup import plain
 from serape.wording import command_line
 
 BAD_DATA, BAD_USE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
@@ -28,8 +30,22 @@ EXIT_CODES = {
 }
 Found = TypeVar("Found")
 
+to_close = ExitStack()
+"""What a command leaves open until its output is written."""
+
+
+class Group(typer.core.TyperGroup):
+    """The commands; their help exits silently if nobody reads it."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        with _read_by_somebody():
+            super().format_help(ctx, formatter)
+
+
 app = typer.Typer(
     name="serape",
+    cls=Group,
     help="Find the Markov blanket of a variable: the smallest set of columns that makes it independent of all others.",
     epilog="Start with: serape demo\n\nThen, on a file of your own: serape blanket FILE.csv --target COLUMN\n\n"
     f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in EXIT_CODES.items())}. "
@@ -44,15 +60,18 @@ app = typer.Typer(
 )
 
 
-to_close = ExitStack()
-"""What a command leaves open until its output is written."""
-
-
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
+    out = sys.stdout
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(errors="backslashreplace")  # of names that its encoding lacks
     with command_line(), to_close:
         try:
             app(args=arguments, prog_name="serape")
+        except SystemExit:
+            if sys.stdout is not out:  # typer has replaced it, because nobody reads it
+                _exit_unread()
+            raise
         except OptionError as error:
             _fail(str(error), BAD_USE)
         except SerapeError as error:
@@ -61,11 +80,18 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             _close_output()
             what = f"{error.filename} cannot be used" if error.filename else "the output cannot be written"
             _fail(f"{what}: {error.strerror or error}", BAD_DATA)
+        except MemoryError:
+            _fail("there is not enough memory; use fewer columns or rows, a packed file, or a smaller --jobs", BAD_DATA)
     sys.exit(0)
 
 
 class Command(typer.core.TyperCommand):
     """A command that exits with one line when it is interrupted, and silently if nobody reads its output."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        with _read_by_somebody():
+            super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -77,8 +103,23 @@ class Command(typer.core.TyperCommand):
         except KeyboardInterrupt:
             _fail("interrupted", INTERRUPTED)
         except BrokenPipeError:  # as in `serape sample alarm | head`
-            _close_output()
-            sys.exit(BROKEN_PIPE)
+            _exit_unread()
+
+
+@contextmanager
+def _read_by_somebody() -> Iterator[None]:
+    """Exit as other programs do if nobody reads the help."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # rich exits by itself
+        _exit_unread()
+
+
+def _exit_unread() -> NoReturn:
+    _close_output()
+    sys.exit(BROKEN_PIPE)
 
 
 def _close_output() -> None:
@@ -88,7 +129,7 @@ def _close_output() -> None:
 
 
 def _fail(sentence: str, code: int) -> NoReturn:
-    print(f"serape: {sentence}", file=sys.stderr)  # noqa: T201
+    print(plain(f"serape: {sentence}"), file=sys.stderr)  # noqa: T201
     sys.exit(code)
 
 

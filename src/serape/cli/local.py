@@ -60,6 +60,7 @@ def ask(
     """Find the parents and children, or the blanket, by the name of the command."""
     check_files(output, picture=picture, report=report)
     question = serape.markov_blanket if context.info_name == "blanket" else serape.parents_children
+    settings = search.checked()
     table = data.read()
 
     def show(found: Result) -> None:
@@ -72,6 +73,6 @@ def ask(
             found.plot(picture)
 
     answer(
-        lambda: question(table, target, **search.arguments()),
+        lambda: question(table, target, **settings),
         show,
     )

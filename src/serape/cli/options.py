@@ -24,6 +24,7 @@ from serape.local.registry import ALGORITHMS
 from serape.networks import bundled_networks
 from serape.results import pictures
 from serape.results.report import check_name
+from serape.settings import Settings
 from serape.structure.registry import NETWORK_ALGORITHMS
 
 _TESTS, _OUTPUT = "How to search", "Output"
@@ -248,6 +249,12 @@ class QuestionOptions:
             "max_seconds": read_number("--max-seconds", self.max_seconds, "auto", "none"),
             "max_tests": self.max_tests,
         }
+
+    def checked(self) -> dict[str, Any]:
+        """Return the same, once they are checked: before data are read, which may take long."""
+        given = self.arguments()
+        Settings.of(**given)
+        return given
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,7 @@ def path(
     Prints the smallest alpha at which each column enters.
     """
     check_files(output, picture=picture)
+    settings = search.checked()
     table = data.read()
 
     def show(found: serape.AlphaPath) -> None:
@@ -74,7 +75,7 @@ def path(
             target,
             alpha or None,
             finds=finds,
-            **search.arguments(),
+            **settings,
         ),
         show,
         lambda found: len(found.alphas) < len(set(alpha or ALPHAS)),
@@ -141,6 +142,7 @@ def stability(
         raise OptionError("--max-false takes a number above 0, without --threshold, and with --sampling half")
     if target is None and finds not in get_args(FindsEdges):
         raise OptionError(f"--finds {finds} is about a column; name it with --target")
+    settings = search.checked()
     table = data.read()
 
     def show(found: serape.Stability | serape.EdgeStability) -> None:
@@ -152,7 +154,7 @@ def stability(
 
     own = {"target": target, "draws": draws, "sampling": sampling, "finds": finds, "rule": rule, "score": score}
     answer(
-        lambda: serape.stability(table, **own, **search.arguments()),  # type: ignore[call-overload]
+        lambda: serape.stability(table, **own, **settings),  # type: ignore[call-overload]
         show,
         lambda found: found.draws < draws,
     )

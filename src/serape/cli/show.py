@@ -20,6 +20,7 @@ from rich.text import Text
 
 import serape
 from serape.errors import n_shown
+from serape.markup import plain
 from serape.results.charts import MAX_BARS
 from serape.results.description import COLUMN_HEADS
 from serape.results.displayed import edge_table, evidence_table, variables_text
@@ -55,7 +56,7 @@ def print_json(content: Any) -> None:
 def print_line(text: str) -> None:
     """Print a line without markup, folded to the width of a terminal if there is one."""
     out = console()
-    out.print(Text(text), soft_wrap=not out.is_terminal)
+    out.print(Text(plain(text)), soft_wrap=not out.is_terminal)
 
 
 def print_grid(
@@ -64,7 +65,7 @@ def print_grid(
     """Print a table so that nothing in it is cut; it is at least `min_width` wide, even if the terminal is not."""
     out = console()
     out.width = max(out.width, min_width)
-    rows = [list(line) for line in lines]
+    rows = [list(map(plain, line)) for line in lines]
     widths = [max([cell_len(head), *(cell_len(row[k]) for row in rows)]) for k, head in enumerate(columns)]
     borders = 3 * len(columns) + 1
     fixed = sum(widths[:-1]) + borders

@@ -72,6 +72,7 @@ def region(
     Prints the edges with their evidence.
     """
     check_files(output, picture=picture)
+    settings = search.checked()
     table = data.read()
 
     def show(found: Any) -> None:
@@ -90,7 +91,7 @@ def region(
             table,
             target,
             depth,
-            **search.arguments(),
+            **settings,
         ),
         show,
     )
@@ -159,13 +160,14 @@ def skeleton(
     Prints the edges with their evidence.
     """
     check_files(output, picture=picture, report=report)
+    settings = search.checked()
     table = data.read()
     answer(
         lambda: serape.skeleton(
             table,
             rule=rule,
             checkpoint=checkpoint,
-            **search.arguments(),
+            **settings,
         ),
         lambda found: _print(found, asked_format(format_, as_json), output, report, picture),
     )
@@ -201,6 +203,7 @@ def network(
     Prints the edges with their evidence.
     """
     check_files(output, bif, picture=picture, report=report)
+    settings = search.checked()
     table = data.read()
     true = None if truth is None else read_network(truth)
     if true is not None and set(true.variables) != set(table.names):
@@ -222,7 +225,7 @@ def network(
             score=score,
             equivalent_sample_size=ess,
             checkpoint=checkpoint,
-            **search.arguments(),
+            **settings,
         ),
         show,
     )

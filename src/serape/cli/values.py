@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from math import isfinite
@@ -11,12 +10,14 @@ from typing import Any, Literal
 
 from serape._keywords import Keywords
 from serape.data.kinds import KINDS
-from serape.errors import OptionError, suggestion
+from serape.errors import OptionError, one_line, shown, suggestion
+from serape.files import parsed_json
 from serape.settings import FIELDS
 from serape.wording import option_of
 
 ALGORITHM_OPTIONS = tuple(name for name in Keywords.__annotations__ if name not in FIELDS)
 """The options of all algorithms."""
+_MAX_DIGITS = 20
 
 
 def kind_entry(entry: str) -> tuple[str, str]:
@@ -54,9 +55,11 @@ def read_knowledge(path: Path | None) -> Mapping[str, Any] | None:
     if path is None:
         return None
     try:
-        content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise OptionError(f"--knowledge {path} cannot be read as JSON: {error}") from None
+        content: Any = parsed_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OptionError(f"--knowledge {path} cannot be read as JSON: {one_line(error)}") from None
+    if not isinstance(content, Mapping):
+        raise OptionError(f"--knowledge must be a JSON object, not {shown(content)}")
     return content
 
 
@@ -66,8 +69,8 @@ def read_limit(text: str) -> int | Literal["auto"] | None:
         return "auto"
     if text.lower() == "none":
         return None
-    if not text.isdecimal():
-        raise OptionError(f"--max-conditioning must be a whole number, 'none' or 'auto', not {text!r}")
+    if not text.isdecimal() or len(text) > _MAX_DIGITS:
+        raise OptionError(f"--max-conditioning must be a whole number, 'none' or 'auto', not {shown(text)}")
     return int(text)
 
 
@@ -78,4 +81,4 @@ def read_number(option: str, text: str, *words: str) -> float | Literal["auto"] 
     try:
         return float(text)
     except ValueError:
-        raise OptionError(f"{option} must be a number or {' or '.join(map(repr, words))}, not {text!r}") from None
+        raise OptionError(f"{option} must be a number or {' or '.join(map(repr, words))}, not {shown(text)}") from None

@@ -63,6 +63,8 @@ class Columns:
     weights: Weights | None = field(default=None, kw_only=True)
     groups: NDArray[np.int64] | None = field(default=None, kw_only=True)
     """By row, the number of its group."""
+    origin: NDArray[np.intp] | None = field(default=None, kw_only=True)
+    """By row, its position in the data as given, if rows were left out."""
     store: Store = field(default=list, kw_only=True)
     """How columns are kept: in memory, or in a file that is mapped."""
 
@@ -104,14 +106,25 @@ class Columns:
     def with_columns(self, encoded: Iterable[Encoded]) -> Columns:
         """Return the same names and rows with other columns."""
         stored = self.store(encoded)
-        return Columns(self.names, len(stored[0]), stored, weights=self.weights, groups=self.groups, store=self.store)
+        return Columns(
+            self.names,
+            len(stored[0]),
+            stored,
+            weights=self.weights,
+            groups=self.groups,
+            origin=self.origin,
+            store=self.store,
+        )
 
     def kept(self, keep: NDArray[np.bool_]) -> Columns:
         """Return the columns with only some rows; levels that were not declared and no longer occur are removed."""
         encoded = self.store(c.kept_rows(keep) for c in self.encoded)
         weights = None if self.weights is None else self.weights.at(keep)
         groups = None if self.groups is None else np.unique(self.groups[keep], return_inverse=True)[1]
-        return Columns(self.names, len(encoded[0]), encoded, weights=weights, groups=groups, store=self.store)
+        origin = np.flatnonzero(keep) if self.origin is None else self.origin[keep]
+        return Columns(
+            self.names, len(encoded[0]), encoded, weights=weights, groups=groups, origin=origin, store=self.store
+        )
 
     def check(self) -> None:
         """Refuse columns that cannot make a table."""
@@ -140,7 +153,15 @@ class Columns:
         encoded = self.unpacked().encoded
         names_kept = [self.names[k] for k in kept]
         encoded_kept = [encoded[k] for k in kept]
-        return Columns(names_kept, self.rows, encoded_kept, weights=self.weights, groups=self.groups, store=self.store)
+        return Columns(
+            names_kept,
+            self.rows,
+            encoded_kept,
+            weights=self.weights,
+            groups=self.groups,
+            origin=self.origin,
+            store=self.store,
+        )
 
     def unpacked(self) -> Columns:
         """Return the columns, each one an `Encoded`, also if they were packed while they were read."""
@@ -194,7 +215,15 @@ class WideColumns(Columns):
             Encoded(kind, reason, levels[k], as_codes(packed.codes(k), len(levels[k])))
             for k, (kind, reason) in enumerate(zip(self.kinds, self.reasons, strict=True))
         ]
-        return Columns(self.names, self.rows, encoded, notes=self.notes, weights=self.weights, groups=self.groups)
+        return Columns(
+            self.names,
+            self.rows,
+            encoded,
+            notes=self.notes,
+            weights=self.weights,
+            groups=self.groups,
+            origin=self.origin,
+        )
 
     def with_added_column(self, name: str, column: Encoded) -> Columns:
         """Return the columns and another at the end.

@@ -28,7 +28,7 @@ from serape.data.kinds import (
     kind_of_floats,
     kind_of_integers,
 )
-from serape.errors import DataError
+from serape.errors import DataError, row_text
 from serape.wording import setting
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
@@ -248,7 +248,7 @@ def encode_floats(
     if not finite and (infinite := np.isinf(numbers)).any():
         row = int(np.argmax(infinite))
         raise DataError(
-            f"column {name!r} has an infinite value ({values[row]}) in row {row}; "
+            f"column {name!r} has an infinite value ({values[row]}) in {row_text(row)}; "
             f"replace it by a number or a missing value"
         )
     check_numbers(name, values, missing, kind)

@@ -30,7 +30,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from serape.errors import DataError, OptionError, shown, suggestion
+from serape.errors import DataError, OptionError, row_text, shown, suggestion
 from serape.wording import setting
 
 Kind = Literal["categorical", "boolean", "ordinal", "continuous", "count", "proportion", "date", "identifier"]
@@ -101,8 +101,8 @@ def check_numbers(name: str, values: NDArray[Any], missing: NDArray[np.bool_] | 
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"column {name!r} cannot be {word}: it holds {values[row]} in row {row}, which is not {needed}; correct "
-            f"the value or pass {setting('kinds', {name: 'continuous'})}"
+            f"column {name!r} cannot be {word}: it holds {values[row]} in {row_text(row)}, which is not {needed}; "
+            f"correct the value or pass {setting('kinds', {name: 'continuous'})}"
         )
 
 

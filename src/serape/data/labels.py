@@ -35,7 +35,7 @@ from serape.data.encoding import (
     missing_or_none,
 )
 from serape.data.kinds import AS_ASKED, AS_CODES, FEW_LEVELS, Kind, check_boolean, kind_of_labels, names_rows
-from serape.errors import DataError, shown
+from serape.errors import DataError, row_text, shown
 from serape.wording import either
 
 
@@ -170,7 +170,7 @@ def _parse_numbers(
         except (TypeError, ValueError):
             if kind == "ordinal":
                 raise DataError(
-                    f"column {name!r} cannot be ordinal: it holds {shown(label)} in row {_first_row(codes, k)}, which "
+                    f"column {name!r} cannot be ordinal: it holds {shown(label)} in {_first_row(codes, k)}, which "
                     f"is not a number, and its order is not declared; "
                     f"{either('pass ordered categories, such as those of pandas', 'write its levels as numbers')}"
                 ) from None
@@ -179,15 +179,15 @@ def _parse_numbers(
     return numbers
 
 
-def _first_row(codes: NDArray[np.integer[Any]], code: int) -> int:
-    return int(np.argmax(codes == code))
+def _first_row(codes: NDArray[np.integer[Any]], code: int) -> str:
+    return row_text(int(np.argmax(codes == code)))
 
 
 def _cannot_be(
     name: str, kind: str, labels: list[Any], k: int, codes: NDArray[np.integer[Any]], needed: str
 ) -> DataError:
     return DataError(
-        f"column {name!r} cannot be {kind}: it holds {shown(labels[k])} in row {_first_row(codes, k)}, which is not "
+        f"column {name!r} cannot be {kind}: it holds {shown(labels[k])} in {_first_row(codes, k)}, which is not "
         f"{needed}; correct the value or leave the column categorical"
     )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from serape.data.columns import Columns
 from serape.data.reading.fields import holds_numbers
 from serape.data.reading.header import with_first_line_note
-from serape.errors import DataError, OptionError, abbreviate, first_few, suggestion
+from serape.errors import DataError, OptionError, abbreviate, first_few, row_text, suggestion
 from serape.types import Missing, MissingRules
 from serape.wording import OTHERS, setting
 
@@ -18,8 +18,15 @@ from serape.wording import OTHERS, setting
 class Gaps(Mapping[str, NDArray[np.bool_]]):
     """By name, the masks of missing values; a mask is looked up when it is needed, as it may be in a file."""
 
-    def __init__(self, masks: Mapping[int, NDArray[np.bool_]], positions: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        masks: Mapping[int, NDArray[np.bool_]],
+        positions: Mapping[str, int],
+        origin: NDArray[np.intp] | None = None,
+    ) -> None:
         self._masks, self._positions = masks, positions
+        self.origin = origin
+        """By row, its position in the data as given, if rows were left out."""
 
     def __getitem__(self, name: str) -> NDArray[np.bool_]:
         return self._masks[self._positions[name]]
@@ -36,7 +43,7 @@ class Gaps(Mapping[str, NDArray[np.bool_]]):
     def only(self, names: Iterable[str]) -> Gaps:
         """Return the masks of some columns, in their order here."""
         kept = set(names)
-        return Gaps(self._masks, {name: k for name, k in self._positions.items() if name in kept})
+        return Gaps(self._masks, {name: k for name, k in self._positions.items() if name in kept}, self.origin)
 
 
 def treat_missing(columns: Columns, rules: MissingRules, notes: list[str], *, leave_out_empty: bool = False) -> Columns:
@@ -45,7 +52,7 @@ def treat_missing(columns: Columns, rules: MissingRules, notes: list[str], *, le
     Columns without any value are refused, or left out on request, unless no other is there.
     """
     rule_of = rules_by_column(rules, columns.names)
-    gaps = Gaps(columns.missing, {columns.names[k]: k for k in columns.missing})
+    gaps = Gaps(columns.missing, {columns.names[k]: k for k in columns.missing}, columns.origin)
     if not gaps:
         return columns
     empty = [name for name, mask in gaps.items() if mask.all()]
@@ -149,7 +156,10 @@ def describe_gaps(gaps: Mapping[str, NDArray[np.bool_]]) -> str:
     """Return in which columns values are missing, how many, and the first row of each."""
 
     def gap(name: str) -> str:
-        return f"{name!r} ({int(gaps[name].sum()):,}, first in row {int(np.argmax(gaps[name]))})"
+        first = int(np.argmax(gaps[name]))
+        if isinstance(gaps, Gaps) and gaps.origin is not None:
+            first = int(gaps.origin[first])
+        return f"{name!r} ({int(gaps[name].sum()):,}, first in {row_text(first)})"
 
     return first_few(list(gaps), gap, what="columns")
 

@@ -11,7 +11,7 @@ from serape.data.columns import Columns
 from serape.data.encoding import Encoded
 from serape.data.labels import is_missing
 from serape.data.weights import checked_weights, one_per_row
-from serape.errors import DataError, OptionError, abbreviate, shown, suggestion
+from serape.errors import DataError, OptionError, abbreviate, row_text, shown, suggestion
 from serape.settings import DataSettings
 from serape.wording import setting
 
@@ -92,7 +92,7 @@ def _given(columns: Columns, given: Any, name: str) -> Any:
     column = columns.unpacked().encoded[columns.names.index(given)]
     if column.missing is not None:
         row = int(np.argmax(column.missing))
-        raise DataError(f"column {given!r}, named by {setting(name)}, has no value in row {row}; give it one")
+        raise DataError(f"column {given!r}, named by {setting(name)}, has no value in {row_text(row)}; give it one")
     if column.values is not None and not column.levels:
         return column.values
     indices = column.codes if column.values is None else column.values.astype(np.int64)
@@ -108,11 +108,13 @@ def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
     number: dict[Any, int] = {}
     for row, label in enumerate(labels.tolist()):
         if is_missing(label):
-            raise DataError(f"row {row} has no group; give every row a label, one of its own if it is independent")
+            raise DataError(
+                f"{row_text(row)} has no group; give every row a label, one of its own if it is independent"
+            )
         try:
             number.setdefault(label, len(number))
         except TypeError:
-            raise DataError(f"the group of row {row} is {shown(label)}; a label is a number or text") from None
+            raise DataError(f"the group of {row_text(row)} is {shown(label)}; a label is a number or text") from None
     if len(number) < 2:
         raise DataError("all rows are in one group; groups need at least two labels")
     return np.array([number[label] for label in labels.tolist()], np.int64)

@@ -28,6 +28,7 @@ from serape.data.reading.header import with_first_line_note
 from serape.data.variables import Variable, Variables, position_of, refuse_removed
 from serape.data.weights import Weights
 from serape.errors import DataError, OptionError, n_shown
+from serape.markup import plain
 from serape.settings import DataSettings, refuse_encoding_again
 from serape.types import MissingRules, WeightKind
 from serape.wording import setting
@@ -380,7 +381,7 @@ class Table:
         lines += [f"  {variable.name}: {variable.kind} ({variable.reason})" for variable in shown]
         if n < len(self.names):
             lines.append(f"  … and {len(self.names) - n:,} more")
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the content of a pickle: all attributes that cannot be derived, or where the packed file is."""

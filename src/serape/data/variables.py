@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from serape.data.kinds import Kind
-from serape.errors import OptionError, abbreviate, is_integer, suggestion
+from serape.errors import OptionError, abbreviate, is_integer, shown, suggestion
 
 if TYPE_CHECKING:
     from serape.data.table import Table
@@ -43,14 +43,16 @@ def position_of(variable: object, names: Sequence[str], positions: Mapping[str, 
         return positions[variable]
     if isinstance(variable, Integral) and is_integer(variable):
         variable = int(variable)
-        called = positions.get(str(variable), variable)
+        called = positions.get(shown(variable), variable)
         if called != variable:
             raise OptionError(
                 f"{variable} could be the column called {str(variable)!r} or the one at position {variable}; "
                 f"give its name as text"
             )
         if not 0 <= variable < len(names):
-            raise OptionError(f"there is no column at position {variable}; positions go from 0 to {len(names) - 1}")
+            raise OptionError(
+                f"there is no column at position {shown(variable)}; positions go from 0 to {len(names) - 1}"
+            )
         return variable
     what = "None" if variable is None else f"a {type(variable).__name__}"
     raise OptionError(f"a variable is given by its name or its position, not by {what}; give one of its names")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.errors import DataError, InputTypeError, OptionError, shown
+from serape.errors import DataError, InputTypeError, OptionError, row_text, shown
 from serape.types import WeightKind
 from serape.wording import setting
 
@@ -66,8 +66,8 @@ def checked_weights(given: Any, rows: int, kind: WeightKind) -> Weights:
         for row, value in enumerate(values.tolist()):
             if isinstance(value, bool) or not isinstance(value, int | float | np.number):
                 raise DataError(
-                    f"the weight of row {row} is {shown(value)}, which is not a number; weights are finite numbers, "
-                    f"0 or more"
+                    f"the weight of {row_text(row)} is {shown(value)}, which is not a number; weights are finite "
+                    f"numbers, 0 or more"
                 )
     numbers = values.astype(np.float64)
     _refuse(~(numbers >= 0) | np.isinf(numbers), numbers, "weights are finite numbers, 0 or more; correct it")
@@ -90,7 +90,7 @@ def checked_weights(given: Any, rows: int, kind: WeightKind) -> Weights:
 def _refuse(wrong: NDArray[np.bool_], numbers: NDArray[np.float64], why: str) -> None:
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise DataError(f"the weight of row {row} is {numbers[row]:g}; {why}")
+        raise DataError(f"the weight of {row_text(row)} is {numbers[row]:g}; {why}")
 
 
 def one_per_row(given: Any, rows: int, name: str, what: str) -> NDArray[Any]:

@@ -23,7 +23,7 @@ from serape.distributed.cluster import Cluster, is_wide
 from serape.distributed.encoding import Description, Facts, is_constant, merged, with_gap_level
 from serape.distributed.table import ClusterTable, Descriptions
 from serape.distributed.waiting import gathered, number_of_threads, submitted
-from serape.errors import DataError, OptionError
+from serape.errors import DataError, OptionError, row_text
 from serape.progress import Sayer
 from serape.settings import DataSettings
 from serape.wording import setting
@@ -236,7 +236,7 @@ def _refuse_gaps(by_column: Sequence[Sequence[Facts]]) -> None:
                     break
                 before += part.rows
             raise DataError(
-                f"values are missing in {own[0].name!r} ({gaps:,}, first in row {before + part.first_gap}); pass "
+                f"values are missing in {own[0].name!r} ({gaps:,}, first in {row_text(before + part.first_gap)}); pass "
                 f"{setting('missing', 'drop')} to drop such rows, or {setting('missing', 'level')} to make 'missing' "
                 f"a level of its own"
             )

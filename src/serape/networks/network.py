@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from serape import _core
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, abbreviate, is_integer, suggestion
+from serape.errors import DataError, OptionError, abbreviate, is_integer, shown, suggestion
 from serape.networks.sampling import sample
 from serape.wording import setting
 
 TOLERANCE = 1e-4
 """How far the sum of a row's probabilities may be from 1."""
+MAX_TILED = 1_000_000
+"""The largest number of variables that copies of a network have together."""
 
 Probabilities = NDArray[np.float64]
 
@@ -152,7 +154,7 @@ class Network:
     def sample(self, n: int, seed: int | None = None) -> Table:
         """Draw n rows. All levels are levels of the column, also those that are not drawn."""
         if not is_integer(n) or not 2 <= n <= _core.MAX_ROWS:
-            raise OptionError(f"a sample has from 2 to {_core.MAX_ROWS:,} rows, not {n!r}")
+            raise OptionError(f"a sample has from 2 to {_core.MAX_ROWS:,} rows, not {shown(n)}")
         return sample(self.variables, self._levels, self._parents, self._cpts, self._order, int(n), _checked_seed(seed))
 
     def tile(self, copies: int, seed: int | None = None, *, links: int = 3) -> Network:
@@ -165,7 +167,11 @@ class Network:
 
         for what, number, minimum in (("copies", copies, 1), ("links", links, 0)):
             if not is_integer(number) or number < minimum:
-                raise OptionError(f"{what}={number!r} is not a whole number, {minimum} or more")
+                raise OptionError(f"{what}={shown(number)} is not a whole number, {minimum} or more")
+        if int(copies) * self.nodes > MAX_TILED:
+            raise OptionError(
+                f"copies={shown(copies)} of {self.nodes:,} variables are more than {MAX_TILED:,} variables; make fewer"
+            )
         return tile(self, int(copies), int(links), _checked_seed(seed))
 
     # --- internal ------------------------------------------------------------------------------------------------
@@ -189,7 +195,9 @@ class Network:
             return at
         if is_integer(variable) and 0 <= variable < self.nodes:
             return int(variable)
-        raise OptionError(f"there is no variable {variable!r}; give a name, or a position from 0 to {self.nodes - 1}")
+        raise OptionError(
+            f"there is no variable {shown(variable)}; give a name, or a position from 0 to {self.nodes - 1}"
+        )
 
     def _named(self, indices: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.variables[k] for k in indices)

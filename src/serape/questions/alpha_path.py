@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from serape._keywords import Keywords
-from serape.checks import check_alpha
+from serape.checks import check_alpha, is_several
 from serape.errors import InputTypeError, OptionError, shown
 from serape.independence import table_of
 from serape.parallel.map import parallel_map
@@ -114,7 +114,7 @@ def alpha_path(
 
 
 def _checked(alphas: Iterable[float]) -> tuple[float, ...]:
-    if isinstance(alphas, str) or not isinstance(alphas, Iterable):
+    if not is_several(alphas):
         raise InputTypeError(f"alphas must be a list of numbers between 0 and 1, not {shown(alphas)}")
     levels = list(alphas)
     if not levels:

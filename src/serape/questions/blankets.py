@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Unpack
 
 from serape._keywords import Keywords
+from serape.checks import is_several
 from serape.errors import InputTypeError, shown
 from serape.independence import table_of
 from serape.independence.outcomes import Tally
@@ -65,7 +67,7 @@ def blankets(
         table = table_of(query.source)
         positions = list(range(len(query.source.variables))) if table is None else table.varying
     else:
-        if isinstance(targets, str) or not isinstance(targets, Iterable):
+        if not is_several(targets):
             raise InputTypeError(
                 f"targets must be a list of variables, not {shown(targets)}; for one target use markov_blanket"
             )
@@ -108,8 +110,10 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
         if unbounded:
             precomputed.update(precompute_steps(query, sharing, jobs, known, cache, run.progress))
         parallel_map(one, positions, jobs, done, test=query.source, detach=query.detached)
-    except KeyboardInterrupt:
-        pass  # the complete results are returned
+    except KeyboardInterrupt:  # the complete results are returned
+        left = len(positions) - len(found)
+        note = f"interrupted: {left:,} of {len(positions):,} targets are left undone"
+        found = {target: replace(result, notes=(*result.notes, note)) for target, result in found.items()}
     finally:
         bar.close()
     return {query.source.variables[target]: found[target] for target in positions if target in found}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from serape.data.table import Table
-from serape.errors import DataError, OptionError, abbreviate, is_integer, suggestion
+from serape.errors import DataError, OptionError, abbreviate, is_integer, shown, suggestion
 from serape.independence import IndependenceTest
 from serape.knowledge import Knowledge
 from serape.progress import Progress, StatusLine, progress_callback
@@ -153,7 +153,9 @@ def check_network_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any
             continue
         smallest = 0 if name == "patience" else 1
         if not (is_integer(value) and value >= smallest):
-            raise OptionError(f"{algorithm_option(name)} must be a whole number, {smallest} or more, not {value!r}")
+            raise OptionError(
+                f"{algorithm_option(name)} must be a whole number, {smallest} or more, not {shown(value)}"
+            )
 
 
 def score_of(data: Any, score: str | Score, equivalent_sample_size: float) -> Score:

@@ -12,14 +12,14 @@ import json
 import math
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from serape.data.table import Table
 from serape.errors import DataError, OptionError
-from serape.files import atomic_write
+from serape.files import atomic_write, parsed_json
 from serape.independence.outcomes import Tally
 from serape.knowledge import Knowledge
 from serape.questions.query import Query
@@ -35,8 +35,13 @@ class Checkpoint:
 
     def __init__(self, path: Path, query: Query, knowledge: Knowledge | None = None) -> None:
         self.path = path
-        self.kept: list[tuple[int, tuple[int, ...], Tally, dict[int, float]]] = []
-        """The neighbourhoods in the file: target, parents and children, tests, and the log p that counts for each."""
+        self.kept: dict[int, tuple[tuple[int, ...], Tally, dict[int, float], list[str]]] = {}
+        """The neighbourhoods in the file by target: parents and children, tests, the log p that counts for each, and
+        notes."""
+        self.counted: set[str] = set()
+        """The shared steps whose tests are among those of the neighbourhoods."""
+        self.common: Tally | None = None
+        """The tests that belong to no single target, if the file has them."""
         self.steps: dict[int, tuple[tuple[int, ...], Tally]] = {}
         """The steps in the file, by target: the set that was found, and the tests for it."""
         self._names = query.source.variables
@@ -55,9 +60,17 @@ class Checkpoint:
         except DataError as error:
             raise OptionError(f"the checkpoint {error}") from None
 
-    def add(self, target: int, neighbours: tuple[int, ...], tally: Tally, log_p: Mapping[int, float]) -> None:
-        """Write one neighbourhood to the file."""
-        entry = self._entry("target", target, neighbours, tally)
+    def add(
+        self,
+        target: int,
+        neighbours: tuple[int, ...],
+        tally: Tally,
+        log_p: Mapping[int, float],
+        notes: Sequence[str],
+        steps: Sequence[str],
+    ) -> None:
+        """Write one neighbourhood to the file, with the shared steps whose tests are among its own."""
+        entry = self._entry("target", target, neighbours, tally) | {"notes": list(notes), "steps": list(steps)}
         if log_p:
             entry["log_p"] = [log_p[x] for x in neighbours]
         self._write(entry)
@@ -65,6 +78,11 @@ class Checkpoint:
     def add_step(self, target: int, members: tuple[int, ...], tally: Tally) -> None:
         """Write the step about one target to the file."""
         self._write(self._entry("step", target, members, tally))
+
+    def add_common(self, tally: Tally) -> None:
+        """Write the tests that belong to no single target to the file."""
+        self.common = tally
+        self._write({"common": True, "tests": tally.tests_by_size, "skipped": tally.skipped_by_size})
 
     def close(self) -> list[str]:
         """Write what is left; return a note if that is not possible."""
@@ -115,8 +133,8 @@ class Checkpoint:
         lines = []
         for k, text in enumerate(texts):
             try:
-                lines.append(json.loads(text))
-            except (json.JSONDecodeError, RecursionError):
+                lines.append(parsed_json(text))
+            except ValueError:
                 if k == 0:
                     raise OptionError(f"{self.path} is not a checkpoint of serape; choose another file") from None
                 if k < len(texts) - 1:
@@ -142,13 +160,18 @@ class Checkpoint:
                     tally.add(int(size), int(count), 0)
                 for size, count in line["skipped"].items():
                     tally.add(int(size), 0, int(count))
+                if "common" in line:
+                    self.common = tally
+                    continue
                 neighbours = tuple(index[name] for name in line["neighbours"])
                 if "step" in line:
                     self.steps[index[line["step"]]] = neighbours, tally
                     continue
                 log_p = dict(zip(neighbours, map(float, line.get("log_p", ())), strict=False))
-                self.kept.append((index[line["target"]], neighbours, tally, log_p))
-        except (KeyError, TypeError, ValueError, AttributeError):
+                notes = [str(note) for note in line.get("notes", ())]
+                self.counted.update(str(step) for step in line.get("steps", ()))
+                self.kept.setdefault(index[line["target"]], (neighbours, tally, log_p, notes))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise DataError(f"the checkpoint {self.path} is damaged; delete the file") from None
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
 
 from serape._keywords import Keywords
+from serape.checks import is_several
 from serape.errors import InputTypeError, OptionError, shown
 from serape.independence import IndependenceTest, Outcome, make_test, position, table_of
 from serape.independence.registry import refuse_beside_test, seed_of
@@ -66,7 +67,7 @@ def ci_test(
         given = ()
     elif isinstance(given, str | int | np.integer):
         given = (given if isinstance(given, str) else int(given),)
-    elif not isinstance(given, Iterable):
+    elif not is_several(given):
         raise InputTypeError(f"given must be a list of variables, not {shown(given)}")
     source = make_source(data, asked)
     positions = [position(source, v) for v in (x, y, *given)]

@@ -51,6 +51,8 @@ class _One(NamedTuple):
     tally: Tally
     notes: list[str]
     log_p: dict[int, float]
+    steps: list[str]
+    """Of a run with a checkpoint, the shared steps whose tests are in the tally."""
 
 
 class _Targets:
@@ -68,18 +70,21 @@ class _Targets:
         self.tally = Tally()
         """The tests that belong to no single target."""
 
-    def prepare(self, targets: list[int], checkpoint: Checkpoint | None) -> None:
-        """Perform the tests given nothing and the steps that the targets share."""
+    def prepare(self, every: list[int], targets: list[int], checkpoint: Checkpoint | None) -> None:
+        """Perform the tests given nothing, of every target, and the steps that the targets left share."""
         query = self.query
+        if not targets:
+            self.tally = (checkpoint and checkpoint.common) or self.tally
+            return
         if self.needs_sets_alone and self.cache is not None and checkpoint is not None:
             kept = checkpoint.steps
             self.cache.sets.update((x, found) for x, (found, _) in kept.items())
             self.precomputed.update((x, kept[x][1]) for x in targets if x in kept)
             targets = [x for x in targets if x not in kept]
         level = math.log(query.alpha)
-        self.known = marginal_tests(query.source, targets, query.knowledge, self.jobs, level)
+        self.known = marginal_tests(query.source, every, query.knowledge, self.jobs, level)
         if self.known:
-            self.tally.add(0, shared_tests(self.known), 0)
+            self._count_common(shared_tests(self.known), checkpoint)
         if self.cache is None or not self.needs_sets_alone:
             found = precompute_steps(
                 query, targets, self.jobs, self.known, self.cache, self.run.progress, duplicates=True
@@ -97,13 +102,22 @@ class _Targets:
             if blocks is None:
                 self._find_sets(targets, checkpoint, bar)
                 return
-            self.tally.add(0, blocks.tests, 0)
+            self._count_common(blocks.tests, checkpoint)
             for block in blocks:
                 self.known = block
                 self._find_sets(list(block), checkpoint, bar)
             self.known = {}
         finally:
             bar.close()
+
+    def _count_common(self, tests: int, checkpoint: Checkpoint | None) -> None:
+        """Count the tests given nothing; a run that goes on has counted those of all targets already."""
+        if checkpoint is not None and checkpoint.common is not None:
+            self.tally = checkpoint.common
+            return
+        self.tally.add(0, tests, 0)
+        if checkpoint is not None:
+            checkpoint.add_common(self.tally)
 
     def _find_sets(self, targets: Sequence[int], checkpoint: Checkpoint | None, bar: ProgressBar) -> None:
         names = self.query.source.variables
@@ -143,7 +157,8 @@ class _Targets:
             self.budget.spent += search.tally.performed
         if target in self.precomputed:
             search.tally.merge(self.precomputed[target])
-        return _One(neighbours, search.tally, search.notes, log_p)
+        own = [label for label, about in search.steps_asked.items() if about == target]
+        return _One(neighbours, search.tally, search.notes, log_p, list(dict.fromkeys([*search.steps_computed, *own])))
 
 
 def find_neighbourhoods(
@@ -158,31 +173,29 @@ def find_neighbourhoods(
     On Ctrl-C the function returns the neighbourhoods found so far, marked as not complete.
     """
     found = Neighbourhoods()
+    done: dict[int, tuple[tuple[int, ...], list[str], dict[int, float]]] = {}
     if checkpoint is not None:
-        for target, neighbours, tally, log_p in checkpoint.kept:
-            if target not in found.of:
-                found.of[target] = neighbours
-                found.log_p[target] = log_p
-                found.tally.merge(tally)
-        if found.of:
-            found.notes.append(f"{len(found.of):,} neighbourhoods come from the checkpoint")
-    rest = [target for target in targets if target not in found.of]
+        for target, (neighbours, tally, log_p, notes) in checkpoint.kept.items():
+            done[target] = neighbours, notes, log_p
+            found.tally.merge(tally)
+    rest = [target for target in targets if target not in done]
     bar = ProgressBar("neighbourhoods", len(rest), run.progress)
     names = query.source.variables
-    searches = _Targets(query, run, len(rest), budget)
-    done: dict[int, tuple[tuple[int, ...], list[str], dict[int, float]]] = {}
+    searches = _Targets(query, run, len(targets), budget)
+    if checkpoint is not None and searches.cache is not None:
+        searches.cache.counted = checkpoint.counted
 
     def keep(target: int, answer: _One) -> None:
-        neighbours, tally, notes, log_p = answer
+        neighbours, tally, notes, log_p, steps = answer
         done[target] = neighbours, notes, log_p
         found.tally.merge(tally)
         if checkpoint is not None:
-            checkpoint.add(target, neighbours, tally, log_p)
+            checkpoint.add(target, neighbours, tally, log_p, notes, steps)
         bar.advance(names[target], tuple(names[x] for x in neighbours), tally.performed, tally.skipped)
 
     try:
         if not run.bounded:  # these look at no budget
-            searches.prepare(rest, checkpoint)
+            searches.prepare(targets, rest, checkpoint)
         parallel_map(searches.find, rest, searches.jobs, keep, test=query.source)
         found.complete = True
     except KeyboardInterrupt:
@@ -195,7 +208,7 @@ def find_neighbourhoods(
             found.notes += checkpoint.close()
     found.tally.merge(searches.tally)
     noted: dict[str, int] = {}
-    for target in rest:
+    for target in targets:
         if target in done:
             found.of[target], notes, found.log_p[target] = done.pop(target)
             for note in notes:

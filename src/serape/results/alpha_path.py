@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from serape.errors import abbreviate
+from serape.markup import plain
 from serape.records import Records
 from serape.results.charts import draw_alpha_path
 from serape.results.displayed import Displayed
@@ -49,7 +50,7 @@ class AlphaPath(Displayed):
     test: str
     tests: int
     """The number of tests performed, at all levels together."""
-    seconds: float
+    seconds: float = field(compare=False)
     complete: bool
     """False if interrupted, or if a budget ended the search at some levels."""
     notes: tuple[str, ...] = ()
@@ -114,4 +115,4 @@ class AlphaPath(Displayed):
         lines.append(f"  by {self.algorithm} with {self.test}: {self.tests:,} tests, {self.seconds:.3g} s")
         if not self.complete:
             lines.append("  not complete: this is the result so far")
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))

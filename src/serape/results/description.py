@@ -15,6 +15,7 @@ from serape.data.kinds import Kind
 from serape.data.notes import has_sparse_levels
 from serape.data.table import Table
 from serape.errors import n_shown
+from serape.markup import plain
 from serape.records import Records
 from serape.results.displayed import Displayed
 from serape.results.result import json_text
@@ -167,7 +168,7 @@ class Description(Displayed):
     def __str__(self) -> str:
         table = [f"  {line}" for line in repr(self.records).splitlines()]
         more = [f"  {line}" for line in self._how()]
-        return "\n".join([self.title, *table, *more, *(f"  note: {note}" for note in self.notes)])
+        return plain("\n".join([self.title, *table, *more, *(f"  note: {note}" for note in self.notes)]))
 
 
 def column_facts(table: Table, position: int, remarks: Collection[str] = ()) -> ColumnFacts:
@@ -197,21 +198,23 @@ def empty_column(name: str, rows: int) -> ColumnFacts:
 
 def _values(table: Table, position: int, kind: Kind) -> str:
     """Return the most frequent levels with their shares, or the range of numbers or dates."""
-    present = ~table.missing[position] if position in table.missing else np.ones(table.rows, bool)
+    gaps = table.missing.get(position)
     if kind == "identifier":
-        first = table.part([position], np.flatnonzero(present)[:_MAX_LEVELS]).column(0)
-        return f"{', '.join(map(_level, first.tolist()))}, …"
+        present = np.arange(min(_MAX_LEVELS, table.rows)) if gaps is None else np.flatnonzero(~gaps)[:_MAX_LEVELS]
+        return f"{', '.join(map(_level, table.part([position], present).column(0).tolist()))}, …"
     levels = table.column_levels(position)
-    numbers = table.codes(position)[present] if table.levels(position) else table.numbers(position)[present]
+    numbers = table.codes(position) if table.levels(position) else table.numbers(position)
+    if gaps is not None:
+        numbers = numbers[~gaps]
     if not levels:
         show = _date if kind == "date" else _number
         low, high = float(numbers.min()), float(numbers.max())
         if low == high:
             return show(low)
         return f"{show(low)} to {show(high)}, median {show(float(np.median(numbers)))}"
-    counts = np.bincount(numbers.astype(np.int64), minlength=len(levels))
+    counts = np.bincount(numbers.astype(np.int64), minlength=len(levels)).tolist()
     n = n_shown(len(levels), _MAX_LEVELS)
-    order = np.argsort(-counts, kind="stable")[:n].tolist()
+    order = sorted(range(len(levels)), key=lambda k: -counts[k])[:n]
     shares = [f"{_level(levels[k])} ({_share(counts[k] / len(numbers))})" for k in order]
     return ", ".join([*shares, *["…"] * (n < len(levels))])
 

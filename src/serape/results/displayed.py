@@ -90,16 +90,24 @@ def edge_table(edges: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> tupl
     """Return edges, each with its arrow and its evidence, as a table: the heads and the rows."""
     tested = any("log_p" in evidence for *_, evidence in edges)
     scored = any("gain" in evidence for *_, evidence in edges)
+    adjusted = tested and any(evidence.get("adjusted_p") is not None for *_, evidence in edges)
+    heads = list(EVIDENCE) if tested else []
+    if adjusted:
+        heads.insert(_ADJUSTED, "adjusted p")
     rows = []
     for a, arrow, b, evidence in edges:
         row = [a, arrow, b]
         if scored:
-            row.append(f"{evidence['gain']:.2f}")
+            row.append(f"{evidence.get('gain', math.nan):.2f}")
         if tested:
             statistic, dof, log_p = (evidence.get(name, math.nan) for name in ("statistic", "dof", "log_p"))
-            row += _cells(statistic, dof, log_p, edge_effect(evidence), evidence.get("given"))
+            cells = _cells(statistic, dof, log_p, edge_effect(evidence), evidence.get("given"))
+            if adjusted:
+                p = evidence.get("adjusted_p")
+                cells.insert(_ADJUSTED, p_value_text(math.nan if p is None else p))
+            row += cells
         rows.append(row)
-    return ["from", "", "to", *["gain"] * scored, *EVIDENCE * tested], rows
+    return ["from", "", "to", *["gain"] * scored, *heads], rows
 
 
 def _cells(statistic: float, dof: float, log_p: float, effect: Effect | None, given: Sequence[str] | None) -> list[str]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import MEASURES, Effect, Effects, Indices
+from serape.results import saved
 
 COLUMNS = ("effect", "effect_name", "effect_value")
 
@@ -58,7 +59,10 @@ class DecidingEffects:
         """Return the effects that `effect_columns` wrote; files of older versions have none."""
         if content.get("effect") is None:
             return cls(count, None, 0)
-        bits, value = (np.array([float("nan" if v is None else v) for v in content[c]]) for c in COLUMNS[::2])
+        bits, value = (
+            np.array([read(v) for v in content[c]])
+            for read, c in zip((saved.bits, saved.number), COLUMNS[::2], strict=True)
+        )
         measure = np.array([-1 if name is None else MEASURES.index(name) for name in content[COLUMNS[1]]], np.int64)
         if not len(bits) == len(value) == len(measure) == count:
             raise ValueError("columns have different lengths")

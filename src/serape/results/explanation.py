@@ -16,15 +16,18 @@ from serape.errors import first_few, n_shown
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effect, Effects
 from serape.independence.outcomes import Outcome, p_text, p_value_text
+from serape.markup import plain
 from serape.names import NamePositions
 from serape.records import Records
 from serape.results.effects import DecidingEffects, effect_columns
+from serape.results.saved import log_p, number, texts
 
 if TYPE_CHECKING:
     from serape.results.result import Result
     from serape.search.search import Search
 
 
+_MAX_ROWS = 1e18  # of a file
 COLUMNS = ("statistic", "dof", "log_p", "reliable", "which")
 
 
@@ -55,10 +58,10 @@ class Explanation:
         return math.exp(self.log_p) if not math.isnan(self.log_p) else math.nan
 
     def __str__(self) -> str:
-        return self.text
+        return plain(self.text)
 
     def __repr__(self) -> str:
-        return self.text
+        return plain(self.text)
 
 
 Columns = Mapping[str, Any]
@@ -294,10 +297,16 @@ class Evidence:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Evidence:
         """Return the evidence that `to_dict` wrote."""
-        columns = {name: list(content[name]) for name in COLUMNS}
+        columns: dict[str, list[Any]] = {
+            "statistic": [number(value) for value in content["statistic"]],
+            "dof": [number(value) for value in content["dof"]],
+            "log_p": [log_p(value) for value in content["log_p"]],
+            "reliable": [bool(value) for value in content["reliable"]],
+            "which": [int(value) for value in content["which"]],
+        }
         if content["rows_used"] is not None:
             columns["rows"] = [int(count) for count in content["rows_used"]]
-        names = [str(name) for name in content["variable"]]
+        names = list(texts(content["variable"]))
         given = [tuple(int(z) for z in g) for g in content["given"]]
         events = [(int(x), str(what)) for x, what in content["events"]]
         separating = {int(k): tuple(int(z) for z in given) for k, *given in content["separating"]}
@@ -307,12 +316,12 @@ class Evidence:
             not -1 <= w < len(given) for w in columns["which"]
         ):
             raise ValueError("a position is out of range")
-        rows = content["rows"]
+        rows = None if content["rows"] is None else int(number(content["rows"], 0, _MAX_ROWS))
         levels = [int(r) for r in content["levels"]]
         if not 0 <= int(content["target"]) < len(names) or (rows is not None and len(levels) != len(names)):
             raise ValueError("target or levels do not match the variables")
         return cls(
-            names, lambda: (columns, given, events, separating), int(content["target"]), rows and int(rows), levels,
+            names, lambda: (columns, given, events, separating), int(content["target"]), rows, levels,
             DecidingEffects.from_dict(content, len(names)),
         )  # fmt: skip
 

@@ -94,4 +94,4 @@ class Lines(Generic[Key]):
 
 def as_correlation(bits: float) -> float:
     """Return √(1 − 2^(−2 bits)), from 0 to 1: of normal variables the correlation without its sign (Linfoot 1957)."""
-    return math.sqrt(-math.expm1(-2.0 * math.log(2.0) * bits))
+    return math.sqrt(-math.expm1(-2.0 * math.log(2.0) * max(bits, 0.0)))

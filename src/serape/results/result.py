@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import networkx as nx
 
 from serape.data.provenance import Provenance
-from serape.errors import DataError, OptionError, abbreviate, suggestion
-from serape.files import as_path, atomic_write, no_file
+from serape.errors import OptionError, abbreviate, suggestion
+from serape.files import as_path, atomic_write
 from serape.formats import dot_text
 from serape.independence.outcomes import Tally
+from serape.markup import plain
 from serape.records import Records
 from serape.results.blanket_picture import draw_blanket
 from serape.results.call import Call
 from serape.results.displayed import Displayed, evidence_table, rate_text
 from serape.results.explanation import Evidence, Explanation
 from serape.results.pictures import figure_of, picture_format, save_picture
+from serape.results.saved import DAMAGED, LEAST, damaged, known, number, optional_number, read_saved, texts
 from serape.types import Finds
 from serape.wording import setting
 
@@ -64,7 +66,7 @@ class Result(Displayed):
     """The number of tests performed, by size of the conditioning set."""
     skipped: int
     """The number of tests skipped: too few rows, nothing to test, or a conditioning set over `max_conditioning`."""
-    seconds: float
+    seconds: float = field(compare=False)
     options: Mapping[str, Any]
     """The other settings of the call."""
     notes: tuple[str, ...]
@@ -238,7 +240,7 @@ class Result(Displayed):
 
     def _grid(self, max_rows: int) -> tuple[Sequence[str], Sequence[Sequence[str]], int]:
         members, roles = self.members[:max_rows], self.graph.nodes
-        rows = [[name, str(roles[name]["role"])] for name in members]
+        rows = [[name, str(roles.get(name, {}).get("role", "member"))] for name in members]
         if not self.trace.at_hand:  # no search for the sake of a display
             return ("variable", "role"), rows, len(self.members)
         heads, cells = evidence_table(self, members)
@@ -258,7 +260,7 @@ class Result(Displayed):
         )
         if not self.complete:
             lines.append("  not complete: this is the result so far")
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
 
 
 class _HasDict(Protocol):
@@ -297,61 +299,41 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     """
     content = read_saved(as_path(path), FORMAT, "result")
     try:
-        return _from_dict(_infinite(content))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{path} is damaged: {type(error).__name__} {error}") from None
-
-
-def read_saved(path: Path, format_: str, what: str) -> dict[str, Any]:
-    """Return the content of a JSON file of the given format."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise no_file(path) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise DataError(f"{path} cannot be read as JSON: {error}") from None
-    if not isinstance(content, dict) or content.get("format") != format_:
-        raise DataError(f"{path} is not a {what} saved by serape (format {format_!r})")
-    return content
+        return _from_dict(content)
+    except DAMAGED as error:
+        raise damaged(path, error) from None
 
 
 def _from_dict(content: Mapping[str, Any]) -> Result:
-    def names(values: Sequence[Any]) -> tuple[str, ...]:
-        return tuple(str(v) for v in values)
-
     spouses = content["spouses"]
     data = content.get("data")  # files of older versions have none
     neighbours = content["parents_children"]
+    trace = Evidence.from_dict(content["evidence"])
     return Result(
         target=str(content["target"]),
         finds="parents-children" if content["finds"] == "parents-children" else "blanket",
-        blanket=names(content["blanket"]),
-        parents_children=None if neighbours is None else names(neighbours),
-        spouses=None if spouses is None else {str(name): names(via) for name, via in spouses.items()},
+        blanket=known(texts(content["blanket"]), trace.names),
+        parents_children=None if neighbours is None else texts(neighbours),
+        spouses=None if spouses is None else {str(name): texts(via) for name, via in spouses.items()},
         algorithm=str(content["algorithm"]),
         test=str(content["test"]),
-        alpha=float(content["alpha"]),
+        alpha=number(content["alpha"], LEAST, 1),
         tests=int(content["tests"]),
         tests_by_size={int(size): int(count) for size, count in content["tests_by_size"].items()},
         skipped=int(content["skipped"]),
-        seconds=float(content["seconds"]),
+        seconds=number(content["seconds"]),
         options=dict(content["options"]),
-        notes=names(content["notes"]),
+        notes=texts(content["notes"]),
         complete=bool(content["complete"]),
-        dropped=names(content["left_out" if "left_out" in content else "dropped"]),
-        interchangeable={str(name): names(others) for name, others in content["interchangeable"].items()},
+        dropped=texts(content["left_out" if "left_out" in content else "dropped"]),
+        interchangeable={str(name): texts(others) for name, others in content["interchangeable"].items()},
         fdr=optional_number(content, "fdr"),
         threshold=optional_number(content, "threshold"),
-        adjusted_p={str(name): float(p) for name, p in content.get("adjusted_p", {}).items()},
-        trace=Evidence.from_dict(content["evidence"]),
+        adjusted_p={str(name): number(p, 0, 1) for name, p in content.get("adjusted_p", {}).items()},
+        trace=trace,
         data=None if data is None else Provenance.from_dict(data),
         call=Call.from_dict(content.get("call")),
     )
-
-
-def optional_number(content: Mapping[str, Any], name: str) -> float | None:
-    """Return a number that may be missing; files of older versions lack some."""
-    return None if content.get(name) is None else float(content[name])
 
 
 # JSON has no NaN and no infinities: NaN becomes null, infinities become text.
@@ -366,10 +348,3 @@ def finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [finite(v) for v in value]
     return value
-
-
-def _infinite(content: dict[str, Any]) -> dict[str, Any]:
-    evidence = content["evidence"]
-    for column in ("statistic", "dof", "log_p"):
-        evidence[column] = [math.nan if v is None else float(v) for v in evidence[column]]
-    return content

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import networkx as nx
 
 from serape.data.provenance import Provenance
-from serape.errors import DataError
 from serape.files import as_path
 from serape.results.call import Call
-from serape.results.result import optional_number, read_saved
+from serape.results.saved import DAMAGED, bits, damaged, known, log_p, number, optional_number, read_saved, texts
 from serape.results.structure import FORMAT, Structure
 
 
@@ -44,14 +44,14 @@ def load_structure(path: str | os.PathLike[str]) -> Structure:
     content = read_saved(as_path(path), FORMAT, "structure")
     try:
         return _from_dict(content)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{path} is damaged: {type(error).__name__} {error}") from None
+    except DAMAGED as error:
+        raise damaged(path, error) from None
 
 
 def _from_dict(content: Mapping[str, Any]) -> Structure:
     directed = content["finds"] == "network"
     data = content.get("data")  # files of older versions have none
-    names = [str(name) for name in content["variables"]]
+    names = texts(content["variables"])
     graph: nx.Graph[str] = nx.DiGraph(directed=bool(content["directed"])) if directed else nx.Graph()
     graph.add_nodes_from(names)
     for edge in content["edges"]:
@@ -60,17 +60,21 @@ def _from_dict(content: Mapping[str, Any]) -> Structure:
             raise ValueError(f"an edge joins {a!r} and {b!r}, which are not both variables")
         attributes: dict[str, Any] = {}
         if edge.get("given") is not None:
-            numbers = ("statistic", "dof", "log_p")
-            attributes = {name: float("nan" if edge[name] is None else edge[name]) for name in numbers}
-            attributes |= {"reliable": bool(edge["reliable"]), "given": tuple(str(z) for z in edge["given"])}
-            for name in ("effect", "effect_value"):  # files of older versions have none
+            attributes |= {name: number(edge[name]) for name in ("statistic", "dof")}
+            attributes |= {
+                "log_p": log_p(edge["log_p"]),
+                "reliable": bool(edge["reliable"]),
+                "given": texts(edge["given"]),
+            }
+            for name, read in (("effect", bits), ("effect_value", number)):  # files of older versions have none
                 if edge.get(name) is not None:
-                    attributes[name] = float(edge[name])
+                    attributes[name] = read(edge[name])
             if edge.get("effect_name") is not None:
                 attributes["effect_name"] = str(edge["effect_name"])
-        for name in ("adjusted_p", "gain"):
-            if edge.get(name) is not None:
-                attributes[name] = float(edge[name])
+        if edge.get("adjusted_p") is not None:
+            attributes["adjusted_p"] = number(edge["adjusted_p"], 0, 1)
+        if edge.get("gain") is not None:
+            attributes["gain"] = number(edge["gain"])
         graph.add_edge(a, b, **attributes)
         if directed and not edge["directed"]:
             graph.add_edge(b, a, **attributes)
@@ -78,21 +82,32 @@ def _from_dict(content: Mapping[str, Any]) -> Structure:
         finds="network" if directed else "skeleton",
         graph=graph,
         algorithm=str(content["algorithm"]),
-        test=content["test"],
-        alpha=content["alpha"],
-        score=content["score"],
-        total=content["total"],
+        test=_optional_text(content["test"]),
+        alpha=optional_number(content, "alpha"),
+        score=_optional_text(content["score"]),
+        total=optional_number(content, "total", -math.inf, math.inf),
         tests=int(content["tests"]),
         tests_by_size={int(size): int(count) for size, count in content["tests_by_size"].items()},
         skipped=int(content["skipped"]),
-        seconds=float(content["seconds"]),
+        seconds=number(content["seconds"]),
         options=dict(content["options"]),
-        notes=tuple(content["notes"]),
+        notes=texts(content["notes"]),
         complete=bool(content["complete"]),
-        separating_sets={frozenset(e["pair"]): tuple(e["given"]) for e in content["separating_sets"]},
-        conflicts=tuple(content["conflicts"]),
+        separating_sets={_pair(e["pair"], names): known(texts(e["given"]), names) for e in content["separating_sets"]},
+        conflicts=texts(content["conflicts"]),
         fdr=optional_number(content, "fdr"),
         threshold=optional_number(content, "threshold"),
         data=None if data is None else Provenance.from_dict(data),
         call=Call.from_dict(content.get("call")),
     )
+
+
+def _optional_text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _pair(values: Any, names: Sequence[str]) -> frozenset[str]:
+    pair = frozenset(known(texts(values), names))
+    if len(pair) != 2:
+        raise ValueError("a pair has two variables")
+    return pair

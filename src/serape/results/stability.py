@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from serape.errors import OptionError, first_few, shown
+from serape.markup import plain
 from serape.records import Records
 from serape.results.charts import draw_stability
 from serape.results.displayed import Displayed, rate_text
@@ -64,7 +65,7 @@ class Resampled(Displayed, Generic[Item]):
     fdr: float | None = None
     """The false discovery rate that bounds the search in each draw, or None."""
     random_state: int
-    seconds: float
+    seconds: float = field(compare=False)
     complete: bool
     """False if interrupted, or if a budget ended the search in some draws."""
     notes: tuple[str, ...] = ()
@@ -178,7 +179,7 @@ class Resampled(Displayed, Generic[Item]):
             lines.append(f"  expected number of false selections, if unimodal: at most {bounds}")
         if not self.complete:
             lines.append("  not complete: this is the result so far")
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

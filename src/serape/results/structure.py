@@ -19,6 +19,7 @@ from serape.errors import DataError, OptionError
 from serape.files import atomic_write
 from serape.formats import SUFFIXES, bnlearn_text, dagitty_text, dot_text, graphml_text
 from serape.knowledge import Knowledge
+from serape.markup import plain
 from serape.names import unknown
 from serape.networks import Network
 from serape.networks.fitting import fit
@@ -80,7 +81,7 @@ class Structure(Displayed):
     tests_by_size: Mapping[int, int]
     skipped: int
     """The number of tests skipped."""
-    seconds: float
+    seconds: float = field(compare=False)
     options: Mapping[str, Any]
     notes: tuple[str, ...]
     """Remarks about the data and the search."""
@@ -367,7 +368,7 @@ class Structure(Displayed):
         if self.conflicts:
             dropped = _count(len(self.conflicts), "arrow")
             lines.append(f"  {dropped} dropped because of contradictions to others (see conflicts)")
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
 
 
 def undirected(

@@ -50,6 +50,8 @@ class StepCache:
     """By target, the pickled steps that other processes computed and nobody here has asked for."""
     sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By target, the set of variables that is the only step about it, where nothing else of the step is needed."""
+    counted: set[str] | None = None
+    """The steps whose tests an earlier part of the run has counted; None if nobody asks."""
 
     def recall(self, key: Any, compute: Callable[[], CachedStep[Value]]) -> CachedStep[Value]:
         """Return the step of a key; compute it if it is not known, or wait for the thread that computes it."""
@@ -119,11 +121,20 @@ class StepCache:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what a pickle holds: the steps of all processes, to be unpickled one by one."""
-        return _cache_of, ({target: self.pickled(target) for target in self._about} | self._elsewhere, self.sets)
+        return _cache_of, (
+            {target: self.pickled(target) for target in self._about} | self._elsewhere,
+            self.sets,
+            self.counted,
+        )
 
 
-def _cache_of(steps: dict[int, bytes], sets: dict[int, tuple[int, ...]]) -> StepCache:
-    return StepCache(_elsewhere=steps, sets=sets)
+def _cache_of(steps: dict[int, bytes], sets: dict[int, tuple[int, ...]], counted: set[str] | None) -> StepCache:
+    return StepCache(_elsewhere=steps, sets=sets, counted=counted)
+
+
+def step_label(key: Any) -> str:
+    """Return what a checkpoint calls a step: its function, its target and further arguments."""
+    return f"{key[0].__qualname__} {key[1]} {key[2:]!r}"
 
 
 def memoised(step: Callable[..., Value]) -> Callable[..., Value]:

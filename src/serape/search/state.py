@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from serape.search.budget import Budget
 from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.evidence import EvidenceLog
 from serape.search.members import Members
-from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache
+from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache, step_label
 from serape.search.prepared import ComputeEach, PreparedStep
 from serape.search.recorder import Recorder
 from serape.search.separations import NO_SEPARATIONS, Separations
@@ -93,6 +94,8 @@ class SearchState:
         self._knowledge = knowledge
         self._known_members = tuple(known)
         self._cache = cache
+        self.steps_asked: dict[str, int] = {}  # of a run with a checkpoint: label and target
+        self.steps_computed: list[str] = []
         self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # steps used so far, by target and identity
         self._separations = Separations() if keep_separations else NO_SEPARATIONS
         self._read: Unreliable | None = None  # which unreliable tests are read as independence
@@ -233,15 +236,32 @@ class SearchState:
             self._recorder.step_of = target
             self._associations = None if self._associations is None else Associations()
             try:
-                return CachedStep(target, compute(), self._separations, self._associations)
+                with self._counted_once(key):
+                    return CachedStep(target, compute(), self._separations, self._associations)
             finally:
                 self._separations, self._associations, self._recorder.step_of = outside
 
         if self._cache is None:
             self._cache = StepCache()
         found = self._cache.recall(key, run)
+        if self._cache.counted is not None:
+            self.steps_asked.setdefault(step_label(key), target)
         self._steps.setdefault(target, {})[id(found)] = found
         return found.value
+
+    @contextmanager
+    def _counted_once(self, key: Any) -> Iterator[None]:
+        """Compute a step; if an earlier part of the run has counted its tests and notes, they do not count again."""
+        counted = None if self._cache is None else self._cache.counted
+        if counted is None:
+            yield
+            return
+        label = step_label(key)
+        self.steps_computed.append(label)
+        before = dict(self.tally.tests_by_size), dict(self.tally.skipped_by_size), list(self.notes)
+        yield
+        if label in counted:
+            self.tally.tests_by_size, self.tally.skipped_by_size, self.notes[:] = before
 
     def members(self, target: int) -> Members:
         """Return an empty set for the answer about a target; it records which variables enter and leave."""

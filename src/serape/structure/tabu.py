@@ -10,6 +10,7 @@ See docs/papers.md: Aliferis 2008, MMHC; Gasse et al. 2014; Glover and Laguna 19
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -133,7 +134,7 @@ def tabu_search(
     try:
         walk = _Walk(score, candidates, found, knowledge or BoundKnowledge(), max_parents, threads)
         total = best = score.total(found)
-        recent = deque([walk.key], maxlen=max(tabu, 1))
+        recent = deque([walk.key], maxlen=min(max(int(tabu), 1), sys.maxsize))
         stale = 0
         changed: set[int] = set()  # children whose parents are not those of the best graph
         while (move := walk.best_move(recent)) is not None and stale <= patience:

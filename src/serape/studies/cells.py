@@ -21,7 +21,7 @@ from typing import Any
 
 import serape
 from serape.errors import DataError, SerapeError
-from serape.files import atomic_write
+from serape.files import atomic_write, parsed_json
 
 Key = tuple[str | int, ...]
 Answers = Mapping[Key, Any]
@@ -140,7 +140,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     lines = []
     for line in text.splitlines():
         try:
-            entry = json.loads(line)
+            entry = parsed_json(line)
         except ValueError:
             continue
         if isinstance(entry, dict) and "answer" in entry:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import io
-import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,6 +16,7 @@ from serape.data.reading.frames import arrow_backend, read_narwhals, skipped_ind
 from serape.data.reading.options import ReadOptions
 from serape.data.reading.sources import Source
 from serape.errors import DataError, one_line
+from serape.files import parsed_json
 
 _ROWS = 1 << 18  # read at a time, so that memory is used again
 _MANY = 1000
@@ -88,7 +88,7 @@ def _read_by_column(source: Source, kinds: Kinds, options: ReadOptions) -> Colum
 def _pandas_index(metadata: dict[bytes, bytes] | None) -> frozenset[str]:
     """Return the columns that are the index of a pandas frame without a name."""
     try:
-        columns = json.loads((metadata or {})[b"pandas"])["index_columns"]
+        columns = parsed_json((metadata or {})[b"pandas"])["index_columns"]
         return frozenset(c for c in columns if isinstance(c, str) and c.startswith("__index_level_"))
     except (KeyError, ValueError, TypeError):
         return frozenset()

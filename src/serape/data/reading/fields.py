@@ -21,7 +21,7 @@ from serape.data.encoding import Encoded, encode_floats, encode_integers
 from serape.data.kinds import AS_CODES, FEW_LEVELS, Kinds
 from serape.data.labels import encode_distinct
 from serape.data.reading.options import ReadOptions
-from serape.errors import abbreviate
+from serape.errors import abbreviate, row_text
 from serape.wording import setting
 
 NUMERIC_SHARE = 0.9
@@ -130,7 +130,8 @@ def holds_numbers(name: str) -> str:
 def _found(labels: list[str], which: NDArray[np.bool_], codes: NDArray[np.integer[Any]]) -> tuple[str, str]:
     """Return some of the labels, quoted, and where they occur."""
     rows = np.flatnonzero(which[codes])
-    where = f"row {rows[0]}" if len(rows) == 1 else f"{len(rows):,} rows, first in row {rows[0]}"
+    first = row_text(int(rows[0]))
+    where = first if len(rows) == 1 else f"{len(rows):,} rows, first in {first}"
     return abbreviate([f"{labels[k]:.60}" for k in dict.fromkeys(codes[rows].tolist())], 3), where
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from serape.data.columns import Columns, ignored_column
@@ -16,7 +17,7 @@ from serape.data.kinds import AS_CODES, Kind, Kinds
 from serape.data.labels import encode_array, encode_distinct, encode_labels, encode_objects
 from serape.data.reading.arrays import read_array
 from serape.data.reading.options import ReadOptions
-from serape.errors import DataError, InputTypeError, MissingLibraryError, abbreviate
+from serape.errors import DataError, InputTypeError, MissingLibraryError, abbreviate, one_line
 from serape.wording import setting
 
 
@@ -40,6 +41,8 @@ def read_frame(data: Any, kinds: Kinds, ignore: frozenset[str] = frozenset()) ->
         frame = nw.from_native(data, allow_series=True)
     except TypeError:
         frame = _read_stream(data)
+    except DuplicateError as error:
+        raise DataError(f"a name occurs more than once ({one_line(error)}); rename such columns") from None
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect(backend=arrow_backend("collecting a lazy frame"))
     if not isinstance(frame, nw.DataFrame):

@@ -138,7 +138,7 @@ def page_text(page: Page) -> str:
 def json_for_html(content: Any) -> str:
     """Return JSON for a script element: nothing in it can end the element or a line."""
     text = json.dumps(finite(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return re.sub("[<>&\u2028\u2029]", lambda mark: f"\\u{ord(mark[0]):04x}", text)
+    return re.sub("[<>&\u2028\u2029\ud800-\udfff]", lambda mark: f"\\u{ord(mark[0]):04x}", text)
 
 
 def listed(names: Iterable[str], max_names: int = 12, max_length: int = 60) -> list[str]:

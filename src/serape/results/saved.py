@@ -1,0 +1,73 @@
+"""Files of saved results: how they are read, and the checks of what they hold. Such a file may come from anywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from serape.errors import DataError, one_line
+from serape.files import no_file, parsed_json
+
+DAMAGED = (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError)
+"""What reading the wrong content raises."""
+LEAST = 5e-324
+"""The least number above 0."""
+_ROUNDING = 1e-6
+_MAX_BITS = 1e6
+
+
+def read_saved(path: Path, format_: str, what: str) -> dict[str, Any]:
+    """Return the content of a JSON file of the given format."""
+    try:
+        content = parsed_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise no_file(path) from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read as JSON: {one_line(error)}") from None
+    if not isinstance(content, dict) or content.get("format") != format_:
+        raise DataError(f"{path} is not a {what} saved by serape (format {format_!r})")
+    return content
+
+
+def damaged(path: object, error: BaseException) -> DataError:
+    """Return the error for a file of the right format with the wrong content."""
+    return DataError(f"{path} is damaged: {type(error).__name__} {one_line(error)}")
+
+
+def texts(values: Any) -> tuple[str, ...]:
+    """Return a list of texts; refuse anything else."""
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise TypeError("a list of texts is needed")
+    return tuple(values)
+
+
+def number(value: Any, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return a number within bounds; null is NaN, which is within any."""
+    found = math.nan if value is None else float(value)
+    if found < low or found > high:
+        raise ValueError(f"{found:g} is not between {low:g} and {high:g}")
+    return found
+
+
+def log_p(value: Any) -> float:
+    """Return the logarithm of a p-value."""
+    return number(value, high=_ROUNDING)
+
+
+def bits(value: Any) -> float:
+    """Return an effect size in bits."""
+    return number(value, -_ROUNDING, _MAX_BITS)
+
+
+def optional_number(content: Mapping[str, Any], name: str, low: float = LEAST, high: float = 1) -> float | None:
+    """Return a number that may be missing; files of older versions lack some."""
+    return None if content.get(name) is None else number(content[name], low, high)
+
+
+def known(values: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of variables; refuse any other name."""
+    if not set(values) <= set(names):
+        raise ValueError("a variable is not among the variables")
+    return tuple(values)
