@@ -14,8 +14,6 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 PLACE = ROOT / "constraints" / "oldest.txt"
 EXTRAS = ("arrow", "dask", "excel", "plots", "r", "sklearn", "test")
-COMPANIONS = {"click": "8.2.1"}
-"""What others require: with the click of today, typer before 0.26 leaves out the help of arguments."""
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(\[[\w,]+\])?>=(?P<version>[\d.]+)")
 _HEAD = """\
 # The oldest versions that pyproject.toml allows. Written by tools/oldest.py; `make test-oldest` installs them.
@@ -27,7 +25,7 @@ def oldest(project: dict[str, Any]) -> Iterator[str]:
     requirements = set(project["dependencies"])
     for extra in EXTRAS:
         requirements.update(project["optional-dependencies"][extra])
-    pins = dict(COMPANIONS)
+    pins: dict[str, str] = {}
     for requirement in sorted(requirements):
         found = _REQUIREMENT.fullmatch(requirement)
         if found is not None:  # those with a marker are for other systems

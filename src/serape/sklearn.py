@@ -43,7 +43,7 @@ try:
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
     raise MissingLibraryError(
-        "MarkovBlanketSelector needs scikit-learn, 1.6.1 or newer; install it with: pip install 'serape[sklearn]'"
+        "MarkovBlanketSelector needs scikit-learn, 1.6 or newer; install it with: pip install 'serape[sklearn]'"
     ) from None
 
 TargetKind = Literal["auto"] | Kind

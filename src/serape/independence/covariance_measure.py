@@ -217,7 +217,7 @@ def _seeded(regressor: Any, seed: int) -> Any:
         from sklearn.base import clone, is_classifier
     except ImportError:
         raise MissingLibraryError(
-            "a regressor of your own needs scikit-learn, 1.6.1 or newer; install it with: pip install 'serape[sklearn]'"
+            "a regressor of your own needs scikit-learn, 1.6 or newer; install it with: pip install 'serape[sklearn]'"
         ) from None
     if isinstance(regressor, type) or not all(hasattr(regressor, name) for name in ("fit", "predict", "get_params")):
         raise InputTypeError(f"regressor must be a scikit-learn regressor, for example Ridge(), not {shown(regressor)}")

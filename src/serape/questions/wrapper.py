@@ -81,7 +81,7 @@ def wrapper(
         from sklearn.model_selection import check_cv, cross_val_score
     except ImportError:
         raise MissingLibraryError(
-            "the wrapper needs scikit-learn, 1.6.1 or newer; install it with: pip install 'serape[sklearn]'"
+            "the wrapper needs scikit-learn, 1.6 or newer; install it with: pip install 'serape[sklearn]'"
         ) from None
     if not isinstance(found, Result):
         raise InputTypeError(f"the wrapper takes a Result, not a {type(found).__name__}")
