@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test test-bridges core-test bench bench-quick bench-kernels fuzz soak oracle corpus lint format stubs docs clean
+.PHONY: demo test test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak oracle corpus lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo --out build/demo
@@ -26,6 +26,19 @@ $(BRIDGES)/ready: tests/bridges/requirements.txt $(VENV)/bin/python
 	@echo "Installing causal-learn, pgmpy and pyAgrum into $(BRIDGES) …"
 	@rm -rf $(BRIDGES)
 	@$(BIN)/python -m pip install -q --target $(BRIDGES) -r $< && touch $@
+
+# Installed, not from src, with exactly the oldest versions that pyproject.toml allows.
+OLDEST := .venv-oldest
+# Old packages are warned by newer ones that they use themselves.
+ALLOWED := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
+test-oldest: $(OLDEST)/ready
+	@$(OLDEST)/bin/python -m pytest $(ALLOWED) -n auto --maxprocesses 4 -q tests/cli tests/data tests/distributed tests/networks \
+	  tests/results tests/selector
+
+$(OLDEST)/ready: constraints/oldest.txt $(NATIVE) $(shell find src -type f -name '*.py')
+	@$(PYTHON) -m venv --clear $(OLDEST)
+	@echo "Building serape and installing the oldest versions of what it needs into $(OLDEST) …"
+	@$(OLDEST)/bin/python -m pip install -q -c $< '.[all,test]' && touch $@
 
 # SANITIZE=address,undefined or SANITIZE=thread builds with these sanitizers.
 CORE_TEST_BUILD := build/core-test$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
@@ -83,13 +96,14 @@ stubs: $(VENV)/lint.ready
 	$(BIN)/python -m nanobind.stubgen -q -m serape._core -o src/serape/_core.pyi
 	$(BIN)/python tools/keywords.py
 	$(BIN)/python tools/commands.py
+	$(BIN)/python tools/oldest.py
 
 docs: $(VENV)/docs.ready
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) .venv-peers build docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) .venv-peers build docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # --- set-up -----------------------------------------------------------------------------------------------------
 

@@ -56,7 +56,8 @@ def test_blocks_say_what_they_are(page: Path) -> None:
         if block.language == "sh":
             for line in block.text.splitlines():
                 assert re.match(
-                    r"#|$|serape |make |pip install |python (-m benchmarks |(examples|docs|tests)/)", line
+                    r"#|$|serape |make |pip install |uvx |pipx run |python (-m benchmarks |(examples|docs|tests)/)",
+                    line,
                 ), line
 
 

@@ -1,10 +1,10 @@
 #include "serape/chi_square.hpp"
 
-#include <math.h>  // lgamma_r
-
 #include <cmath>
 #include <limits>
 #include <numbers>
+
+#include "serape/log_gamma.hpp"
 
 namespace serape {
 namespace {
@@ -15,12 +15,6 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 double stirling_remainder(double a) {  // a >= 10
     const double b = 1.0 / (a * a);
     return (1.0 / 12 - b * (1.0 / 360 - b * (1.0 / 1260 - b * (1.0 / 1680 - b / 1188)))) / a;
-}
-
-// std::lgamma writes a global variable, which threads must not.
-double log_gamma(double x) {
-    int sign = 0;
-    return ::lgamma_r(x, &sign);
 }
 
 // ln(1+u) − u without cancellation.

@@ -309,7 +309,9 @@ CountEvaluator::Node CountEvaluator::extended(const Node& node, std::uint32_t me
     if (member < parent.children.size() && parent.children[member]) {
         return {parent.children[member].get(), strata};
     }
-    auto made = std::make_unique<Tree>(&parent, member);
+    auto made = std::make_unique<Tree>();
+    made->parent = &parent;
+    made->member = member;
     Tree* const tree = made.get();
     if (!keep || ground_->bytes > default_costs.max_kept_bytes) {
         return {tree, strata, std::move(made)};

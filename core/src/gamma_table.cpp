@@ -7,7 +7,6 @@
 namespace serape {
 namespace {
 
-using Wide = unsigned __int128;
 constexpr int places = 52;  // binary places of a logarithm: as good as a double's; none is above 2^10
 
 std::int64_t scaled(Wide value, int shift) {

@@ -1,17 +1,12 @@
 // What the tails of Student's t and of F have in common.
 #pragma once
 
-#include <math.h>  // lgamma_r
-
 #include <cmath>
 #include <limits>
 
-namespace serape {
+#include "serape/log_gamma.hpp"
 
-inline double log_gamma(double x) {  // std::lgamma writes a global variable, which threads must not
-    int sign = 0;
-    return ::lgamma_r(x, &sign);
-}
+namespace serape {
 
 // The continued fraction of the incomplete beta function (DLMF 8.17.22, Lentz's method), for x < (a+1)/(a+b+2).
 inline double beta_fraction(double a, double b, double x) {

@@ -9,7 +9,6 @@ namespace {
 
 // Everything is done in integers, so that every processor and compiler makes the same table. Logarithms are fixed-point
 // numbers with 90 binary places; with the 31 bits of the largest count their product still fits 128 bits.
-using Wide = unsigned __int128;
 constexpr int places = 90;
 constexpr std::uint32_t largest_table = 1u << 20;
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "serape/bits.hpp"
+#include "serape/compiler.hpp"
 #include "serape/packed_table.hpp"
 
 namespace serape {
@@ -86,7 +87,7 @@ void PackedTable::fill(Panels& made, std::vector<const std::uint64_t*> source) c
             if (from + 64 < source.data() + source.size()) {  // the next columns, which may be all over the memory
                 for (std::size_t j = 64; j < 128 && from[j] != nullptr; ++j) {
                     for (std::size_t word = 0; word < std::min(words_, most_words_ahead); word += line_words) {
-                        __builtin_prefetch(from[j] + word);
+                        prefetch(from[j] + word);
                     }
                 }
             }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "serape/wide.hpp"
+
 namespace serape {
 namespace {
 
@@ -42,7 +44,7 @@ std::uint64_t choose(std::uint64_t n, std::uint64_t k) {
         if (estimate > 9e18) {
             return most_count;
         }
-        value = static_cast<std::uint64_t>(static_cast<unsigned __int128>(value) * (n - fewer + i) / i);
+        value = static_cast<std::uint64_t>(Wide{value} * (n - fewer + i) / i);
     }
     return value;
 }

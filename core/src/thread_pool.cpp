@@ -1,9 +1,13 @@
 #include "serape/thread_pool.hpp"
 
+#if !defined(_WIN32)
 #include <pthread.h>
+#endif
 
 #include <chrono>
 #include <functional>
+
+#include "serape/compiler.hpp"
 
 namespace serape {
 namespace {
@@ -12,14 +16,6 @@ constexpr auto spin_time = std::chrono::microseconds(200);  // an idle thread wa
 
 std::atomic<ThreadPool*> current{nullptr};
 
-void pause_briefly() {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
-
 }  // namespace
 
 ThreadPool& ThreadPool::shared() {
@@ -27,12 +23,14 @@ ThreadPool& ThreadPool::shared() {
     if (there != nullptr) {
         return *there;
     }
+#if !defined(_WIN32)
     static std::once_flag once;
     std::call_once(once, [] {
         // Threads do not survive in a forked process: it gets a pool of its own. The old pool is not freed, as one of
         // its locks may have been held at the time.
         pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
     });
+#endif
     auto* fresh = new ThreadPool;  // never freed: its threads wait until the process ends
     if (current.compare_exchange_strong(there, fresh)) {
         return *fresh;

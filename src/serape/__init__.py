@@ -4,6 +4,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from serape import _core  # noqa: F401 - first, as it refuses interpreters that it cannot serve, before NumPy fails
 from serape.data import Table, Variable
 from serape.data.degenerate import degenerate, determined_by
 from serape.data.discretise import Discretised, discretise
@@ -50,6 +51,7 @@ from serape.results.structure import Structure
 from serape.search import Search
 from serape.structure.registry import algorithms
 from serape.structure.scores import Score
+from serape.versions import show_versions
 
 if TYPE_CHECKING:
     from serape.sklearn import MarkovBlanketSelector
@@ -115,6 +117,7 @@ __all__ = [
     "parents_children",
     "read_bif",
     "region",
+    "show_versions",
     "skeleton",
     "stability",
     "verify_packed",

@@ -499,3 +499,6 @@ def instruction_set() -> str:
     """The set of kernels in use."""
 
 def use_instruction_set(name: str) -> bool: ...
+
+def compiler() -> str:
+    """The compiler that made the core, with its version."""

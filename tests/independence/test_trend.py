@@ -87,7 +87,7 @@ def test_a_screen_gives_the_bits_of_single_tests(
         screen = test.screen(5, np.arange(5, dtype=np.uint32), z)
     for x in range(5):
         one = test.test(x, 5, z)
-        assert one == test.test(5, x, z[::-1])
+        assert repr(one) == repr(test.test(5, x, z[::-1]))  # numbers that are not there are equal, too
         assert (screen.dof[x], screen.reliable[x]) == (one.dof, one.reliable)
         if one.reliable:
             assert (screen.statistic[x], screen.log_p[x]) == (one.statistic, one.log_p)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from tables import OF_FILES, clinic_frame
 # --- the contract ----------------------------------------------------------------------------------------------------
 
 
+OLD_CHECKS = tuple(map(int, version("scikit-learn").split(".")[:2])) < (1, 8)
+
+
 @estimator_checks.parametrize_with_checks(  # type: ignore[untyped-decorator]
     [
         MarkovBlanketSelector(),
@@ -31,6 +35,8 @@ from tables import OF_FILES, clinic_frame
     ]
 )  # none is expected to fail; the one for array API libraries is skipped unless SCIPY_ARRAY_API is set
 def test_estimator_checks(estimator: MarkovBlanketSelector, check: Any) -> None:
+    if check.func.__name__ == "check_positive_only_tag_during_fit" and OLD_CHECKS:
+        pytest.skip("before scikit-learn 1.8, this check subtracts a fraction from whole numbers and fails itself")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", serape.EmptyBlanketWarning)  # the data of some checks are noise
         check(estimator)

@@ -6,6 +6,8 @@
 #include <new>
 #include <vector>
 
+#include "serape/vectors.hpp"
+
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -36,6 +38,6 @@ template <class T>
 using LineVector = std::vector<T, LineAllocator<T>>;
 
 // 512 bits that the compiler keeps in whatever registers the machine has.
-using Line = std::uint64_t __attribute__((vector_size(64)));
+using Line = SERAPE_VECTOR(std::uint64_t, line_words);
 
 }  // namespace serape

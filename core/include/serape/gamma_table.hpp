@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "serape/wide.hpp"
+
 namespace serape {
 
 // h(n) = ln (1+a)(2+a)…(n−1+a) = lnΓ(n+a) − lnΓ(1+a) for a >= 0, as an integer multiple of 2^−shift; h(0) = h(1) = 0.
@@ -30,7 +32,7 @@ class GammaTable {
     std::int64_t slow(std::uint32_t n) const;
     double a_;
     int shift_;
-    unsigned __int128 last_ = 0;  // h of the last count in the table, with more binary places
+    Wide last_ = 0;  // h of the last count in the table, with more binary places
     std::vector<std::int64_t> table_;
 };
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "serape/wide.hpp"
+
 namespace serape {
 
 // f(n) = n ln n, as an integer multiple of 2^−shift.
@@ -20,8 +22,8 @@ class LogTable {
     std::int64_t slow(std::uint32_t n) const;
     double unit_ = 0.0;
     int shift_ = 0;
-    std::vector<std::int64_t> table_;      // counts up to a million; larger ones are few, and computed
-    std::vector<unsigned __int128> logs_;  // for that: ln n of the upper half of the table, if there are so many rows
+    std::vector<std::int64_t> table_;  // counts up to a million; larger ones are few, and computed
+    std::vector<Wide> logs_;           // for that: ln n of the upper half of the table, if there are so many rows
 };
 
 }  // namespace serape

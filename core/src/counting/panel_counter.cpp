@@ -1,7 +1,6 @@
 #include "serape/counting/panel_counter.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "serape/bits.hpp"
 #include "serape/counting/candidate_counter.hpp"
@@ -9,6 +8,13 @@
 
 namespace serape {
 namespace {
+
+// The bits 0, 1, … of candidates that are next to one another.
+struct Consecutive {
+    std::size_t count;
+    std::size_t size() const { return count; }
+    std::size_t operator[](std::size_t k) const { return k; }
+};
 
 // Rows of strata in which the target is constant: they add nothing.
 std::size_t idle_rows(const Cells& cells) {
@@ -372,7 +378,7 @@ void PanelCounter::count(std::size_t panel, std::span<const std::uint32_t> candi
             continue;
         }
         if (neighbours) {
-            add_binary(stratum, counts + offset, std::views::iota(std::size_t{0}, side_by_side));
+            add_binary(stratum, counts + offset, Consecutive{side_by_side});
         } else {
             add_binary(stratum, counts, binary_);
         }

@@ -1,7 +1,3 @@
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -9,6 +5,7 @@
 #include <type_traits>
 
 #include "serape/kernels.hpp"
+#include "serape/vectors.hpp"
 
 namespace serape::avx512 {
 namespace {

@@ -1,10 +1,10 @@
 // A bound of G² for many pairs of columns side by side; a part of kernels.inl.
 
-using Sixteen = float __attribute__((vector_size(64)));
+using Sixteen = SERAPE_VECTOR(float, 16);
 
 // Bit k is set if number k is not below the limit.
 inline std::uint16_t not_below(const Sixteen& numbers, float limit) {
-#if defined(__AVX512F__)
+#if defined(SERAPE_AVX512)
     return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(numbers), _mm512_set1_ps(limit), _CMP_NLT_UQ);
 #else
     std::uint16_t bits = 0;
@@ -15,6 +15,37 @@ inline std::uint16_t not_below(const Sixteen& numbers, float limit) {
 #endif
 }
 
+// Sixteen counts as numbers.
+#if SERAPE_EXTENSIONS
+inline Sixteen to_floats(const std::uint16_t* counts) {
+    using Counts = std::uint16_t __attribute__((vector_size(32), aligned(2)));
+    return __builtin_convertvector(*reinterpret_cast<const Counts*>(counts), Sixteen);
+}
+
+inline Sixteen to_floats(const std::uint32_t* counts) {
+    using Counts = std::uint32_t __attribute__((vector_size(64), aligned(4)));
+    return __builtin_convertvector(*reinterpret_cast<const Counts*>(counts), Sixteen);
+}
+#else
+template <class Count>
+inline Sixteen to_floats(const Count* counts) {
+    Sixteen out;
+    for (unsigned k = 0; k < 16; ++k) {
+        out[k] = static_cast<float>(counts[k]);
+    }
+    return out;
+}
+#endif
+
+// The numbers below 0, and 0 for the others.
+inline Sixteen negative_part(const Sixteen& numbers) {
+#if SERAPE_EXTENSIONS
+    return numbers < 0.0F ? numbers : Sixteen{};
+#else
+    return Sixteen::each(numbers, numbers, [](float x, float) { return x < 0.0F ? x : 0.0F; });
+#endif
+}
+
 // What the cells of a level of the target add to the bounds of sixteen columns, and the next level.
 struct CellBounds {
     Sixteen sum = {};
@@ -22,14 +53,12 @@ struct CellBounds {
         const Sixteen beyond = count - size * *reinterpret_cast<const Sixteen*>(share);
         const Sixteen ratio = beyond * (inverse * *reinterpret_cast<const Sixteen*>(inverse_share));
         const Sixteen square = beyond * ratio;
-        sum += square - square * (ratio < 0.0F ? ratio : Sixteen{});
+        sum += square - square * negative_part(ratio);
     }
 };
 
 template <std::uint32_t levels>
 void bound_g2_of(const PanelLevels& panel, const LevelCounts& target, float limit, std::uint16_t* out) {
-    using Counts = std::uint16_t __attribute__((vector_size(32)));
-    using Totals = std::uint32_t __attribute__((vector_size(64), aligned(4)));
     float sizes[plane_levels], inverses[plane_levels];
     for (std::uint32_t t = 0; t < target.levels; ++t) {
         sizes[t] = static_cast<float>(target.sizes[t]);
@@ -39,7 +68,7 @@ void bound_g2_of(const PanelLevels& panel, const LevelCounts& target, float limi
     for (std::size_t k = 0; k < width; k += 16) {
         Sixteen left[levels];  // of each level, the rows in the levels of the target to come
         for (std::uint32_t l = 0; l + 1 < levels; ++l) {
-            left[l] = __builtin_convertvector(*reinterpret_cast<const Totals*>(panel.totals + l * width + k), Sixteen);
+            left[l] = to_floats(panel.totals + l * width + k);
         }
         CellBounds bounds;
         for (std::uint32_t t = 0; t < target.levels; ++t) {
@@ -49,7 +78,7 @@ void bound_g2_of(const PanelLevels& panel, const LevelCounts& target, float limi
                 Sixteen count = left[l];
                 if (!last) {
                     const std::uint16_t* counts = target.counts + t * line_bits + l * width + k;
-                    count = __builtin_convertvector(*reinterpret_cast<const Counts*>(counts), Sixteen);
+                    count = to_floats(counts);
                     left[l] -= count;
                 }
                 rest -= count;

@@ -60,7 +60,7 @@ std::uint64_t adjusted_dof(const std::uint32_t* present, std::size_t outer, std:
                 met |= here;
                 columns += here != 0;
             }
-            const auto rows = static_cast<std::uint32_t>(__builtin_popcount(met));
+            const auto rows = static_cast<std::uint32_t>(std::popcount(met));
             dof += rows > 1 ? std::uint64_t{rows - 1} * (columns - 1) : 0;
         }
     }

@@ -5,7 +5,7 @@
 template <std::size_t columns, std::size_t count>
 inline void dots_of(const std::array<const double*, columns>& column, const double* const* others, std::size_t rows,
                     const std::array<double*, columns>& out) {
-    using Eight = double __attribute__((vector_size(64)));
+    using Eight = SERAPE_VECTOR(double, 8);
     constexpr std::size_t block = 4096;
     for (std::size_t c = 0; c < columns; ++c) {
         for (std::size_t k = 0; k < count; ++k) {
@@ -17,11 +17,11 @@ inline void dots_of(const std::array<const double*, columns>& column, const doub
         Eight even[columns][count] = {};
         Eight odd[columns][count] = {};
         for (std::size_t i = begin; i < end; i += 16) {
-#pragma GCC unroll 4
+            SERAPE_UNROLL(4)
             for (std::size_t k = 0; k < count; ++k) {
                 const Eight a = *reinterpret_cast<const Eight*>(others[k] + i);
                 const Eight b = *reinterpret_cast<const Eight*>(others[k] + i + 8);
-#pragma GCC unroll 2
+                SERAPE_UNROLL(2)
                 for (std::size_t c = 0; c < columns; ++c) {
                     even[c][k] += a * *reinterpret_cast<const Eight*>(column[c] + i);
                     odd[c][k] += b * *reinterpret_cast<const Eight*>(column[c] + i + 8);
@@ -48,7 +48,7 @@ inline void dots_with(const std::array<const double*, columns>& column, const do
             next += size;
         }
     };
-#if defined(__AVX512F__)
+#if defined(SERAPE_AVX512)
     while (count >= 4) {
         step(std::integral_constant<std::size_t, 4>{});
     }
@@ -71,7 +71,7 @@ void dots_of_two(const double* one, const double* two, const double* const* othe
 }
 
 void subtract(double* column, const double* const* others, const double* factors, std::size_t count, std::size_t rows) {
-    using Eight = double __attribute__((vector_size(64)));
+    using Eight = SERAPE_VECTOR(double, 8);
     for (std::size_t i = 0; i < rows; i += 8) {
         Eight value = *reinterpret_cast<const Eight*>(column + i);
         for (std::size_t k = 0; k < count; ++k) {

@@ -1,6 +1,7 @@
 #include <array>
 #include <atomic>
 
+#include "processor.hpp"
 #include "serape/kernels.hpp"
 
 namespace serape {
@@ -26,15 +27,15 @@ struct Available {
     Available() {
         sets[count++] = &plain::set;
 #if defined(SERAPE_X86_KERNELS)
-        __builtin_cpu_init();
-        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi2")) {
+        const Processor processor;
+        if (processor.avx2) {
             sets[count++] = &avx2::set;
         }
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vpopcntdq")) {
+#if defined(SERAPE_AVX512_KERNELS)
+        if (processor.avx512) {
             sets[count++] = &avx512::set;
         }
+#endif
 #endif
     }
 };

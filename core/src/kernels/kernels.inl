@@ -5,7 +5,7 @@
 
 // A full adder on 512 columns at once: sum and carry of three bits each. Results may take the place of operands.
 inline void add(Line& carry, Line& sum, const Line& a, const Line& b, const Line& c) {
-#if defined(__AVX512F__)
+#if defined(SERAPE_AVX512)
     const auto x = reinterpret_cast<__m512i>(a);
     const auto y = reinterpret_cast<__m512i>(b);
     const auto z = reinterpret_cast<__m512i>(c);
@@ -21,7 +21,7 @@ inline void add(Line& carry, Line& sum, const Line& a, const Line& b, const Line
 
 inline std::uint64_t popcount(const std::uint64_t* a, std::size_t words) {
     std::uint64_t total = 0;
-#if defined(__AVX512VPOPCNTDQ__)
+#if defined(SERAPE_AVX512)
     __m512i sum = _mm512_setzero_si512();
     for (std::size_t i = 0; i < words; i += line_words) {
         sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_load_si512(a + i)));
@@ -29,13 +29,13 @@ inline std::uint64_t popcount(const std::uint64_t* a, std::size_t words) {
     total = static_cast<std::uint64_t>(_mm512_reduce_add_epi64(sum));
 #else
     for (std::size_t i = 0; i < words; ++i) {
-        total += static_cast<std::uint64_t>(__builtin_popcountll(a[i]));
+        total += static_cast<std::uint64_t>(std::popcount(a[i]));
     }
 #endif
     return total;
 }
 
-#if defined(__AVX512VPOPCNTDQ__)
+#if defined(SERAPE_AVX512)
 // The sums of eight vectors, in their order.
 inline __m512i sums_of_eight(const __m512i* a) {
     const auto pairs = [](__m512i x, __m512i y) {
@@ -51,11 +51,11 @@ inline __m512i sums_of_eight(const __m512i* a) {
 template <std::size_t count>
 inline void and_popcounts_of(const std::uint64_t* plane, const std::uint64_t* const* masks, std::size_t words,
                              std::uint32_t* out) {
-#if defined(__AVX512VPOPCNTDQ__)
+#if defined(SERAPE_AVX512)
     __m512i sums[8] = {};
     for (std::size_t i = 0; i < words; i += line_words) {
         const __m512i line = _mm512_load_si512(plane + i);
-#pragma GCC unroll 8
+        SERAPE_UNROLL(8)
         for (std::size_t k = 0; k < count; ++k) {
             const __m512i both = _mm512_and_si512(line, _mm512_load_si512(masks[k] + i));
             sums[k] = _mm512_add_epi64(sums[k], _mm512_popcnt_epi64(both));
@@ -70,7 +70,7 @@ inline void and_popcounts_of(const std::uint64_t* plane, const std::uint64_t* co
     for (std::size_t k = 0; k < count; ++k) {
         std::uint64_t total = 0;
         for (std::size_t i = 0; i < words; ++i) {
-            total += static_cast<std::uint64_t>(__builtin_popcountll(plane[i] & masks[k][i]));
+            total += static_cast<std::uint64_t>(std::popcount(plane[i] & masks[k][i]));
         }
         out[k] = static_cast<std::uint32_t>(total);
     }
@@ -96,7 +96,7 @@ void and_popcounts(const std::uint64_t* plane, const std::uint64_t* const* masks
 
 // Bits of a line, kept apart until the end where the machine can.
 struct BitSum {
-#if defined(__AVX512VPOPCNTDQ__)
+#if defined(SERAPE_AVX512)
     __m512i sum = _mm512_setzero_si512();
     void add(const Line& line) {
         sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(reinterpret_cast<const __m512i&>(line)));
@@ -106,7 +106,7 @@ struct BitSum {
     std::uint64_t sum = 0;
     void add(const Line& line) {
         for (std::size_t k = 0; k < line_words; ++k) {
-            sum += static_cast<std::uint64_t>(__builtin_popcountll(line[k]));
+            sum += static_cast<std::uint64_t>(std::popcount(std::uint64_t{line[k]}));
         }
     }
     std::uint32_t total() const { return static_cast<std::uint32_t>(sum); }
@@ -174,9 +174,21 @@ bool ascending(const std::uint32_t* numbers, std::size_t count) {
     return true;
 }
 
+#if !defined(SERAPE_AVX512)
+// All bits of a lane where two vectors are equal, none elsewhere.
+template <class Vector>
+inline Vector where_equal(const Vector& a, const Vector& b) {
+#if SERAPE_EXTENSIONS
+    return reinterpret_cast<Vector>(a == b);
+#else
+    return Vector::each(a, b, [](auto x, auto y) { return x == y ? -1 : 0; });
+#endif
+}
+#endif
+
 // Writes the 512 numbers whose binary digits are in `digits`.
 inline void read_digits(const Line* digits, unsigned count, std::uint16_t* out) {
-#if defined(__AVX512BW__)
+#if defined(SERAPE_AVX512)
     for (std::size_t group = 0; group < line_bits / 32; ++group) {
         __m512i number = _mm512_setzero_si512();
         for (unsigned k = 0; k < count; ++k) {
@@ -186,14 +198,14 @@ inline void read_digits(const Line* digits, unsigned count, std::uint16_t* out) 
         _mm512_store_si512(out + group * 32, number);
     }
 #else
-    using Numbers = std::uint16_t __attribute__((vector_size(32)));
+    using Numbers = SERAPE_VECTOR(std::uint16_t, 16);
     constexpr Numbers bit = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
     for (std::size_t group = 0; group < line_bits / 16; ++group) {
         Numbers number = {};
         for (unsigned k = 0; k < count; ++k) {
             const std::uint16_t sixteen = static_cast<std::uint16_t>(digits[k][group / 4] >> (16 * (group % 4)));
             const Numbers spread = Numbers{} + sixteen;
-            const Numbers set = reinterpret_cast<Numbers>((spread & bit) == bit);
+            const Numbers set = where_equal(spread & bit, bit);
             const auto weight = static_cast<std::uint16_t>(1u << k);
             number |= set & (Numbers{} + weight);
         }
@@ -222,11 +234,11 @@ inline unsigned add_up(const Line* lines, const std::uint32_t* rows, std::size_t
         const std::uint32_t* r = rows + i;
         if (ahead != nullptr) {
             for (unsigned k = 0; k < 8; ++k) {
-                __builtin_prefetch(ahead + r[k], 0, 2);
+                prefetch<2>(ahead + r[k]);
             }
         } else if (i + far < count) {
             for (unsigned k = 0; k < 8; ++k) {
-                __builtin_prefetch(lines + r[far + k], 0, 3);
+                prefetch(lines + r[far + k]);
             }
         }
         Line two_a, two_b, four_a, four_b, eight;
@@ -271,7 +283,7 @@ void count_bits(const Line* lines, const std::uint32_t* rows, std::size_t count,
 }
 
 inline bool any(const Line& line) {
-#if defined(__AVX512F__)
+#if defined(SERAPE_AVX512)
     const auto bits = reinterpret_cast<__m512i>(line);
     return _mm512_test_epi64_mask(bits, bits) != 0;
 #else

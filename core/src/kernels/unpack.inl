@@ -1,6 +1,6 @@
 // From bitsets to codes; part of kernels.inl.
 
-#if !defined(__AVX512BW__)
+#if !defined(SERAPE_AVX512)
 // The four bits of a number from 0 to 15, the lowest first, as four numbers of 16 bits in memory.
 constexpr std::array<std::uint64_t, 16> spread = [] {
     std::array<std::uint64_t, 16> made{};
@@ -19,7 +19,7 @@ void unpack_planes(const std::uint64_t* planes, std::uint32_t levels, std::size_
                    std::uint16_t* codes) {
     const std::size_t whole = rows / 64;
     for (std::size_t word = 0; word < whole; ++word) {
-#if defined(__AVX512BW__)
+#if defined(SERAPE_AVX512)
         __m512i low = _mm512_setzero_si512();
         __m512i high = _mm512_setzero_si512();
         for (std::uint32_t level = 1; level < levels; ++level) {

@@ -14,6 +14,7 @@ from serape.cli import repeated  # noqa: F401
 from serape.cli import structure  # noqa: F401
 from serape.cli import pack  # noqa: F401
 from serape.cli import library  # noqa: F401
+from serape.cli import versions  # noqa: F401
 # isort: on
 
 __all__ = ["app", "main"]

@@ -1,7 +1,8 @@
 """An object that several processes read: pickled once into a temporary file, in which its arrays stay.
 
 A process that reads the file unpickles the object once and maps its arrays, so that all processes of a machine share
-one copy of them. The file is in memory where the system has a folder for that.
+one copy of them. The file is in memory where the system has a folder for that. A second, empty file says that the
+object is wanted: on Windows, a file that is mapped cannot be deleted.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class SharedFile:
         self._path = self._folder / "shared"
         self.path = str(self._path)
         try:
+            _wanted(self.path).touch()
             with self._path.open("wb") as file:
                 file.write(sizes.tobytes())
                 for start, view in zip(starts, views, strict=True):
@@ -57,9 +59,19 @@ class SharedFile:
             raise _no_room(self._folder.parent, error) from None
 
     def delete(self) -> None:
-        """Delete the file; processes that have it keep it until they open another."""
+        """Delete the file; processes that have it keep it until they open another.
+
+        Where it cannot be deleted meanwhile, it is when the workers end.
+        """
+        _wanted(self.path).unlink(missing_ok=True)
         shutil.rmtree(self._folder, ignore_errors=True)
-        _tracker().unregister(str(self._folder), "folder")
+        if not self._folder.exists():
+            _tracker().unregister(str(self._folder), "folder")
+
+
+def is_wanted(path: str) -> bool:
+    """Return whether the object in a shared file is still wanted by the process that made the file."""
+    return _wanted(path).exists()
 
 
 def read_shared(path: str) -> Any:
@@ -70,6 +82,10 @@ def read_shared(path: str) -> Any:
     sizes = np.frombuffer(content, np.int64, count, offset=8)
     views = [content[start : start + size] for start, size in zip(_starts(sizes), sizes.tolist(), strict=True)]
     return pickle.loads(views[0], buffers=views[1:])  # written by our own process
+
+
+def _wanted(path: str) -> Path:
+    return Path(path).with_name("wanted")
 
 
 def _starts(sizes: np.ndarray[Any, np.dtype[np.int64]]) -> list[int]:

@@ -24,12 +24,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from serape.errors import ClusterError, Interrupted, SerapeError
 from serape.independence.function import FunctionTest
-from serape.parallel.shared_file import SharedFile, read_shared
+from serape.parallel.shared_file import SharedFile, is_wanted, read_shared
 from serape.progress import Progress, ProgressCallback
 
 Found = list[tuple[int, Any]]
@@ -227,7 +226,7 @@ def _work_on_shared(path: str, items: Sequence[int]) -> Found | SerapeError:
             _shared = path, read_shared(path)
         except FileNotFoundError:  # the work is over, or this is another machine
             return SerapeError(f"a worker cannot read {path}; name a folder that all see in JOBLIB_TEMP_FOLDER")
-    return _shared[1](items, lambda: not Path(path).exists())
+    return _shared[1](items, lambda: not is_wanted(path))
 
 
 # --- threads ----------------------------------------------------------------------------------------------------------

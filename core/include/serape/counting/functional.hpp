@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <span>
 
+#include "serape/compiler.hpp"
 #include "serape/counting/cells.hpp"
 
 namespace serape {
@@ -76,8 +77,8 @@ void for_each_stratum(const DenseCounts& dense, const Cells& cells, std::size_t 
 
 // Adds a stratum; `margin` has room for all levels and is nought.
 template <class Count, class Terms, class Total>
-[[gnu::always_inline]] inline void add_terms(Total& total, const Stratum<Count>& stratum, std::uint32_t levels,
-                                             std::uint32_t* margin, const Terms& terms) {
+SERAPE_INLINE void add_terms(Total& total, const Stratum<Count>& stratum, std::uint32_t levels, std::uint32_t* margin,
+                             const Terms& terms) {
     std::int64_t value = 0;
     std::int64_t cells = 0;
     for (std::size_t c = 0; c < stratum.cells; ++c) {

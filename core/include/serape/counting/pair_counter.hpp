@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "serape/compiler.hpp"
 #include "serape/counting/candidate_counter.hpp"
 #include "serape/counting/cells.hpp"
 #include "serape/packed_table.hpp"
@@ -32,8 +33,8 @@ class PairCounter {  // one per thread
     // Who will be taken soon, and later: what is known of them is all over the memory, and fetched ahead.
     void expect(std::uint32_t soon, std::uint32_t later) const {
         if (ones_ != nullptr) {
-            __builtin_prefetch(ones_->rows.data() + ones_->start[soon]);
-            __builtin_prefetch(&ones_->start[later]);
+            prefetch(ones_->rows.data() + ones_->start[soon]);
+            prefetch(&ones_->start[later]);
         }
     }
     // Less than what operator() would give for a member, if both are binary and the statistic is G², and the least
@@ -124,7 +125,7 @@ inline Sum PairCounter::binary_in(std::size_t bit, const std::uint32_t* of_x, co
         std::uint32_t n_0 = 0, n_1 = 0, x_0 = 0, x_1 = 0, met_0 = 0, met_1 = 0;
         const std::size_t first = pairs ? 2 * z : begin[z];
         const std::size_t last = pairs ? 2 * z + 2 : begin[z + 1];
-#pragma GCC unroll 2
+        SERAPE_UNROLL(2)
         for (std::size_t c = first; c < last; ++c) {
             const std::uint32_t in_1 = of_z[c];
             const std::uint32_t in_0 = size[c] - in_1;
