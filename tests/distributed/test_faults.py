@@ -135,10 +135,10 @@ def test_a_scheduler_that_starts_again_ends_the_question_and_a_checkpoint_stays(
         restarted: list[bool] = []
         with pytest.raises(serape.ClusterError, match="has lost this work"):
             skeleton(table, checkpoint=path, progress=restart)
+        assert '"target"' in path.read_text()
         again = serape.dask.table(client, asia, split="rows")
         found = skeleton(again, checkpoint=path)
         assert found.edges == skeleton(asia).edges
-        assert any("come from the checkpoint" in note for note in found.notes)
 
 
 def test_targets_over_workers_are_lost_with_the_scheduler(asia: serape.Table) -> None:
