@@ -82,6 +82,7 @@ CELLS = (
     Cell("gaussian", 1000, "neighbours hiton-pc", 20, 2000, published="bnlearn .973 s"),
     Cell("gaussian", 1000, "neighbours hiton-pc", 20, 200, published="bnlearn .172 s"),
     Cell("alarm", 5000, "neighbours mmpc one-by-one", peers=MMPC, published="PyBNesian 31 ms"),
+    Cell("alarm", 5000, "neighbours mmpc full-dof one-by-one", peers=MMPC, published="PyBNesian 31 ms"),
     Cell("alarm", 5000, "neighbours hiton-pc one-by-one"),
     Cell("alarm", 5000, "network tabu bdeu", peers=[("pyAgrum", "tabu")], published="pyAgrum 80 ms"),
     Cell("alarm", 1_000_000, "blanket iamb", peers=IAMB, published="bnlearn 4.2 s for 5 easy targets"),
