@@ -225,7 +225,7 @@ DependentPairs PairBlocks::of(std::span<const std::uint32_t> targets, std::size_
                               CancellationToken& token) const {
     const Content& own = *content_;
     threads = std::max<std::size_t>(threads, 1);
-    std::vector<std::uint32_t> places, index(own.table.columns(), 0);
+    std::vector<std::uint32_t> places, index(own.place.size(), 0);  // the table may have grown since
     for (std::size_t k = 0; k < targets.size(); ++k) {
         index.at(targets[k]) = static_cast<std::uint32_t>(k);
         if (own.place[targets[k]] != Content::none) {

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import serape
+from serape import _core
 from serape.independence import G2, X2
 from serape.independence import dependent_pairs as module
 from serape.independence.base import IndependenceTest
@@ -162,3 +163,15 @@ def test_separated_batches(seed: int, size: int, share: float) -> None:
     found.add_batch(xs, size, None, ((7,),))
     assert [x for x in range(size) if found.get(x, size) == (7,)] == xs.tolist()
     assert found.get(size + 1, size) is None
+
+
+def test_blocks_of_a_table_that_has_grown_know_their_own_columns_alone() -> None:
+    random = np.random.default_rng(0)
+    table = _core.PackedTable(65)
+    for _ in range(4):
+        table.append(random.integers(0, 2, 65).astype(np.uint16), 2)
+    test = _core.ContingencyTest(table, "g2", "full", "dof", 5.0)
+    blocks = _core.PairBlocks(test, [0, 1, 2, 3], -3.0)
+    table.append(random.integers(0, 2, 65).astype(np.uint16), 2)
+    with pytest.raises(IndexError):
+        blocks.of([3, 4], 5)
