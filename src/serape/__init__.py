@@ -1,6 +1,5 @@
 """Find the Markov blanket of a variable: the smallest set of columns that makes it independent of all others."""
 
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -56,7 +55,8 @@ from serape.versions import show_versions
 if TYPE_CHECKING:
     from serape.sklearn import MarkovBlanketSelector
 
-__version__ = version("serape")
+    __version__: str
+
 
 __all__ = [
     "GCM",
@@ -136,6 +136,10 @@ if not TYPE_CHECKING:  # type checkers would accept any name otherwise
             from serape.sklearn import MarkovBlanketSelector
 
             return MarkovBlanketSelector
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("serape")
         raise AttributeError(f"module 'serape' has no attribute {name!r}")
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-import networkx as nx
 import numpy as np
 
 from serape.errors import InputTypeError, OptionError, shown, suggestion
@@ -115,6 +114,12 @@ class Knowledge:
                     f"the required arc {arc} goes back from tier {tier[x]} to tier {tier[y]}; "
                     "remove it, or move a variable to another tier"
                 )
+        if self.required:
+            self._check_for_cycles()
+
+    def _check_for_cycles(self) -> None:
+        import networkx as nx
+
         try:
             cycle = nx.find_cycle(nx.DiGraph(self.required))
         except nx.NetworkXNoCycle:

@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
-
-from rich.console import Console
-from rich.status import Status
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from serape.errors import OptionError, shown
 from serape.markup import escaped, plain
+
+if TYPE_CHECKING:
+    from rich.status import Status
+    from rich.text import Text
 
 PATIENCE = 2.0
 """Seconds before a search shows its progress."""
@@ -48,7 +48,11 @@ ProgressCallback = Callable[[Progress], object]
 
 def in_notebook() -> bool:
     """Return whether this runs in a notebook."""
-    return "IPython" in sys.modules and Console().is_jupyter  # a console is slow to make
+    if "IPython" not in sys.modules:
+        return False
+    from rich.console import Console
+
+    return Console().is_jupyter
 
 
 def is_watched() -> bool:
@@ -99,6 +103,10 @@ class StatusLine:
         """Show the progress."""
         if now.seconds < self._patience:
             return
+        from rich.console import Console
+        from rich.status import Status
+        from rich.text import Text
+
         done = now.doing or f"{len(now.members)} found, {now.tests:,} tests"
         text = plain(f"{now.target or 'searching'}: {done}, {now.seconds:.0f} s; {self._on_stop}")
         if self._status is None and in_notebook():

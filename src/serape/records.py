@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from serape import markup
@@ -44,6 +43,8 @@ class Records:
 
     def to_frame(self, library: Literal["pandas", "polars", "pyarrow", "modin", "cudf"]) -> Any:
         """Return a frame of the named library: "pandas", "polars", "pyarrow", …."""
+        import narwhals.stable.v2 as nw
+
         return nw.from_dict(self._columns, backend=library).to_native()
 
     def to_pandas(self) -> pd.DataFrame:

@@ -6,7 +6,6 @@ import platform
 import re
 import sys
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, requires, version
 
 from serape import _core
 
@@ -27,6 +26,8 @@ def show_versions() -> None:
 
 def versions() -> str:
     """Return the text of `show_versions`."""
+    from importlib.metadata import version
+
     lines = {"serape": version("serape")} | _of_the_system() | dict(_of_packages())
     width = max(map(len, lines))
     return "\n".join(f"{name:{width}}  {text}" for name, text in lines.items())
@@ -44,6 +45,8 @@ def _of_the_system() -> dict[str, str]:
 
 
 def _of_packages() -> Iterator[tuple[str, str]]:
+    from importlib.metadata import PackageNotFoundError, requires, version
+
     required = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in requires("serape") or () if _is_for_users(line)]
     for name in sorted({*required, *_USED} - {"serape"}):
         try:

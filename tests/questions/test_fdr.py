@@ -91,6 +91,36 @@ class Recording(serape.FunctionTest):
         return outcome
 
 
+@pytest.mark.parametrize("algorithm", ["iamb-npc", "inter-iamb-npc", "inter-iamb", "fbed"])
+def test_no_member_is_above_the_rate_where_rows_are_few(algorithm: str) -> None:
+    insurance = serape.load_network("insurance")
+    judged = 0
+    for seed in range(6):
+        found = serape.blankets(insurance.sample(50, seed), algorithm=algorithm, test="g2", fdr=0.2)
+        for result in found.values():
+            assert all(result.adjusted_p.get(x, 0.0) <= 0.2 for x in result.members), result
+            judged += len(set(result.members) & set(result.adjusted_p))
+    assert judged > 20
+
+
+def test_a_member_by_the_tests_of_the_other_side_is_explained() -> None:
+    random = np.random.default_rng(0)
+    columns = random.integers(2, size=(120, 200))
+    for k in range(1, 120):
+        columns[k] = np.where(random.random(200) < 0.25, columns[random.integers(k)], columns[k])
+    data = serape.Table(pd.DataFrame({f"x{k}": column for k, column in enumerate(columns)}))
+    found = serape.blankets(data, algorithm="hpc", alpha=0.01, fdr=0.2)
+    weak = 0
+    for result in found.values():
+        for name in result.members:
+            why = result.explain(name)
+            assert f"independent of {result.target}" not in str(why)
+            if why.log_p > math.log(result.level):
+                weak += 1
+                assert f"stronger in the tests with {name} as the target" in str(why)
+    assert weak > 0
+
+
 @pytest.mark.parametrize("algorithm", ["hiton-pc", "mmpc"])
 @pytest.mark.parametrize("method", ["bh", "by", "adaptive"])
 def test_the_weakest_association_counts(wide: pd.DataFrame, algorithm: str, method: Any) -> None:

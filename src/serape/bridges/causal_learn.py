@@ -14,15 +14,16 @@ True
 
 from __future__ import annotations
 
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from serape.bridges.common import Pair, forbidden_arcs, library, mixed_graph
 from serape.bridges.prescreen import prescreened
 from serape.errors import DataError
 from serape.knowledge import Knowledge
 from serape.structure.mixed_edges import arcs_of, undirected_edges
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def export_graph(graph: nx.Graph[str]) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from serape.errors import library_or
 from serape.knowledge import Knowledge
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Pair = tuple[str, str]
 
@@ -20,6 +21,8 @@ def library(module: str, package: str) -> Any:
 
 def mixed_graph(nodes: Iterable[str], arcs: Iterable[Pair], edges: Iterable[Pair]) -> nx.DiGraph[str]:
     """Return a graph that has an undirected edge in both directions."""
+    import networkx as nx
+
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(arcs)

@@ -15,9 +15,8 @@ True
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from serape.bridges.common import forbidden_arcs, library, mixed_graph
@@ -26,6 +25,9 @@ from serape.errors import DataError
 from serape.knowledge import Knowledge
 from serape.networks import Network
 from serape.structure.mixed_edges import arcs_of, undirected_edges
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def export_graph(graph: nx.Graph[str]) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from itertools import combinations
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from serape.errors import InputTypeError
 from serape.knowledge import Knowledge
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def prescreened(region: nx.Graph[str], knowledge: Knowledge | None = None) -> tuple[list[str], Knowledge]:
@@ -35,6 +37,8 @@ def prescreened(region: nx.Graph[str], knowledge: Knowledge | None = None) -> tu
     >>> columns[0], ("Smoking", "ECG") in known.forbidden_pairs
     ('HeartDisease', True)
     """
+    import networkx as nx
+
     if not isinstance(region, nx.Graph) or "depth" not in region.graph:
         raise InputTypeError("the columns are handed over from a region; pass what serape.region returns")
     distance: dict[str, int] = nx.get_node_attributes(region, "distance")

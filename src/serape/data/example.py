@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 ARCS = (
     ("Age", "BloodPressure"),
@@ -28,6 +30,8 @@ UNRELATED = ("Ward", "Weekday", "Parking")
 
 def clinic_graph() -> nx.DiGraph[Any]:
     """Return the graph from which the data are drawn."""
+    import networkx as nx
+
     graph: nx.DiGraph[Any] = nx.DiGraph(ARCS)
     graph.add_nodes_from(UNRELATED)
     return graph

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from serape.errors import DataError, shown
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def bnlearn_text(dag: nx.DiGraph[str]) -> str:
     """Return a DAG as bnlearn's model string, such as `[A][B|A][C|A:B]`."""
+    import networkx as nx
+
     for name in dag:
         if found := [sign for sign in "[]|:" if sign in name]:
             raise DataError(f"{shown(name)} has {found[0]!r}, which has a meaning in bnlearn's model string; rename it")

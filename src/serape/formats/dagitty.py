@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from serape.structure.mixed_edges import arcs_of, undirected_edges
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def dagitty_text(graph: nx.Graph[str]) -> str:

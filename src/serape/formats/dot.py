@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from serape.independence.outcomes import p_text
 from serape.palette import LIGHT
 from serape.structure.mixed_edges import arcs_of, undirected_edges
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _TARGET = LIGHT.boxes["target"]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from serape.errors import DataError, shown
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -19,6 +20,8 @@ def graphml_text(graph: nx.Graph[str]) -> str:
     An undirected edge of a partly directed graph is present in both directions, with the attribute `directed` false.
     Attributes that are several names become one text.
     """
+    import networkx as nx
+
     made: nx.Graph[str] = nx.DiGraph() if graph.is_directed() else nx.Graph()
     for name, attributes in graph.nodes(data=True):
         if found := _NOT_IN_XML.search(name):

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from serape.errors import DataError, InputTypeError
 from serape.independence.base import IndependenceTest
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, as_positions
 from serape.independence.screens import ScreenResult
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _SEPARATED = Outcome(0.0, 1.0, 0.0, reliable=True)
 _CONNECTED = Outcome(1.0, 1.0, -math.inf, reliable=True)
@@ -45,6 +47,8 @@ class DSeparation(IndependenceTest):
     name = "d-separation"
 
     def __init__(self, graph: nx.DiGraph[Any], order: Sequence[Any] | None = None) -> None:
+        import networkx as nx
+
         if not isinstance(graph, nx.DiGraph):
             raise InputTypeError(f"d-separation needs a networkx.DiGraph, not a {type(graph).__name__}")
         try:

@@ -19,6 +19,8 @@ additions and removals can lead back in several steps, even with perfect tests.
 Neither IAMBnPC nor the repaired Inter-IAMBnPC is proven sound, because PC runs over some of the variables only. The
 oracle finds no graph on which one of them is wrong (`make oracle`; docs/algorithms.md has the numbers).
 
+PC tests at a significance level. With a false discovery rate both end with IAMB's shrink phase, which bounds it.
+
 See docs/papers.md: Peña et al. 2005, Section 3.1; Aliferis 2008, IAMB.
 """
 
@@ -27,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from serape.local.iamb import grow
+from serape.local.shrink import shrink
 from serape.search import Members, Search
 from serape.skeletons.pc import pc_skeleton
 
@@ -37,6 +40,8 @@ def iamb_npc(search: Search, target: int) -> Members:
     grow(search, target, blanket)
     order = tuple(blanket)
     shrink_by_pc(search, target, blanket, {x: order[:k] for k, x in enumerate(order)})
+    if search.stepwise:
+        shrink(search, target, blanket)
     return blanket
 
 
@@ -59,6 +64,8 @@ def inter_iamb_npc(search: Search, target: int, published: bool = False) -> Memb
         else:
             restore(search, target, blanket, before, entered)
             refused.append(x)
+    if search.stepwise:
+        shrink(search, target, blanket)
     return blanket
 
 

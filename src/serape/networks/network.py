@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,6 +15,9 @@ from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate, is_integer, shown, suggestion
 from serape.networks.sampling import sample
 from serape.wording import setting
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 TOLERANCE = 1e-4
 """How far the sum of a row's probabilities may be from 1."""
@@ -112,6 +114,8 @@ class Network:
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
         """The arcs, as an immutable graph (`networkx.DiGraph(net.graph)` makes a mutable one)."""
+        import networkx as nx
+
         graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_nodes_from(self.variables)
         graph.add_edges_from(

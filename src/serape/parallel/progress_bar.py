@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
+from typing import TYPE_CHECKING
 
 from serape.progress import PATIENCE, NotebookLine, Progress, ProgressCallback, in_notebook, is_watched
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 
 class ProgressBar:
@@ -42,6 +42,10 @@ class ProgressBar:
                     self._bar.update(self._bar.task_ids[0], completed=self._done)
 
     def _terminal_bar(self) -> Bar:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
         columns = (TextColumn(self._label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         bar = Bar(*columns, console=Console(stderr=True))
         bar.start()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
-import networkx as nx
 import numpy as np
 
 from serape._keywords import Keywords
@@ -19,6 +18,9 @@ from serape.questions.query import Query
 from serape.results.comparison import true_members
 from serape.settings import Settings, question, refuse
 from serape.types import Finds, LocalAlgorithm
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,8 @@ def _reductions(
 def _graphs(
     random: np.random.Generator, cases: int, max_nodes: int
 ) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
+    import networkx as nx
+
     for nodes in range(2, 5):
         names = tuple("ABCD"[:nodes])
         pairs = list(combinations(range(nodes), 2))

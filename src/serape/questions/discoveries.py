@@ -73,10 +73,10 @@ def bound_edges(
 
 
 def _given_rest(search: Search, target: int, answer: Answer) -> dict[int, float]:
-    """Return the log p of each member given the others."""
+    """Return the log p of each member given the others, where there are rows enough to test it."""
     members = _positions(answer.blanket if answer.blanket is not None else answer.parents_children)
     tests = {x: search.repeat(x, target, [z for z in members if z != x]) for x in members}
-    return {x: outcome.log_p if outcome.reliable else 0.0 for x, outcome in tests.items()}
+    return {x: outcome.log_p for x, outcome in tests.items() if outcome.reliable}
 
 
 def _weakest(search: Search, target: int, answer: Answer, either: bool) -> dict[int, float]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Unpack
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any, Unpack
 
 from serape._keywords import Keywords
 from serape.errors import Interrupted, OptionError, is_integer, shown
@@ -22,6 +20,9 @@ from serape.skeletons.edges import weigh_edges
 from serape.skeletons.skeleton import Skeleton
 from serape.types import LocalAlgorithm
 from serape.wording import setting
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @question()
@@ -64,6 +65,8 @@ def region(
     >>> sorted(found["HeartDisease"])
     ['Age', 'BloodPressure', 'ChestPain', 'ECG', 'Smoking']
     """
+    import networkx as nx
+
     if not is_integer(depth) or depth < 1:
         raise OptionError(f"{setting('depth')} must be a whole number, 1 or more, not {shown(depth)}")
     asked = Settings.of(algorithm=algorithm, **settings)
@@ -155,6 +158,8 @@ class _Region:
 
     def forget_unreached(self, target: int) -> None:
         """Leave out the variables that no path of edges joins to the target, and find the distances again."""
+        import networkx as nx
+
         graph: nx.Graph[int] = nx.Graph([(x, y) for x, others in self.neighbours.items() for y in others])
         graph.add_node(target)
         reached = nx.single_source_shortest_path_length(graph, target)

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import comb
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from serape.checks import is_one_of
 from serape.data.table import Table
@@ -40,6 +38,9 @@ from serape.structure.orientation import orient
 from serape.structure.scores import Score
 from serape.types import Rule
 from serape.wording import setting
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 STRUCTURE_SECONDS = 600.0
 """The meaning of `max_seconds="auto"` for all variables together, on data."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from serape.data.table import Table
@@ -15,6 +14,9 @@ from serape.errors import InputTypeError, OptionError, shown
 from serape.independence import G2, ContingencyTest, IndependenceTest
 from serape.independence.outcomes import as_positions
 from serape.results.result import Result
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ def compare(found: Any, truth: Any) -> Comparison:
     >>> serape.compare(found, clinic_graph())
     Comparison(precision=1.0, recall=1.0, distance=0.0, missed=(), extra=())
     """
+    import networkx as nx
+
     if isinstance(found, Mapping):
         if not found:
             raise OptionError("there is nothing to compare: the dict has no targets")

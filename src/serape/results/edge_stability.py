@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
-
 from serape.records import Records
 from serape.results.false_selections import Assumption
 from serape.results.pictures import draw_graph, picture_format, save_picture
@@ -18,6 +16,7 @@ from serape.results.stability import Edge, Resampled
 from serape.types import FindsEdges
 
 if TYPE_CHECKING:
+    import networkx as nx
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -75,6 +74,8 @@ class EdgeStability(Resampled[Edge]):
         For networks it is a `networkx.DiGraph`. An edge has a direction if that, too, is found in at least this share
         of the draws (and the opposite one is not), and is present in both directions otherwise.
         """
+        import networkx as nx
+
         least = self.resolved(threshold, max_false, assume)
         graph: nx.Graph[str] = nx.DiGraph() if self.finds == "network" else nx.Graph()
         graph.add_nodes_from(self.variables)

@@ -370,7 +370,14 @@ def _in_words(
             f"{verdict}: its association is too weak for a false discovery rate of {result.fdr:g}. Its adjusted p is "
             f"{p_value_text(adjusted)}. Its last test was {condition} ({numbers})."
         )
-    if math.log(result.level) < outcome.log_p <= math.log(result.alpha) and not included:
+    between = math.log(result.level) < outcome.log_p <= math.log(result.alpha)
+    if between and included and adjusted is not None and result.fdr is not None and adjusted <= result.fdr:
+        return (  # of an algorithm for which the tests of either side are enough
+            f"{verdict}: {condition}, it is associated with {result.target} ({numbers}, at most alpha = "
+            f"{result.alpha:g}). The association is stronger in the tests with {variable} as the target: these count, "
+            f"and its adjusted p is {p_value_text(adjusted)}."
+        )
+    if between and not included:
         finding, compared = f"its association with {result.target} is weak", "above"
     elif outcome.log_p > math.log(result.level):
         finding, compared = f"it is independent of {result.target}", "above"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from serape.errors import InputTypeError, OptionError, abbreviate
 from serape.knowledge import Knowledge
 from serape.networks.network import Network, describe_cycle, find_cycle, parents_first
 from serape.structure.equivalence import completed
 from serape.structure.graphs import Arc, PartlyDirected, structural_hamming_distance
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,8 @@ class _Compared:
     """Two graphs on the same nodes, as given and completed."""
 
     def __init__(self, found: Any, truth: Any, knowledge: Knowledge | None) -> None:
+        import networkx as nx
+
         true_graph = _checked(truth.graph if isinstance(truth, Network) else truth, "true")
         if not true_graph.is_directed():
             raise InputTypeError("the true graph must be a networkx.DiGraph or a Network: a skeleton has no directions")
@@ -144,6 +147,8 @@ class _Compared:
 
 def _checked(graph: Any, which: str) -> nx.Graph[str]:
     """Return the graph with its nodes' names as text."""
+    import networkx as nx
+
     if not isinstance(graph, nx.Graph) or graph.is_multigraph():
         raise InputTypeError(
             f"the {which} graph must be a networkx.DiGraph{'' if which == 'found' else ' or a Network'}, "

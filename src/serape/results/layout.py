@@ -13,10 +13,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from serape.results.layers import depths, folded, ranks, uncrossed
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Point = tuple[float, float]
 
@@ -66,6 +68,8 @@ def lay_out(boxes: Sequence[Point], edges: Sequence[Edge]) -> Plan:
 
 def _parts(n: int, edges: Sequence[Edge]) -> tuple[list[list[int]], list[int]]:
     """Return the connected parts, largest first, and the nodes without edges."""
+    import networkx as nx
+
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(n))
     graph.add_edges_from((e.tail, e.head) for e in edges)

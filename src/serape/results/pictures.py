@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import networkx as nx
-
 from serape.errors import InputTypeError, OptionError, abbreviate, library_or, suggestion
 from serape.files import atomic_write
 from serape.palette import LIGHT, Role
@@ -20,6 +18,7 @@ from serape.results.lettering import POINT, Lettering, box_size, text_size
 from serape.results.lines import MEASURES, UNKNOWN_WIDTH, Lines
 
 if TYPE_CHECKING:
+    import networkx as nx
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
@@ -185,6 +184,8 @@ def save_picture(figure: Figure, path: Path) -> None:
 
 
 def _names(graph: Any, what: str) -> list[str]:
+    import networkx as nx
+
     if not isinstance(graph, nx.Graph) or graph.is_multigraph():
         raise InputTypeError(f"the {what} must be a networkx.DiGraph, not a {type(graph).__name__}")
     names = [str(node) for node in graph]

@@ -13,11 +13,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from serape.results.layers import uncrossed
 from serape.results.layout import Point, spaced
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _RADIUS = 0.12  # of corners
 _LANE = 0.09  # between parallel lines
@@ -111,6 +113,8 @@ def two_sides(members: Sequence[str], children: Children) -> tuple[list[str], li
     Members that share spouses form a group and are next to each other. A group of most members is divided between the
     sides, at the bottom.
     """
+    import networkx as nx
+
     index = {name: k for k, name in enumerate(members)}
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(members)

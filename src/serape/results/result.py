@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import networkx as nx
-
 from serape.data.provenance import Provenance
 from serape.errors import OptionError, abbreviate, suggestion
 from serape.files import as_path, atomic_write
@@ -30,6 +28,7 @@ from serape.types import Finds
 from serape.wording import setting
 
 if TYPE_CHECKING:
+    import networkx as nx
     from matplotlib.axes import Axes
 
 FORMAT = "serape-result-1"
@@ -126,6 +125,8 @@ class Result(Displayed):
         Nodes have a `role`: target, parent or child, spouse, or member if the role is unknown. Edges have a `relation`:
         "adjacent" for arcs of the network of unknown direction, "member" if it is unknown whether there is an arc.
         """
+        import networkx as nx
+
         graph: nx.Graph[str] = nx.Graph()
         graph.add_node(self.target, role="target")
         if self.parents_children is None:

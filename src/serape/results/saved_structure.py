@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from serape.data.provenance import Provenance
 from serape.files import as_path
 from serape.results.call import Call
 from serape.results.saved import DAMAGED, bits, damaged, known, log_p, number, optional_number, read_saved, texts
 from serape.results.structure import FORMAT, Structure
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def load_structure(path: str | os.PathLike[str]) -> Structure:
@@ -49,6 +50,8 @@ def load_structure(path: str | os.PathLike[str]) -> Structure:
 
 
 def _from_dict(content: Mapping[str, Any]) -> Structure:
+    import networkx as nx
+
     directed = content["finds"] == "network"
     data = content.get("data")  # files of older versions have none
     names = texts(content["variables"])

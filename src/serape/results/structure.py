@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import networkx as nx
-
 from serape.bridges import as_networkx
 from serape.data.provenance import Provenance
 from serape.data.table import Table
@@ -35,6 +33,7 @@ from serape.structure.mixed_edges import arcs_of, undirected_edges, with_evidenc
 from serape.wording import question
 
 if TYPE_CHECKING:
+    import networkx as nx
     from matplotlib.figure import Figure
 
 FORMAT = "serape-structure-1"
@@ -104,6 +103,8 @@ class Structure(Displayed):
     @property
     def directed(self) -> bool:
         """Whether every edge has a direction."""
+        import networkx as nx
+
         return isinstance(self.graph, nx.DiGraph) and not undirected_edges(self.graph)
 
     @property
@@ -115,6 +116,8 @@ class Structure(Displayed):
     @property
     def evidence(self) -> Records:
         """The evidence for every edge: a table for any dataframe library."""
+        import networkx as nx
+
         columns: dict[str, list[Any]] = {"from": [], "to": [], "directed": []}
         columns.update({name: [] for name in EVIDENCE})
         for a, b in self.edges:
@@ -190,6 +193,8 @@ class Structure(Displayed):
 
         With the true graph, the picture shows how the classes differ, as `compare` counts it.
         """
+        import networkx as nx
+
         graph: nx.Graph[Any] = self.graph
         true = truth.graph if isinstance(truth, Network) else as_networkx(truth)
         if true is not None and isinstance(graph, nx.DiGraph):
@@ -206,6 +211,8 @@ class Structure(Displayed):
         return None if stored is None else Knowledge.of(stored)
 
     def _partly_directed(self) -> PartlyDirected:
+        import networkx as nx
+
         if not isinstance(self.graph, nx.DiGraph):
             raise DataError(f"a skeleton has no directions; use {question('network')} to find them")
         return PartlyDirected.of_networkx(self.graph, list(self.graph))
@@ -350,6 +357,8 @@ class Structure(Displayed):
 
     def edges_with_evidence(self) -> list[tuple[str, str, str, Mapping[str, Any]]]:
         """Return every edge once: from, → or –, to, and its evidence."""
+        import networkx as nx
+
         directed, back = isinstance(self.graph, nx.DiGraph), self.graph.has_edge
         return [(a, "→" if directed and not back(b, a) else "–", b, self.graph.edges[a, b]) for a, b in self.edges]
 
@@ -375,6 +384,8 @@ def undirected(
     names: Iterable[str], edges: Iterable[tuple[str, str]], evidence: Mapping[frozenset[str], Mapping[str, Any]]
 ) -> nx.Graph[str]:
     """Return an undirected graph whose edges have their evidence as attributes."""
+    import networkx as nx
+
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(names)
     for a, b in edges:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Self
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any, Self
 
 from serape.errors import DataError, InputTypeError, OptionError, abbreviate
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Arc = tuple[int, int]
 
@@ -40,6 +41,8 @@ class PartlyDirected:
     @classmethod
     def of_networkx(cls, graph: nx.DiGraph[Any], names: Sequence[str]) -> Self:
         """Return the graph of a networkx one, in which an undirected edge is present in both directions."""
+        import networkx as nx
+
         if not isinstance(graph, nx.DiGraph):
             raise InputTypeError(f"a networkx.DiGraph is needed, not a {type(graph).__name__}")
         index = {name: k for k, name in enumerate(names)}
@@ -61,6 +64,8 @@ class PartlyDirected:
 
     def to_networkx(self, names: Sequence[str]) -> nx.DiGraph[str]:
         """Return the graph as a networkx one; its attribute "directed" is True if no edge is undirected."""
+        import networkx as nx
+
         edges = self.edges()
         graph: nx.DiGraph[str] = nx.DiGraph(directed=not edges)
         graph.add_nodes_from(names)

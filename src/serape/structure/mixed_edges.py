@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import networkx as nx
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def arcs_of(graph: nx.Graph[str]) -> list[tuple[str, str]]:
@@ -20,6 +23,8 @@ def undirected_edges(graph: nx.Graph[str]) -> list[tuple[str, str]]:
 
 def with_evidence(graph: nx.DiGraph[str], source: nx.DiGraph[str]) -> nx.DiGraph[str]:
     """Return the graph, in the order of the source's nodes, with the attributes that its edges have there."""
+    import networkx as nx
+
     made: nx.DiGraph[str] = nx.DiGraph()
     made.add_nodes_from(source)
     made.add_edges_from((a, b, source.get_edge_data(a, b) or source.get_edge_data(b, a)) for a, b in graph.edges)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
-import networkx as nx
 import numpy as np
 
 import serape
@@ -45,6 +44,8 @@ def accuracy(
     Every variable that varies is a target. The precision of an empty answer is 1, and so is the recall of an empty
     truth. With `shared=False` targets share no tests, so that numbers of tests compare with those of the papers.
     """
+    import networkx as nx
+
     source, table = sampled(network, rows, seed)
     if finds != "network":
         truths = source.markov_blanket if finds == "blanket" else source.parents_children

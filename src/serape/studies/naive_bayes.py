@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Bits = NDArray[np.uint8]
 
@@ -45,6 +48,8 @@ def predict(learn: Bits, label: Bits, test: Bits, parents: Mapping[int, int]) ->
 
 def tree(learn: Bits, label: Bits) -> dict[int, int]:
     """Return a parent for each column but the first: the tree of largest mutual information given the class."""
+    import networkx as nx
+
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(learn.shape[1]))
     for i, j in combinations(range(learn.shape[1]), 2):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import IO, Any
 
 import numpy as np
@@ -147,6 +146,8 @@ def metadata_of(
     notes: Sequence[str], reading_notes: int, made: Mapping[str, Any], fingerprint: str, weights: Weights | None
 ) -> dict[str, Any]:
     """Return what a file says about the table as a whole."""
+    from importlib.metadata import version
+
     return {
         "serape": version("serape"),
         "fingerprint": fingerprint,

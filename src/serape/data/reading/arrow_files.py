@@ -7,8 +7,6 @@ import io
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import narwhals.stable.v2 as nw
-
 from serape.data.columns import Columns, ignored_column
 from serape.data.encoding import Encoded
 from serape.data.kinds import Kinds
@@ -25,6 +23,8 @@ _MANY = 1000
 
 def read_parquet(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
     """Read a Parquet file, a column at a time."""
+    import narwhals.stable.v2 as nw
+
     options.refuse(f"{source.name} is", "index")
     options.refuse_table(f"{source.name} is")
     backend = arrow_backend(f"reading {source.name}")
@@ -96,6 +96,8 @@ def _pandas_index(metadata: dict[bytes, bytes] | None) -> frozenset[str]:
 
 def read_arrow(source: Source, kinds: Kinds, options: ReadOptions) -> Columns:
     """Read a file or stream of Arrow's format, such as Feather."""
+    import narwhals.stable.v2 as nw
+
     options.refuse(f"{source.name} is", "index")
     options.refuse_table(f"{source.name} is")
     arrow_backend(f"reading {source.name}")

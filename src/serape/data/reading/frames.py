@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from serape.data.columns import Columns, ignored_column
@@ -19,6 +17,9 @@ from serape.data.reading.arrays import read_array
 from serape.data.reading.options import ReadOptions
 from serape.errors import DataError, InputTypeError, MissingLibraryError, abbreviate, one_line
 from serape.wording import setting
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
 
 
 def arrow_backend(what: str) -> Literal["pyarrow", "polars"]:
@@ -32,6 +33,9 @@ def arrow_backend(what: str) -> Literal["pyarrow", "polars"]:
 
 def read_frame(data: Any, kinds: Kinds, ignore: frozenset[str] = frozenset()) -> Columns:
     """Read a frame, or anything that exports an Arrow stream; the values of columns to ignore are not read."""
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+
     if type(data).__module__.startswith("pandas") and hasattr(data, "columns"):
         data = data.set_axis([str(c) for c in data.columns], axis=1)
         repeated = data.columns[data.columns.duplicated()].unique()
@@ -51,6 +55,8 @@ def read_frame(data: Any, kinds: Kinds, ignore: frozenset[str] = frozenset()) ->
 
 
 def _read_stream(data: Any) -> nw.DataFrame[Any]:
+    import narwhals.stable.v2 as nw
+
     if not hasattr(data, "__arrow_c_stream__"):
         raise InputTypeError(
             f"data of type {type(data).__name__} cannot be read; pass a frame (pandas, polars, pyarrow, …), a "
@@ -65,6 +71,8 @@ def _read_stream(data: Any) -> nw.DataFrame[Any]:
 
 def read_narwhals(frame: nw.DataFrame[Any], kinds: Kinds, options: ReadOptions) -> Columns:
     """Read a frame of narwhals."""
+    import narwhals.stable.v2 as nw
+
     names = list(frame.columns)
     index, notes = skipped_index(names, options, frozenset(n for n in names if n.startswith("__index_level_")))
     skip = options.ignore | index
@@ -108,6 +116,8 @@ def skipped_index(names: list[str], options: ReadOptions, found: frozenset[str])
 
 def read_series(name: str, series: nw.Series[Any], kind: Kind | None) -> Encoded:
     """Read one column of a frame."""
+    import narwhals.stable.v2 as nw
+
     dtype = series.dtype
     if isinstance(dtype, nw.Enum) or (isinstance(dtype, nw.Categorical) and not series.implementation.is_polars()):
         declared = series.cat.get_categories().to_list()
@@ -157,6 +167,8 @@ def _encode_codes(
 
 def _is_ordered(series: nw.Series[Any]) -> bool:
     """Return whether a column of categories declares their order; an Enum is an ordered category."""
+    import narwhals.stable.v2 as nw
+
     return isinstance(series.dtype, nw.Enum) or bool(
         getattr(getattr(series.to_native(), "type", None), "ordered", False)
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from serape.data.provenance import Provenance
@@ -83,6 +82,8 @@ def rate_facts(found: Result | Structure) -> dict[str, str]:
 
 def provenance_pairs(data: Provenance | None) -> dict[str, str]:
     """Return the version of serape and a description of the data."""
+    from importlib.metadata import version
+
     pairs = {"Version": f"serape {version('serape')}"}
     if data is None:
         return {**pairs, "Data": "none: an independence test was passed in place of data"}

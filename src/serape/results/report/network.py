@@ -7,8 +7,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
-
 from serape.errors import n_shown
 from serape.independence.effects import size_text
 from serape.independence.outcomes import p_text
@@ -39,6 +37,8 @@ _MAX_LETTERS = 30
 
 def network_page(found: Structure) -> Page:
     """Return the report of a structure: its edges, their directions, and the evidence for each."""
+    import networkx as nx
+
     graph = found.graph
     neighbours = {name: set(nx.all_neighbors(graph, name)) for name in graph}
     order = sorted(graph, key=lambda name: -len(neighbours[name]))[: n_shown(len(graph), MAX_VARIABLES)]
@@ -106,6 +106,8 @@ def network_page(found: Structure) -> Page:
 
 
 def _arrow(found: Structure, edge: tuple[str, str]) -> bool:
+    import networkx as nx
+
     a, b = edge
     return isinstance(found.graph, nx.DiGraph) and not found.graph.has_edge(b, a)
 

@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -86,6 +85,8 @@ class Page:
 
 def page_text(page: Page) -> str:
     """Return the report as HTML."""
+    from importlib.metadata import version
+
     here = files(__package__)
     template, style, *scripts = (
         (here / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *_SCRIPTS)
