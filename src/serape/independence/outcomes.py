@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -84,6 +84,17 @@ class Tally:
             self.tests_by_size[size] = self.tests_by_size.get(size, 0) + count
         for size, count in other.skipped_by_size.items():
             self.skipped_by_size[size] = self.skipped_by_size.get(size, 0) + count
+
+    def since(self, before: Tally) -> Tally:
+        """Return what was counted after an earlier state of this tally."""
+        return Tally(
+            _difference(self.tests_by_size, before.tests_by_size),
+            _difference(self.skipped_by_size, before.skipped_by_size),
+        )
+
+
+def _difference(counts: Mapping[int, int], before: Mapping[int, int]) -> dict[int, int]:
+    return {size: count - before.get(size, 0) for size, count in counts.items() if count > before.get(size, 0)}
 
 
 class TestsSpent(Exception):  # noqa: N818 (a signal, not an error)

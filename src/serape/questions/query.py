@@ -36,7 +36,7 @@ from serape.questions.untested import untested_note
 from serape.results.call import Call
 from serape.results.explanation import Evidence
 from serape.results.result import Result
-from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Search, StepCache
+from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Search, StepCache, StepMemory
 from serape.search.budget import STOPPED, stopped_note
 from serape.settings import RunSettings, SearchSettings, Settings
 from serape.types import Finds
@@ -69,6 +69,7 @@ class Query:
     constraints: Mapping[str, Any] = field(default_factory=dict)
     """Knowledge, known and forbidden members, as settings with names of variables."""
     min_effect: float | None = None
+    memory: StepMemory | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def resolve(
@@ -250,9 +251,9 @@ class Query:
             budget=budget,
             compute_each=compute_each(self.source, threads) if self.algorithm.shares else None,
             keep_separations=keep_separations,
+            memory=self.memory,
         )
-        if marginals is not None:
-            search.use_marginals(marginals)
+        search.use_marginals(marginals or {})
         return search
 
     def answer(self, search: Search, target: int) -> Answer:
@@ -280,8 +281,8 @@ class Query:
 
     def cache(self, targets: int) -> StepCache | None:
         """Return a cache that searches for many targets can share, or None if it has no use."""
-        shares = self.algorithm.shares and self.random_state is None
-        return StepCache() if shares and targets > 1 and self.min_effect is None else None  # effects need evidence
+        shares = self.algorithm.shares and self.random_state is None and self.min_effect is None  # this needs evidence
+        return StepCache() if shares and targets > 1 else None
 
     @staticmethod
     def detached(result: Result) -> Result:

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from serape.data.table import Table
 from serape.independence import G2, X2, IndependenceTest
 from serape.questions.query import Query
+from serape.search import StepMemory
 from serape.settings import Settings
 from serape.types import Finds
 
@@ -45,6 +46,8 @@ def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
             known.clear()
         make = partial(type(source), dof=source.dof, reliability=source.reliability, minimum=source.minimum)
         _ = query.reported, query.own  # which depend on the test
+        ordered = query.random_state is not None or settings.run.max_tests is not None
+        query.__dict__["memory"] = None if ordered else StepMemory()
         known[finds, id(settings)] = _Known(settings, _with_source(query, None), make)  # keeps the id from being reused
     return query
 

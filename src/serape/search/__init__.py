@@ -14,6 +14,7 @@ from serape.search.memo import StepCache, memoised
 from serape.search.min_association import MinAssociation
 from serape.search.prepared import preparable
 from serape.search.search import Positions, Search
+from serape.search.step_memory import StepMemory
 
 __all__ = [
     "Budget",
@@ -27,6 +28,7 @@ __all__ = [
     "Progress",
     "Search",
     "StepCache",
+    "StepMemory",
     "as_positions",
     "can_grow_pool",
     "grow_pool",

@@ -13,7 +13,7 @@ from serape.search.memo import NeedsOtherTarget
 from serape.search.prepared import PreparedStep, Record, key_of
 from serape.search.separations import Separations
 from serape.search.state import SearchState
-from serape.search.unreliable import READ_NOTES
+from serape.search.unreliable import added_notes
 
 Value = TypeVar("Value")
 
@@ -75,7 +75,7 @@ class PreparingSearch(SearchState):
             return step(self, target, *rest)
         tally, notes, separations, associations, other_side = found.record
         self.tally.merge(tally)
-        self.notes += [note for note in notes if note not in READ_NOTES.values() or note not in self.notes]
+        self.notes += added_notes(notes, self.notes)
         self._separations.merge(separations)
         if self._associations is not None and associations is not None:
             self._associations.merge(associations)

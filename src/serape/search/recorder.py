@@ -10,6 +10,10 @@ from serape.independence.subsets import SubsetResult
 from serape.search.evidence import EvidenceLog
 
 
+class Tape(list[tuple[int, SubsetResult] | tuple[int, int, Outcome, tuple[int, ...]]]):
+    """What a recorder was told during a step: the arguments of `note_subsets` and of `record`."""
+
+
 class Recorder:
     """Records the test that decides on each variable."""
 
@@ -23,6 +27,8 @@ class Recorder:
         self._logs: dict[int, EvidenceLog] = {}
         self.other_side: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}
         """The latest tests with the subject as candidate, by target and verdict."""
+        self.tape: Tape | None = None
+        """What is told, if a step is to be remembered: see `StepMemory`."""
 
     def log(self, target: int) -> EvidenceLog:
         """Return the evidence gathered about a target."""
@@ -45,6 +51,8 @@ class Recorder:
 
     def note_subsets(self, target: int, found: SubsetResult) -> None:
         """Record the answers of a search through conditioning sets."""
+        if self.tape is not None:
+            self.tape.append((target, found))
         if self.keeps(target):
             self.log(target).note_batch(found)
         elif self._subject is not None and self.enabled:
@@ -53,12 +61,24 @@ class Recorder:
 
     def record(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
         """Record a test as the one that decides on x, until a later one is recorded."""
+        if self.tape is not None:
+            self.tape.append((x, target, outcome, given))
         if self.keeps(target):
             if outcome.reliable or not self._is_separated(x, target):  # a skipped test does not override a separation
                 self.log(target).note(x, outcome, given)
         elif x == self._subject and outcome.reliable and self.step_of in (None, self._subject, target):
             # the same test, with x as the target
             self.other_side[target, outcome.log_p <= self._log_alpha] = (outcome, given)
+
+    def replay(self, tape: Tape, step_of: int) -> None:
+        """Record what a recorder with another subject was told during a step about a variable."""
+        outside, self.step_of = self.step_of, step_of
+        for told in tape:
+            if len(told) == 2:
+                self.note_subsets(*told)
+            else:
+                self.record(*told)
+        self.step_of = outside
 
     def _is_separated(self, x: int, target: int) -> bool:
         latest = self.log(target).latest(x)

@@ -30,6 +30,7 @@ from serape.search.memo import CachedStep, NeedsOtherTarget, StepCache, step_lab
 from serape.search.prepared import ComputeEach, PreparedStep
 from serape.search.recorder import Recorder
 from serape.search.separations import NO_SEPARATIONS, Separations
+from serape.search.step_memory import StepMemory
 from serape.search.unreliable import Unreliable
 from serape.wording import setting
 
@@ -71,6 +72,7 @@ class SearchState:
         budget: Budget | None = None,
         compute_each: ComputeEach | None = None,
         keep_separations: bool = True,
+        memory: StepMemory | None = None,
     ) -> None:
         check_alpha(alpha, setting("alpha"))
         check_max_conditioning(max_conditioning)
@@ -94,6 +96,7 @@ class SearchState:
         self._knowledge = knowledge
         self._known_members = tuple(known)
         self._cache = cache
+        self._memory = memory if compute_each is None else None
         self.steps_asked: dict[str, int] = {}  # of a run with a checkpoint: label and target
         self.steps_computed: list[str] = []
         self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # steps used so far, by target and identity
@@ -241,9 +244,13 @@ class SearchState:
             finally:
                 self._separations, self._associations, self._recorder.step_of = outside
 
+        def recalled() -> CachedStep[Value]:
+            assert self._memory is not None
+            return self._memory.recall(self, self._recorder, (key, self._excluded), target, run)
+
         if self._cache is None:
             self._cache = StepCache()
-        found = self._cache.recall(key, run)
+        found = self._cache.recall(key, run if self._memory is None else recalled)
         if self._cache.counted is not None:
             self.steps_asked.setdefault(step_label(key), target)
         self._steps.setdefault(target, {})[id(found)] = found

@@ -29,6 +29,13 @@ READ_NOTES: Mapping[Unreliable, str] = {
     "zero-dof": "tests without degrees of freedom were read as independence; they are among the skipped ones",
 }
 """What a result reports, once."""
+
+
+def added_notes(notes: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return the notes of a part of a search, without those that a result reports once and that are known."""
+    return [note for note in notes if note not in READ_NOTES.values() or note not in known]
+
+
 _FEW = 4  # up to so many x are searched one after another
 
 
