@@ -1,4 +1,6 @@
 // Counts as integers, what is made of them, and how they are made.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
@@ -7,6 +9,7 @@
 #include "counting_strategy.hpp"
 #include "rules.hpp"
 #include "serape/answers.hpp"
+#include "serape/distinct_rows.hpp"
 #include "serape/family_score.hpp"
 #include "serape/test_rules.hpp"
 
@@ -34,6 +37,27 @@ Matrix matrix(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
     auto* owned = new std::vector<std::int64_t>(values.begin(), values.end());
     const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
     return Matrix(owned->data(), {rows, columns}, owner);
+}
+
+// The distinct rows of some columns and how often each occurs; nothing if there are more than `most`.
+std::optional<std::pair<NumPy<std::uint16_t>, NumPy<std::int64_t>>> listed_rows(
+    const PackedTable& table, const std::vector<std::uint32_t>& columns, std::size_t most) {
+    check(table, columns);
+    std::optional<PackedTable> found;
+    std::vector<std::uint16_t> codes;
+    {
+        const nb::gil_scoped_release released;
+        found = distinct_rows(table, columns, most);
+        codes.resize(found ? found->rows() * columns.size() : 0);
+        for (std::size_t k = 0; found && k < columns.size(); ++k) {
+            found->unpack_codes(k, 0, std::span(codes).subspan(k * found->rows(), found->rows()));
+        }
+    }
+    if (!found) {
+        return {};
+    }
+    const std::span<const std::uint32_t> times = found->frequencies();
+    return std::pair(to_numpy(std::move(codes)), to_numpy(std::vector<std::int64_t>(times.begin(), times.end())));
 }
 
 // The plan in words: the strategy by number of levels, and what else it says.
@@ -148,6 +172,9 @@ void bind_counts(nb::module_& m) {
         nb::arg("poll") = nb::none(), nb::arg("strategy") = "automatic", nb::arg("source") = nb::none(),
         "Counts of the candidates with the target; without candidates, of the target alone. Candidates are columns of "
         "`source`, a table of the same rows, if it is given.");
+    m.def("distinct_rows", &listed_rows, nb::arg("table"), nb::arg("columns"), nb::arg("most"),
+          "The codes of the rows that occur in some columns, column after column, and how often each row occurs; None "
+          "if there are more than `most`, or seem to be, judged by the first rows.");
     m.def("explain_plan", &explain_plan, nb::arg("rows"), nb::arg("cells"), nb::arg("varying"), nb::arg("levels"),
           nb::arg("candidates"), nb::kw_only(), nb::arg("functional") = "g2", nb::arg("has_masks") = true,
           nb::arg("ones_are_few") = false, nb::arg("span") = 0, nb::arg("largest") = 0, nb::arg("idle") = 0,

@@ -430,6 +430,11 @@ def counts(table: PackedTable, target: int, candidates: Sequence[int] | numpy.ty
     Counts of the candidates with the target; without candidates, of the target alone. Candidates are columns of `source`, a table of the same rows, if it is given.
     """
 
+def distinct_rows(table: PackedTable, columns: Sequence[int], most: int) -> tuple[Annotated[NDArray[numpy.uint16], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
+    """
+    The codes of the rows that occur in some columns, column after column, and how often each row occurs; None if there are more than `most`, or seem to be, judged by the first rows.
+    """
+
 def explain_plan(rows: int, cells: int, varying: int, levels: Sequence[int], candidates: int, *, functional: str = 'g2', has_masks: bool = True, ones_are_few: bool = False, span: int = 0, largest: int = 0, idle: int = 0, strategy: str = 'automatic', instruction_set: str = 'avx512') -> dict[str, Any]:
     """
     How counts of such a shape are made: by number of levels, and by panels if `span` says how many columns lie from the first candidate to the last.

@@ -72,13 +72,22 @@ def test_questions_about_many_variables(client: Any, asia: serape.Table, split: 
     for algorithm in ("hiton-pc", "pc-stable"):
         expected = serape.skeleton(asia, algorithm=algorithm)
         found = serape.skeleton(table, algorithm=algorithm)
-        assert (found.edges, found.tests) == (expected.edges, expected.tests)
+        assert comparable(found) == comparable(expected)
     for algorithm in ("tabu", "ges", "mmhc"):
         assert serape.network(table, algorithm).edges == serape.network(asia, algorithm).edges
     assert (
         serape.stability(table, "either", draws=3).frequencies == serape.stability(asia, "either", draws=3).frequencies
     )
     assert str(serape.all_pairs(table)) == str(serape.all_pairs(asia))
+
+
+def test_questions_of_pc_stable_travel_together(client: Any) -> None:
+    child = serape.load_network("child").sample(2000, 1)
+    table = serape.dask.table(client, child, split="rows")
+    before = table.traffic.rounds
+    found = serape.skeleton(table, "pc-stable", max_conditioning=2)
+    assert comparable(found) == comparable(serape.skeleton(child, "pc-stable", max_conditioning=2))
+    assert table.traffic.rounds - before <= 8  # 20 variables: pairs, sets of one and of two, separations, effects
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -46,6 +46,11 @@ def test_subsets_against_plain(name: str, seed: int, rules: dict[str, str], stop
     assert tally == plain_tally
     for a, b in zip(found, expected, strict=True):
         agree(a, b)
+    by_set: dict[tuple[int, ...], list[int]] = {}
+    for x, given_set in found.separations(math.log(0.05)):
+        by_set.setdefault(given_set, []).append(x)
+    grouped = found.separated_by_set(math.log(0.05))
+    assert [(one, own.tolist()) for one, own in grouped.items()] == [(one, sorted(own)) for one, own in by_set.items()]
 
 
 @pytest.mark.parametrize("name", ["g2", "x2"])

@@ -25,6 +25,16 @@ class ClusterEngine:
         self.table = table
         self.names = table.names
         self.rows = table.rows
+        self._expected: dict[tuple[int, bytes, tuple[int, ...]], Counts] = {}
+
+    def expect(self, questions: Sequence[tuple[int, Columns, Sequence[int]]]) -> None:
+        """Ask in one round for counts that `counts` will be asked for; each is forgotten once it is used."""
+        asked = [Asked(shards.count, x, as_positions(xs), tuple(map(int, given))) for x, xs, given in questions]
+        found = self.table.cluster.ask(asked) if asked else []
+        self._expected = {
+            (one.target, one.candidates.tobytes(), one.given): self._added(one.target, one.candidates, one.given, parts)
+            for one, parts in zip(asked, found, strict=True)
+        }
 
     def levels(self, column: int) -> int:
         """Return how many levels a categorical column has; 0 if it is numeric."""
@@ -32,6 +42,9 @@ class ClusterEngine:
 
     def counts(self, target: int, candidates: Columns, given: Sequence[int] = ()) -> Counts:
         """Count each candidate with the target in the strata of the conditioning set."""
+        expected = self._expected.pop((int(target), as_positions(candidates).tobytes(), tuple(map(int, given))), None)
+        if expected is not None:
+            return expected
         return self.counts_of_sets(target, candidates, [given])[0]
 
     def counts_of_sets(self, target: int, candidates: Columns, sets: Sequence[Sequence[int]]) -> list[Counts]:

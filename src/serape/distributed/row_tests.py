@@ -5,7 +5,7 @@ Subset searches use the distinct rows of the few variables concerned, fetched wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from serape.engines.base import Gram
 from serape.engines.weighted import WeightedEngine
 from serape.independence.base import IndependenceTest
 from serape.independence.counted import CountedTest
+from serape.independence.effects import EffectGroup, Effects
 from serape.independence.outcomes import Candidates, Poll, Tally, as_positions
 from serape.independence.registry import Recipe
 from serape.independence.subset_query import SubsetQuery
@@ -32,6 +33,7 @@ from serape.independence.subsets import SubsetResult
 from serape.independence.summed import SummedTest
 
 _MOST_ROWS = 1 << 20  # distinct rows that are fetched
+_MOST_EXPECTED = 1 << 12  # screens whose counts are asked for in one round
 _MOST_KNOWN = 64  # sets of variables whose distinct rows are kept
 
 
@@ -74,6 +76,25 @@ class RowTest(SearchedNear, CountedTest):
         super().__init__(ClusterEngine(table), recipe.name, rules.dof, rules.reliability, rules.minimum)  # type: ignore[arg-type]
         self._known: dict[frozenset[int], CountedTest | None] = {}  # several threads use it
 
+    def expect_screens(self, questions: Sequence[tuple[int, Candidates, Sequence[int]]]) -> None:
+        """Ask for the counts of all in one round; the first thousands are enough."""
+        self.engine.expect(questions[:_MOST_EXPECTED])  # type: ignore[attr-defined]
+
+    def effects_each(self, groups: Sequence[EffectGroup]) -> Effects:
+        """Return the effects of groups of tests, from counts of one round."""
+        self.expect_screens([(target, xs, given) for target, xs, given, _, _ in groups])
+        return super().effects_each(groups)
+
+    def expect_subsets(self, questions: Sequence[Collection[int]]) -> None:
+        """Fetch the distinct rows of the variables of each search in one round; the first 64 are enough."""
+        wanted = sorted({frozenset(map(int, one)) for one in questions[:_MOST_KNOWN]}, key=len, reverse=True)
+        largest: list[frozenset[int]] = []
+        for one in wanted:
+            if not any(one <= other for other in [*largest, *self._known]):
+                largest.append(one)
+        if largest:
+            self._fetch(largest)
+
     def near(self, variables: Iterable[int]) -> CountedTest:
         """Return the test on the distinct rows of some variables; or this one, if these are too many."""
         needed = frozenset(map(int, variables))
@@ -82,15 +103,24 @@ class RowTest(SearchedNear, CountedTest):
                 return test
         if needed in self._known:  # too many
             return self
-        if len(self._known) >= _MOST_KNOWN:
-            self._known = {}
-        found = self._fetch_rows(sorted(needed))
-        self._known[needed] = found
-        return found or self
+        return self._fetch([needed])[needed] or self
 
-    def _fetch_rows(self, columns: Sequence[int]) -> CountedTest | None:
-        asked = Asked(shards.distinct_rows, columns[0], as_positions(()), tuple(columns[1:]), (_MOST_ROWS,))
-        parts = [one.answer for part in self.engine.table.cluster.ask([asked])[0] for one in part]  # type: ignore[attr-defined]
+    def _fetch(self, sets: Sequence[frozenset[int]]) -> Mapping[frozenset[int], CountedTest | None]:
+        """Fetch the distinct rows of some sets of variables in one round; return the tests on them."""
+        if len(self._known) + len(sets) > _MOST_KNOWN:
+            self._known = {}
+        columns = [sorted(one) for one in sets]
+        none, most = as_positions(()), (_MOST_ROWS,)
+        asked = [Asked(shards.distinct_rows, first, none, tuple(rest), most) for first, *rest in columns]
+        answers = self.engine.table.cluster.ask(asked)  # type: ignore[attr-defined]
+        tests = {
+            one: self._test_on(own, [part.answer for parts in found for part in parts])
+            for one, own, found in zip(sets, columns, answers, strict=True)
+        }
+        self._known = self._known | tests
+        return tests
+
+    def _test_on(self, columns: Sequence[int], parts: Sequence[shards.DistinctRows]) -> CountedTest | None:
         if any(len(part.times) == 0 for part in parts):
             return None
         found = added_rows(parts, [self.engine.levels(x) for x in columns])

@@ -279,13 +279,11 @@ def distinct_rows(shard: Shard, questions: Sequence[Question], most: int, *borro
 
 def _distinct(table: Table, columns: Sequence[int], most: int) -> DistinctRows:
     """Return the rows that occur in some columns, and how often; none if there are more than `most`."""
-    first, *others = columns
-    counts = _core.counts(table.packed, first, (), others)
-    cells = counts.cells
-    if len(cells) > most:
+    found = _core.distinct_rows(table.packed, columns, most)
+    if found is None:
         return DistinctRows(np.empty((0, len(columns)), np.uint16), np.empty(0, np.int64))
-    rows = np.column_stack([cells[:, 1], counts.strata[cells[:, 0]]])
-    return DistinctRows(rows.astype(np.uint16), cells[:, 3])
+    codes, times = found
+    return DistinctRows(np.ascontiguousarray(codes.reshape(len(columns), -1).T), times)
 
 
 def native_hashes(shard: Shard) -> NDArray[np.uint64]:

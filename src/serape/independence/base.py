@@ -157,6 +157,14 @@ class IndependenceTest(ABC):
         """Prepare for questions about these targets, if that is quicker for many than for one after another."""
         del targets, threads, poll
 
+    def expect_screens(self, questions: Sequence[tuple[int, Candidates, Sequence[int]]]) -> None:
+        """Prepare for screens of a target, candidates and a set each: a test of data elsewhere asks for all at once."""
+        del questions
+
+    def expect_subsets(self, questions: Sequence[Collection[int]]) -> None:
+        """Prepare for subset searches, each among some variables: a test of data elsewhere asks for all at once."""
+        del questions
+
     def working_set(self, among: NDArray[np.uint32]) -> Callable[..., ScreenResult]:
         """Return a function that screens some of these candidates, as `screen` does; they are in the table's order.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
@@ -19,6 +20,12 @@ from serape.independence.screens import ScreenResult
 from serape.types import DofRule, ReliabilityRule
 
 _MAX_AHEAD = 64  # conditioning sets in one request to the engine
+
+
+@functools.lru_cache(maxsize=4)
+def _on_counts(rows: int, statistic: str, dof: str, reliability: str, minimum: float) -> _core.CountedTest:
+    """Return the core's test; it has a table of logarithms, which takes milliseconds to make."""
+    return _core.CountedTest(rows, statistic, dof, reliability, minimum)
 
 
 class CountedTest(ContingencyTest):
@@ -44,7 +51,7 @@ class CountedTest(ContingencyTest):
         self.dof = "full" if dof == "auto" else dof
         self.reliability = reliability
         self.minimum = minimum
-        self._counted = _core.CountedTest(engine.rows, statistic, self.dof, reliability or "none", minimum)
+        self._counted = _on_counts(engine.rows, statistic, self.dof, reliability or "none", minimum)
 
     def __reduce__(self) -> tuple[Any, ...]:
         made_of = (self.engine, self.statistic, self.dof, self.reliability, self.minimum)
@@ -59,7 +66,7 @@ class CountedTest(ContingencyTest):
         return self.engine.levels(variable)
 
     def _other_statistic(self, target: int, xs: NDArray[np.uint32], given: Sequence[int]) -> Floats:
-        other = _core.CountedTest(self.engine.rows, "x2" if self.statistic == "g2" else "g2", "adjusted", "none", 1.0)
+        other = _on_counts(self.engine.rows, "x2" if self.statistic == "g2" else "g2", "adjusted", "none", 1.0)
         return other.screen(self.engine.counts(target, xs, given)).arrays()[0]
 
     def rows_per_cell(self, variables: Iterable[int]) -> float:

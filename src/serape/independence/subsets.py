@@ -137,6 +137,15 @@ class SubsetResult(Sequence[Association]):
         indices = np.flatnonzero(self.reliable & (self.log_p > log_alpha)).tolist()
         return [(int(self.xs[k]), self.given_of(k)) for k in indices]
 
+    def separated_by_set(self, log_alpha: float) -> dict[tuple[int, ...], NDArray[np.uint32]]:
+        """Return the x of `separations` by their conditioning sets, sorted; the sets in the order of answers."""
+        indices = np.flatnonzero(self.reliable & (self.log_p > log_alpha))
+        which, xs = self.which[indices], self.xs[indices]
+        numbers, first = np.unique(which, return_index=True)
+        ends = np.searchsorted(which[order := np.lexsort((xs, which))], numbers, side="right")
+        groups = dict(zip(numbers.tolist(), np.split(xs[order], ends[:-1]), strict=True)) if len(numbers) else {}
+        return {tuple(self.sets[k]): groups[k] for k in which[np.sort(first)].tolist()}
+
     def columns(self) -> TestColumns:
         """Return index, x, log p and statistic of the reliable answers, in arrays."""
         indices = self.reliable.nonzero()[0]

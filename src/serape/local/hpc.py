@@ -72,11 +72,7 @@ def de_pcs(search: Search, target: int, order: Order = "strength") -> tuple[list
     pcs, independent = search.ranked_split(target, search.candidates(target))
     tested, conditioned_on = in_order(pcs, as_written=order == "as-written")
     found = search.separate(tested, target, conditioned_on, range(1, 2), shrinking=True)
-    by_set: dict[tuple[int, ...], list[int]] = {}
-    for x, given in found.separations(search.log_alpha):
-        by_set.setdefault(given, []).append(x)
-    d_sep: dict[tuple[int, ...], Positions | list[int]] = {(): independent}
-    d_sep.update((given, sorted(xs)) for given, xs in by_set.items())
+    d_sep: Separated = {(): independent, **found.separated_by_set(search.log_alpha)}
     survivors = set(found.survivors)
     return [x for x in conditioned_on if x in survivors], d_sep
 

@@ -8,6 +8,7 @@ call. The answers and the numbers of tests are the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TypeGuard
 
 import numpy as np
@@ -21,6 +22,7 @@ from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
 from serape.search.search import Search
 
+EXPECTED = 64  # targets whose questions a test is told of in advance
 _MANY = 64  # variables
 _TOGETHER = 64  # questions of one call for each thread: their answers are kept until the last is there
 
@@ -43,9 +45,12 @@ def separate_each(search: Search, asked: TargetLists, pools: TargetLists, size: 
         search.count(tally)
         yield asked.each_target(), found, found.separated_each()
         return
-    for (x, others), (_, pool) in zip(asked.items(), pools.items(), strict=True):
-        found = search.separate(others, x, pool, range(size, size + 1))
-        yield np.full(len(found), x, np.uint32), found, found.separated_each()
+    questions = zip(asked.items(), pools.items(), strict=True)
+    while some := list(islice(questions, EXPECTED)):
+        test.expect_subsets([{x, *others, *pool} for (x, others), (_, pool) in some])
+        for (x, others), (_, pool) in some:
+            found = search.separate(others, x, pool, range(size, size + 1))
+            yield np.full(len(found), x, np.uint32), found, found.separated_each()
 
 
 def dependent_pairs(search: Search, variables: Sequence[int]) -> DependentPairs | None:

@@ -156,6 +156,10 @@ class SearchState:
         if self.restrict_to is None:
             self.test.expect(targets, threads=self._threads, poll=self._tick)
 
+    def expect_marginals(self, questions: Mapping[int, Candidates]) -> None:
+        """Announce screens given nothing, of candidates by target; the answers are the same."""
+        self.test.expect_screens([(target, xs, ()) for target, xs in questions.items() if len(xs)])
+
     def count(self, tally: Tally) -> None:
         """Count tests that were performed in one call."""
         self.tally.merge(tally)

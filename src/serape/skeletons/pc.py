@@ -16,6 +16,7 @@ See docs/papers.md: Aliferis 2008, IAMB; Colombo and Maathuis 2014.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from serape.independence.outcomes import TestColumns, as_positions
 from serape.independence.subset_query import TargetLists
 from serape.search import Search
-from serape.search.many_targets import dependent_pairs
+from serape.search.many_targets import EXPECTED, dependent_pairs
 from serape.skeletons.pair_tests import Answers, Keys, PairTest, PairTests, keys_of, pair_of
 from serape.skeletons.skeleton import Pair, Skeleton, separate_pairs
 
@@ -152,13 +153,20 @@ class _MarginalTests:
             once = np.flatnonzero(known.xs > xs)
             self._add(xs[once], known.at(once))
             return
-        for k, x in enumerate(variables):
-            later = as_positions(search.admissible(x, variables[k + 1 :]))
-            dependent, independent = search.partition(x, later)
-            self._add(np.full(len(dependent), x, np.uint32), dependent)
-            if len(dependent) + len(independent) < len(later):
-                tested = {*dependent.xs.tolist(), *independent.tolist()}
-                self.untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
+        for begin in range(0, len(variables), EXPECTED):
+            some = enumerate(variables[begin : begin + EXPECTED], begin + 1)
+            asked = {x: as_positions(search.admissible(x, variables[k:])) for k, x in some}
+            search.expect_marginals(asked)
+            for x, later in asked.items():
+                self._ask(search, x, later)
+
+    def _ask(self, search: Search, x: int, later: Positions) -> None:
+        """Test one variable with all that come later."""
+        dependent, independent = search.partition(x, later)
+        self._add(np.full(len(dependent), x, np.uint32), dependent)
+        if len(dependent) + len(independent) < len(later):
+            tested = {*dependent.xs.tolist(), *independent.tolist()}
+            self.untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
 
     def _add(self, xs: Positions, dependent: Answers) -> None:
         keys = keys_of(xs, dependent.xs)
@@ -179,16 +187,19 @@ def _separations(search: Search, found: Skeleton, edges: _Edges, untested: Colle
     """Return tests that separate the pairs that have a common neighbour but are not adjacent."""
     distant = TargetLists.of({x: search.admissible(x, sorted(found.at_distance_two(x))) for x in found.neighbours})
     tests = iter(edges.separations_of(keys_of(distant.each_target(), distant.members)))
+    known = {x: dict(zip(others, tests, strict=False)) for x, others in distant.items()}
+    # All pairs without a separating set are independent given nothing.
+    marginal = {
+        x: [y for y, test in found.items() if x < y and test is None and frozenset((x, y)) not in untested]
+        for x, found in known.items()
+    }
     separations: dict[Pair, PairTest] = {}
-    for x, others in distant.items():
-        known = dict(zip(others, tests, strict=False))
-        # All pairs without a separating set are independent given nothing.
-        marginal = [y for y in others if x < y and known[y] is None and frozenset((x, y)) not in untested]
-        if marginal:
-            answers = search.repeat_screen(x, marginal)
-            for k, y, log_p, statistic in answers.each():
-                known[y] = log_p, -statistic, answers, k
-        for y, test in known.items():
-            if test is not None:
-                separations[frozenset((x, y))] = test
+    asked = iter(marginal.items())
+    while some := dict(islice(asked, EXPECTED)):
+        search.expect_marginals(some)
+        for x, ys in some.items():
+            if ys:
+                answers = search.repeat_screen(x, ys)
+                known[x].update((y, (log_p, -statistic, answers, k)) for k, y, log_p, statistic in answers.each())
+            separations.update((frozenset((x, y)), test) for y, test in known[x].items() if test is not None)
     return separations
