@@ -1,4 +1,5 @@
 // Counts as integers, what is made of them, and how they are made.
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -37,6 +38,30 @@ Matrix matrix(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
     auto* owned = new std::vector<std::int64_t>(values.begin(), values.end());
     const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
     return Matrix(owned->data(), {rows, columns}, owner);
+}
+
+// By candidate: the rows of the target's commonest level, how many of its own levels occur, and how many rows are
+// guessed right by the commonest level of the target among the other rows of their level.
+std::vector<std::array<std::int64_t, 3>> guesses(const CountTable& table) {
+    std::vector<std::array<std::int64_t, 3>> found;
+    for (std::size_t k = 0; k < table.candidate_levels.size(); ++k) {
+        std::vector<std::int64_t> totals(table.target_levels), first(table.candidate_levels[k]), second = first;
+        for (std::size_t at = table.begin[k]; at < table.begin[k + 1]; ++at) {
+            const CountedCell& cell = table.cells[at];
+            totals[cell.target] += cell.count;
+            std::int64_t& largest = first[cell.candidate];
+            second[cell.candidate] = std::max(second[cell.candidate], std::min(largest, cell.count));
+            largest = std::max(largest, cell.count);
+        }
+        std::int64_t levels = 0;
+        std::int64_t right = 0;
+        for (std::size_t level = 0; level < first.size(); ++level) {
+            levels += first[level] > 0 ? 1 : 0;
+            right += first[level] - 1 > second[level] ? first[level] : 0;
+        }
+        found.push_back({*std::max_element(totals.begin(), totals.end()), levels, right});
+    }
+    return found;
 }
 
 // The distinct rows of some columns and how often each occurs; nothing if there are more than `most`.
@@ -149,7 +174,11 @@ void bind_counts(nb::module_& m) {
                 const std::size_t width = table.given_levels.size();
                 return matrix(std::vector(table.strata), width == 0 ? 1 : table.strata.size() / width, width);
             },
-            nb::rv_policy::move, "By stratum, the levels of the conditioning set, where the core made the counts.");
+            nb::rv_policy::move, "By stratum, the levels of the conditioning set, where the core made the counts.")
+        .def("guesses", &guesses,
+             "By candidate, given nothing: rows of the target's commonest level, levels of the candidate that occur, "
+             "and "
+             "rows guessed right by the commonest level of the target among the other rows of their level.");
     m.def(
         "counts",
         [](const PackedTable& table, std::uint32_t target, const Columns& candidates,

@@ -425,6 +425,11 @@ class Counts:
         By stratum, the levels of the conditioning set, where the core made the counts.
         """
 
+    def guesses(self) -> list[list[int]]:
+        """
+        By candidate, given nothing: rows of the target's commonest level, levels of the candidate that occur, and rows guessed right by the commonest level of the target among the other rows of their level.
+        """
+
 def counts(table: PackedTable, target: int, candidates: Sequence[int] | numpy.typing.NDArray[numpy.uint32], given: Sequence[int], threads: int = 1, poll: object | None = None, strategy: str = 'automatic', source: PackedTable | None = None) -> Counts:
     """
     Counts of the candidates with the target; without candidates, of the target alone. Candidates are columns of `source`, a table of the same rows, if it is given.

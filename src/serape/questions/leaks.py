@@ -134,11 +134,8 @@ def shares_left(table: Table, target: int, columns: Sequence[int]) -> list[float
     """Return `share_left` of many columns in all rows; the core counts categories of few combinations."""
     levels = 0 if table.missing else table.levels(target)
     counted = [x for x in columns if 0 < levels * table.levels(x) <= _FEW_CELLS]
-    known: dict[int, float] = {}
-    if counted:
-        counts = _core.counts(table.codes_alone, target, counted, ())
-        cells, begin = counts.cells.tolist(), counts.begin
-        known = {x: _errors_counted(cells[begin[k] : begin[k + 1]], table.rows) for k, x in enumerate(counted)}
+    guesses = _core.counts(table.codes_alone, target, counted, ()).guesses() if counted else ()
+    known = {x: _errors_counted(table.rows, *found) for x, found in zip(counted, guesses, strict=True)}
     return [known[x] if x in known else share_left(table, target, x) for x in columns]
 
 
@@ -215,18 +212,11 @@ def _errors_left(levels: NDArray[Any], classes: NDArray[Any]) -> float:
     return (len(classes) - right) / without
 
 
-def _errors_counted(cells: Sequence[Sequence[int]], rows: int) -> float:
-    """Return what `share_left` does from the cells that occur: stratum, class, level, and number of rows."""
-    totals: dict[int, int] = {}
-    largest: dict[int, tuple[int, int]] = {}  # by level, the rows of its commonest class, and of the second
-    for _, one, level, count in cells:
-        totals[one] = totals.get(one, 0) + count
-        first, second = largest.get(level, (0, 0))
-        largest[level] = (count, first) if count > first else (first, max(second, count))
-    without = rows - max(totals.values())
-    if rows < _MIN_ROWS or _MIN_ROWS_PER_LEVEL * len(largest) > rows or without < _MIN_ERRORS:
+def _errors_counted(rows: int, commonest: int, levels: int, right: int) -> float:
+    """Return what `share_left` does from numbers of rows; see `Counts.guesses`."""
+    without = rows - commonest
+    if rows < _MIN_ROWS or _MIN_ROWS_PER_LEVEL * levels > rows or without < _MIN_ERRORS:
         return 1.0
-    right = sum(first for first, second in largest.values() if first - 1 > second)
     return (rows - right) / without
 
 
