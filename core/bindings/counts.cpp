@@ -48,9 +48,10 @@ std::vector<std::array<std::int64_t, 3>> guesses(const CountTable& table) {
         std::vector<std::int64_t> totals(table.target_levels), first(table.candidate_levels[k]), second = first;
         for (std::size_t at = table.begin[k]; at < table.begin[k + 1]; ++at) {
             const CountedCell& cell = table.cells[at];
-            totals[cell.target] += cell.count;
-            std::int64_t& largest = first[cell.candidate];
-            second[cell.candidate] = std::max(second[cell.candidate], std::min(largest, cell.count));
+            totals.at(static_cast<std::size_t>(cell.target)) += cell.count;
+            std::int64_t& largest = first.at(static_cast<std::size_t>(cell.candidate));
+            std::int64_t& next = second[static_cast<std::size_t>(cell.candidate)];
+            next = std::max(next, std::min(largest, cell.count));
             largest = std::max(largest, cell.count);
         }
         std::int64_t levels = 0;
@@ -59,7 +60,7 @@ std::vector<std::array<std::int64_t, 3>> guesses(const CountTable& table) {
             levels += first[level] > 0 ? 1 : 0;
             right += first[level] - 1 > second[level] ? first[level] : 0;
         }
-        found.push_back({*std::max_element(totals.begin(), totals.end()), levels, right});
+        found.push_back({totals.empty() ? 0 : *std::max_element(totals.begin(), totals.end()), levels, right});
     }
     return found;
 }

@@ -11,6 +11,8 @@ namespace nb = nanobind;
 namespace serape {
 namespace {
 
+constexpr std::size_t most_partners = 1024;  // of a column, whatever the number of columns
+
 auto to_arrays(AllPairs&& found) {
     return std::make_tuple(to_numpy(std::move(found.dependents)), to_numpy(std::move(found.partners)),
                            to_numpy(std::move(found.statistic)), to_numpy(std::move(found.dof)));
@@ -32,6 +34,12 @@ void check_columns(const ContingencyTest& test, std::span<const std::uint32_t> c
     }
 }
 
+void check_strongest(std::size_t strongest, std::size_t columns) {
+    if (strongest > std::max(columns, most_partners)) {
+        throw nb::value_error("so many strongest partners are more than there are columns");
+    }
+}
+
 }  // namespace
 
 void bind_pairs(nb::module_& m) {
@@ -42,6 +50,7 @@ void bind_pairs(nb::module_& m) {
             if (table.rows() > most_rows_of_pairs) {
                 throw nb::value_error("too many rows");
             }
+            check_strongest(strongest, table.columns());
             for (std::size_t column = 0; column < table.columns(); ++column) {
                 if (table.levels(column) > 2) {
                     throw nb::value_error("columns must be binary");
@@ -62,6 +71,7 @@ void bind_pairs(nb::module_& m) {
         [](const ContingencyTest& test, const Columns& columns, double log_alpha, std::size_t strongest,
            std::size_t threads, const nb::object& poll) {
             check_columns(test, columns.all());
+            check_strongest(strongest, columns.all().size());
             AllPairs found;
             CancellationToken token = cancellation_token(poll);
             run_interruptible(token, [&] {

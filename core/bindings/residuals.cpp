@@ -48,6 +48,9 @@ void bind_residuals(nb::module_& m) {
             "set_category",
             [](ResidualTest& test, std::uint32_t column) {
                 check(test, column);
+                if (test.number(column)) {
+                    throw nb::value_error("a number is no category");
+                }
                 test.set_category(column);
             },
             nb::arg("column"))

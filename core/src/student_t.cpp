@@ -5,9 +5,13 @@
 #include <numbers>
 
 #include "incomplete_beta.hpp"
+#include "serape/chi_square.hpp"
 
 namespace serape {
 namespace {
+
+// Of a distribution that differs from the normal one; the fraction below takes time as the square root of it.
+constexpr double most_dof = 1e12;
 
 // ln B(a, ½) = ½ ln π + ln Γ(a) − ln Γ(a + ½), without the cancellation for large a.
 double log_beta_half(double a) {
@@ -33,6 +37,9 @@ double student_t_log_p(double t, double dof) {
     }
     if (std::isinf(t)) {
         return -t;
+    }
+    if (dof > most_dof) {
+        return chi_square_log_sf(t * t, 1.0);
     }
     const double a = 0.5 * dof;
     const double root = t / std::sqrt(dof);
