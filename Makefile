@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak oracle corpus lint format stubs docs clean
+.PHONY: demo test test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak audit oracle corpus lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo --out build/demo
@@ -71,6 +71,13 @@ fuzz: $(VENV)/test.ready
 MINUTES ?= 60
 soak: $(VENV)/test.ready
 	@$(BIN)/python tests/soak.py --minutes $(MINUTES)
+
+# Known weaknesses of the installed packages, by pip-audit, which asks PyPI; one that cannot be looked up is a failure.
+AUDIT := build/audit
+audit: $(VENV)/test.ready
+	@$(PYTHON) -m venv $(AUDIT) && $(AUDIT)/bin/python -m pip install -q pip-audit
+	@$(BIN)/python -m pip freeze --exclude-editable > $(AUDIT)/installed.txt
+	@$(AUDIT)/bin/pip-audit --strict --disable-pip --no-deps -r $(AUDIT)/installed.txt
 
 oracle: $(VENV)/test.ready
 	@$(BIN)/python tests/oracle.py

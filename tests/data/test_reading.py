@@ -270,3 +270,17 @@ def test_long_fields_are_read_at_once(tmp_path: Path, odd: str) -> None:
     """A pattern that backtracks would take minutes."""
     (tmp_path / "data.csv").write_text(f"a;b\n{odd};1\n2;3\n4;5\n2;1\n")
     assert serape.Table(tmp_path / "data.csv").names == ("a", "b")
+
+
+def test_a_row_that_is_asked_for_as_a_column_gets_a_hint() -> None:
+    genes = serape.Table({"gene": [f"g{k}" for k in range(30)], "a": np.arange(30.0), "b": np.arange(30.0) ** 2})
+    with pytest.raises(serape.OptionError, match="no column 'g17'.*If 'gene' names it as a row, transpose the table"):
+        serape.markov_blanket(genes, "g17")
+
+
+def test_names_that_a_parquet_file_repeats(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    column = pa.array([1, 2, 3])
+    pq.write_table(pa.Table.from_arrays([column] * 3, names=["x", "x", "y"]), tmp_path / "x.parquet")
+    with pytest.raises(serape.DataError, match="the name 'x' occurs more than once"):
+        serape.Table(tmp_path / "x.parquet")

@@ -17,6 +17,13 @@ from serape.data.weights import Weights
 from serape.errors import DataError, OptionError, abbreviate, suggestion
 
 
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that occur more than once."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise DataError(f"the name {abbreviate(repeated)} occurs more than once; give every column a name of its own")
+
+
 def ignored_column(rows: int) -> Encoded:
     """Return what stands for a column that is ignored and was not read."""
     return Encoded("identifier", "ignored", (), np.broadcast_to(np.uint8(0), rows))
@@ -134,11 +141,7 @@ class Columns:
             raise DataError(f"the table has {'no rows' if self.rows == 0 else 'one row'}; at least two are needed")
         if self.rows > _core.MAX_ROWS:
             raise DataError(f"the table has {self.rows:,} rows; at most {_core.MAX_ROWS:,} can be used")
-        repeated = [name for name, count in Counter(self.names).items() if count > 1]
-        if repeated:
-            raise DataError(
-                f"the name {abbreviate(repeated)} occurs more than once; give every column a name of its own"
-            )
+        check_names(self.names)
         if "" in self.names:
             raise DataError(f"the column at position {self.names.index('')} has no name; give it one")
 

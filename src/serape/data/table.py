@@ -356,7 +356,7 @@ class Table:
                 return self._position[variable]
             refuse_removed(variable, self._made)
         try:
-            return position_of(variable, self.names, self._position)
+            return position_of(variable, self.names, self._position, self.identifiers)
         except OptionError as error:
             raise OptionError(with_first_line_note(str(error), self._reading_notes)) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -33,12 +33,16 @@ class Variable:
     """Why it is of this kind."""
 
 
-def position_of(variable: object, names: Sequence[str], positions: Mapping[str, int]) -> int:
-    """Return the position of a variable, given by name or position, among names."""
+def position_of(
+    variable: object, names: Sequence[str], positions: Mapping[str, int], identifiers: Collection[int] = ()
+) -> int:
+    """Return the position of a variable, given by name or position, among names; those of identifiers name rows."""
     if isinstance(variable, str):
         if variable not in positions:
+            hint = f" If {names[min(identifiers)]!r} names it as a row, transpose the table." if identifiers else ""
             raise OptionError(
                 f"there is no column {variable!r}.{suggestion(variable, names)} The columns are {abbreviate(names)}."
+                f"{hint}"
             )
         return positions[variable]
     if isinstance(variable, Integral) and is_integer(variable):

@@ -7,7 +7,7 @@ import io
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from serape.data.columns import Columns, ignored_column
+from serape.data.columns import Columns, check_names, ignored_column
 from serape.data.encoding import Encoded
 from serape.data.kinds import Kinds
 from serape.data.reading.frames import arrow_backend, read_narwhals, skipped_index
@@ -54,7 +54,8 @@ def _read_by_column(source: Source, kinds: Kinds, options: ReadOptions) -> Colum
     file = opened()
     schema = file.schema_arrow
     names = [str(name) for name in schema.names]
-    if (len(names) > _MANY and options.keeping.max_bytes is None) or len(set(names)) < len(names):
+    check_names(names)
+    if len(names) > _MANY and options.keeping.max_bytes is None:
         return None
     index, notes = skipped_index(names, options, _pandas_index(schema.metadata))
     texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
