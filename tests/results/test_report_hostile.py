@@ -87,3 +87,10 @@ def test_no_script_of_a_name_runs(browser: Any, pages: Path, name: str) -> None:
     assert [url.startswith("file:") for url in seen.requests] == [True]
     assert seen.complaints == []
     seen.page.close()
+
+
+def test_gains_larger_than_any_exponent(tmp_path: Path) -> None:
+    found = serape.network(serape.load_network("alarm").sample(3000, 1), "tabu")
+    assert max(evidence["gain"] for *_, evidence in found.graph.edges(data=True)) > 710
+    found.report(tmp_path / "network.html")
+    assert "a gain of" in (tmp_path / "network.html").read_text(encoding="utf-8")

@@ -78,12 +78,15 @@ class Lines(Generic[Key]):
 
     def text(self, strength: float) -> str:
         """Return a strength as text."""
-        return {
-            "share": f"in {100 * strength:.3g} % of the draws",
-            "effect": f"{size_text(strength)} bits",
-            "log_p": f"p = {p_text(strength)}",
-            "gain": f"a gain of {strength:.3g}",
-        }[self.by]
+        match self.by:
+            case "share":
+                return f"in {100 * strength:.3g} % of the draws"
+            case "effect":
+                return f"{size_text(strength)} bits"
+            case "log_p":
+                return f"p = {p_text(strength)}"
+            case "gain":
+                return f"a gain of {strength:.3g}"
 
     def _part(self, strength: float) -> float:
         return strength**2 if self.by == "share" else as_correlation(strength)
