@@ -21,6 +21,10 @@ import traceback
 import warnings
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import matplotlib as mpl
+from matplotlib import pyplot
 
 import serape
 from corpus_runs import Run, make_run
@@ -70,7 +74,27 @@ def ask(run: Run) -> str:
         if isinstance(result, serape.Result):
             check(result, settings)
         _ = repr(result), str(result)
+        if run.number % 20 == 0:
+            write_out(result, run.number % 100 == 0)
     return run.question
+
+
+def write_out(found: object, draw: bool) -> None:
+    """Use the ways in which an answer leaves the program: it is saved and read again, reported, exported, drawn."""
+    with TemporaryDirectory() as folder:
+        saved, page, picture = (Path(folder, name) for name in ("x.json", "x.html", "x.svg"))
+        if isinstance(found, serape.Result | serape.Structure):
+            found.save(saved)
+            read = serape.load_result(saved) if isinstance(found, serape.Result) else serape.load_structure(saved)
+            assert read == found, f"saved and read again, it differs: {read}"
+            found.report(page)
+            assert page.read_text(encoding="utf-8").endswith("</html>\n")
+            _ = found.to_dot(), found.evidence
+        if isinstance(found, serape.Structure):
+            _ = found.to_graphml(), found.to_dagitty(), found.finds == "skeleton" or found.cpdag
+        if draw and hasattr(found, "plot"):
+            found.plot(picture)
+            pyplot.close("all")
 
 
 def main() -> int:
@@ -80,6 +104,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     faulthandler.enable()
+    mpl.use("svg")
     warnings.simplefilter("ignore")
     happened, wrong, number = Counter[str](), 0, FIRST + options.seed
     begin = told = time.monotonic()

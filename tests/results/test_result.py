@@ -235,3 +235,21 @@ def test_equal_results_may_take_different_times() -> None:
     assert one == other
     assert one == dataclasses.replace(other, seconds=1e9)
     assert one != dataclasses.replace(other, alpha=0.5)
+
+
+def test_an_infinite_effect_is_saved_and_read_again(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).normal(size=200)
+    frame = pd.DataFrame({"a": x, "b": -x, "c": np.random.default_rng(1).normal(size=200)})
+    found = serape.parents_children(frame, "a", "ipc-mb", test="fisher-z")
+    effect = found.explain("b").effect
+    assert effect is not None
+    assert math.isinf(effect.bits)
+    found.save(tmp_path / "a.json")
+    read = serape.load_result(tmp_path / "a.json")
+    assert read == found
+    assert str(read.explain("b")) == str(found.explain("b"))
+    read.report(tmp_path / "a.html")
+    skeleton = serape.skeleton(frame, "hiton-pc", test="fisher-z")
+    skeleton.save(tmp_path / "s.json")
+    assert serape.load_structure(tmp_path / "s.json") == skeleton
+    assert skeleton != serape.skeleton(frame[["a", "c"]], "hiton-pc", test="fisher-z")

@@ -340,6 +340,11 @@ def _from_dict(content: Mapping[str, Any]) -> Result:
 # JSON has no NaN and no infinities: NaN becomes null, infinities become text.
 
 
+def said(content: Mapping[str, Any]) -> Any:
+    """Return what an answer says that can be compared: all but seconds, data and call."""
+    return finite({name: value for name, value in content.items() if name not in ("seconds", "data", "call")})
+
+
 def finite(value: Any) -> Any:
     """Return the same value with NaN and infinities replaced."""
     if isinstance(value, float) and not math.isfinite(value):

@@ -57,8 +57,8 @@ def log_p(value: Any) -> float:
 
 
 def bits(value: Any) -> float:
-    """Return an effect size in bits."""
-    return number(value, -_ROUNDING, _MAX_BITS)
+    """Return an effect size in bits; infinite where one column of numbers is a function of the other."""
+    return number(value, -_ROUNDING, math.inf if value == "inf" else _MAX_BITS)
 
 
 def optional_number(content: Mapping[str, Any], name: str, low: float = LEAST, high: float = 1) -> float | None:

@@ -26,7 +26,7 @@ from serape.results.call import Call
 from serape.results.displayed import Displayed, edge_table, rate_text
 from serape.results.graph_comparison import GraphComparison, compare_graphs, compared_classes
 from serape.results.pictures import draw_graph, save_picture
-from serape.results.result import finite
+from serape.results.result import finite, said
 from serape.structure.equivalence import completed, member
 from serape.structure.graphs import PartlyDirected
 from serape.structure.mixed_edges import arcs_of, undirected_edges, with_evidence
@@ -43,7 +43,7 @@ EVIDENCE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Structure(Displayed):
     """A skeleton or network, how it was found, and the evidence for each edge.
 
@@ -80,7 +80,7 @@ class Structure(Displayed):
     tests_by_size: Mapping[int, int]
     skipped: int
     """The number of tests skipped."""
-    seconds: float = field(compare=False)
+    seconds: float
     options: Mapping[str, Any]
     notes: tuple[str, ...]
     """Remarks about the data and the search."""
@@ -94,11 +94,14 @@ class Structure(Displayed):
     """The false discovery rate asked for, or None."""
     threshold: float | None = None
     """With a false discovery rate, the p-value up to which edges were kept."""
-    table: Table | None = field(default=None, repr=False, compare=False)
-    data: Provenance | None = field(default=None, repr=False, compare=False)
+    table: Table | None = field(default=None, repr=False)
+    data: Provenance | None = field(default=None, repr=False)
     """The data: rows, columns, fingerprint."""
-    call: Call = field(default_factory=Call, repr=False, compare=False)
+    call: Call = field(default_factory=Call, repr=False)
     """What a report needs to show the call again."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Structure) and said(self.to_dict()) == said(other.to_dict())
 
     @property
     def directed(self) -> bool:
