@@ -141,10 +141,9 @@ class SubsetResult(Sequence[Association]):
         """Return the x of `separations` by their conditioning sets, sorted; the sets in the order of answers."""
         indices = np.flatnonzero(self.reliable & (self.log_p > log_alpha))
         which, xs = self.which[indices], self.xs[indices]
-        numbers, first = np.unique(which, return_index=True)
-        ends = np.searchsorted(which[order := np.lexsort((xs, which))], numbers, side="right")
-        groups = dict(zip(numbers.tolist(), np.split(xs[order], ends[:-1]), strict=True)) if len(numbers) else {}
-        return {tuple(self.sets[k]): groups[k] for k in which[np.sort(first)].tolist()}
+        numbers, first, counts = np.unique(which, return_index=True, return_counts=True)
+        groups = np.split(xs[np.lexsort((xs, which))], np.cumsum(counts)[:-1])
+        return {tuple(self.sets[numbers[k]]): groups[k] for k in np.argsort(first).tolist()}
 
     def columns(self) -> TestColumns:
         """Return index, x, log p and statistic of the reliable answers, in arrays."""
