@@ -106,6 +106,7 @@ CALLS: dict[str, Call] = {
     "dependent": lambda s, v: [s.dependent(v(x), v(0), v([8])) for x in range(1, 8)],
     "screen": lambda s, v: s.screen(v(2), v([7, 0, 5]), v([3, 1])),
     "expect": lambda s, v: s.expect(v([7, 0, 5])),
+    "expect_marginals": lambda s, v: s.expect_marginals({7: v([0, 5]), 0: v([5])}),
     "working_set": working_set,
     "strongest": lambda s, v: [s.strongest(v(t), v([7, 0, 5]), v([3])) for t in (1, 2, 4, 6)],
     "by_strength": lambda s, v: s.by_strength(v(2), v([7, 0, 5, 1]), v([3])),
