@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -29,6 +30,11 @@ from serape.errors import (
 from serape.files import no_file
 from serape.wording import setting
 
+if sys.version_info >= (3, 14):
+    from compression.zstd import ZstdError
+else:
+    from zlib import error as ZstdError  # noqa: N812 - pyarrow decompresses such files, and raises an OSError
+
 MAX_BYTES = 8 << 30
 """Compressed files, and streams, of more bytes than this are refused; a file on disk may be larger."""
 MAX_LINE = 64 << 20
@@ -42,7 +48,7 @@ _COMPRESSED = {
     "zip": b"PK\x03\x04",
 }
 _ENDINGS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".lzma": "xz", ".zst": "zst", ".zstd": "zst", ".zip": "zip"}
-_FAILURES = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, ValueError)
+_FAILURES = (OSError, EOFError, zlib.error, lzma.LZMAError, ZstdError, zipfile.BadZipFile, RuntimeError, ValueError)
 _LITTER = ("__MACOSX/", ".DS_Store")
 """Files that some systems add to archives."""
 
