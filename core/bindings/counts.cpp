@@ -178,8 +178,7 @@ void bind_counts(nb::module_& m) {
             nb::rv_policy::move, "By stratum, the levels of the conditioning set, where the core made the counts.")
         .def("guesses", &guesses,
              "By candidate, given nothing: rows of the target's commonest level, levels of the candidate that occur, "
-             "and "
-             "rows guessed right by the commonest level of the target among the other rows of their level.");
+             "and rows guessed right by the commonest level of the target among the other rows of their level.");
     m.def(
         "counts",
         [](const PackedTable& table, std::uint32_t target, const Columns& candidates,

@@ -187,19 +187,19 @@ def _separations(search: Search, found: Skeleton, edges: _Edges, untested: Colle
     """Return tests that separate the pairs that have a common neighbour but are not adjacent."""
     distant = TargetLists.of({x: search.admissible(x, sorted(found.at_distance_two(x))) for x in found.neighbours})
     tests = iter(edges.separations_of(keys_of(distant.each_target(), distant.members)))
-    known = {x: dict(zip(others, tests, strict=False)) for x, others in distant.items()}
-    # All pairs without a separating set are independent given nothing.
-    marginal = {
-        x: [y for y, test in found.items() if x < y and test is None and frozenset((x, y)) not in untested]
-        for x, found in known.items()
-    }
     separations: dict[Pair, PairTest] = {}
-    asked = iter(marginal.items())
-    while some := dict(islice(asked, EXPECTED)):
-        search.expect_marginals(some)
-        for x, ys in some.items():
-            if ys:
-                answers = search.repeat_screen(x, ys)
-                known[x].update((y, (log_p, -statistic, answers, k)) for k, y, log_p, statistic in answers.each())
-            separations.update((frozenset((x, y)), test) for y, test in known[x].items() if test is not None)
+    asked = iter(distant.items())
+    while some := list(islice(asked, EXPECTED)):
+        known = {x: dict(zip(others, tests, strict=False)) for x, others in some}
+        # All pairs without a separating set are independent given nothing.
+        marginal = {
+            x: [y for y, test in own.items() if x < y and test is None and frozenset((x, y)) not in untested]
+            for x, own in known.items()
+        }
+        search.expect_marginals(marginal)
+        for x, own in known.items():
+            if marginal[x]:
+                answers = search.repeat_screen(x, marginal[x])
+                own.update((y, (log_p, -statistic, answers, k)) for k, y, log_p, statistic in answers.each())
+            separations.update((frozenset((x, y)), test) for y, test in own.items() if test is not None)
     return separations
