@@ -3,7 +3,9 @@
 
 #include "bindings.hpp"
 #include "conversions.hpp"
+#include "serape/all_pairs.hpp"
 #include "serape/chi_square.hpp"
+#include "serape/critical_values.hpp"
 #include "serape/kernels.hpp"
 #include "serape/ranking.hpp"
 #include "serape/student_t.hpp"
@@ -13,6 +15,33 @@ namespace nb = nanobind;
 namespace serape {
 
 void bind_numbers(nb::module_& m) {
+    m.def(
+        "log_terms",
+        [](std::size_t rows) {
+            if (rows > most_rows_of_pairs) {
+                throw nb::value_error("too many rows");
+            }
+            const LogTable log(rows);
+            return std::make_tuple(to_numpy(std::vector<std::int64_t>(log.data(), log.data() + rows + 1)), log.unit());
+        },
+        nb::arg("rows"), "n ln n of all counts up to the rows, in fixed point, and what one is worth.");
+    m.def(
+        "critical_sums",
+        [](std::size_t rows, const Array<double>& dof, double log_alpha) {
+            if (rows > most_rows_of_pairs) {
+                throw nb::value_error("too many rows");
+            }
+            const LogTable log(rows);
+            const Statistic statistic(StatisticKind::g2, rows, log);
+            std::vector<std::int64_t> sums;
+            for (const double one : span(dof)) {
+                sums.push_back(critical_sum(statistic, static_cast<std::uint32_t>(rows), one, log_alpha));
+            }
+            return to_numpy(std::move(sums));
+        },
+        nb::arg("rows"), nb::arg("dof"), nb::arg("log_alpha"),
+        "By degrees of freedom, the smallest sum of G² in fixed point whose log p is at most `log_alpha`.");
+
     m.def(
         "chi_square_log_sf", [](double statistic, double dof) { return chi_square_log_sf(statistic, dof); },
         nb::arg("statistic"), nb::arg("dof"), "Natural logarithm of the chi-square tail probability.");

@@ -274,21 +274,6 @@ class Worker {
     std::vector<std::pair<std::size_t, std::int64_t>> sums_to_;
 };
 
-// The smallest sum that is significant.
-std::int64_t critical_sum(const Statistic& statistic, std::uint32_t rows, double log_alpha) {
-    CriticalValues critical(log_alpha);
-    std::int64_t low = 0, high = statistic.log()(rows) + 1;
-    while (low < high) {
-        const std::int64_t middle = low + (high - low) / 2;
-        if (critical.log_p_above(statistic.value(middle, 1.0), 1.0)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 }  // namespace
 
 AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t strongest, std::size_t least_rows,
@@ -310,7 +295,7 @@ AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t stron
     const auto rows = static_cast<std::uint32_t>(table.rows());
     const Statistic statistic(StatisticKind::g2, table.rows(), table.log_table());
     const PairSum sum(table.log_table(), rows);
-    const std::int64_t critical = critical_sum(statistic, rows, log_alpha);
+    const std::int64_t critical = critical_sum(statistic, rows, 1.0, log_alpha);
     sorted.packed.panels();
     token.check();
     std::vector<std::unique_ptr<Worker>> workers(std::max<std::size_t>(threads, 1));

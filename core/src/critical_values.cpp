@@ -60,4 +60,18 @@ CriticalValues::Bracket CriticalValues::find(double log_alpha, double dof) {
     return {low - margin, high + margin};
 }
 
+std::int64_t critical_sum(const Statistic& statistic, std::uint32_t rows, double dof, double log_alpha) {
+    CriticalValues critical(log_alpha);
+    std::int64_t low = 0, high = statistic.log()(rows) + 1;
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (critical.log_p_above(statistic.value(middle, 1.0), dof)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 }  // namespace serape

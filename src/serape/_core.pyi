@@ -469,6 +469,16 @@ class CountedScore:
         By candidate, the score of the target given the conditioning set and the candidate.
         """
 
+def log_terms(rows: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], float]:
+    """
+    n ln n of all counts up to the rows, in fixed point, and what one is worth.
+    """
+
+def critical_sums(rows: int, dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    By degrees of freedom, the smallest sum of G² in fixed point whose log p is at most `log_alpha`.
+    """
+
 @overload
 def chi_square_log_sf(statistic: float, dof: float) -> float:
     """Natural logarithm of the chi-square tail probability."""

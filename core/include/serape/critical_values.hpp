@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
+
+#include "serape/statistic.hpp"
 
 namespace serape {
 
@@ -49,5 +52,9 @@ class CriticalValues {  // not to be shared by threads
     double log_alpha_;
     Bracket near_[few];  // by degrees of freedom, once looked up
 };
+
+// The smallest sum of G² with so many degrees of freedom whose log p is at most `log_alpha`; one more than any sum can
+// be if there is none.
+std::int64_t critical_sum(const Statistic& statistic, std::uint32_t rows, double dof, double log_alpha);
 
 }  // namespace serape

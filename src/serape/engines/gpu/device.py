@@ -1,0 +1,93 @@
+"""The GPU: arrays on it, and kernels compiled when they are first used, by CuPy.
+
+A `Device` has an array library, `xp`, and launches kernels. The tests have another, which runs the same kernels on the
+CPU with NumPy's arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import Any, Protocol
+
+from serape.errors import MissingLibraryError, SerapeError
+
+KERNELS = resources.files("serape.engines.gpu") / "kernels"
+_LEAST_CAPABILITY = (8, 0)  # tensor cores that count ones
+Macros = Mapping[str, int]
+
+
+class Device(Protocol):
+    """What runs kernels."""
+
+    xp: Any
+    """NumPy, or CuPy, which offers the same functions for arrays on the GPU."""
+    memory: int
+    """Bytes of memory."""
+
+    def launch(
+        self, file: str, macros: Macros, kernel: str, grid: tuple[int, int], threads: int, arguments: Sequence[Any]
+    ) -> None:
+        """Run a kernel of a file, compiled with macros, on a grid of blocks of so many threads."""
+
+    def to_host(self, array: Any) -> Any:
+        """Return an array as one of NumPy."""
+
+
+class CudaDevice:
+    """An NVIDIA GPU."""
+
+    def __init__(self) -> None:
+        try:
+            import cupy
+        except ImportError as error:
+            raise MissingLibraryError(
+                "engine='gpu' needs CuPy; install it for your version of CUDA, for example by "
+                "`pip install cupy-cuda13x`, or use engine='cpu'"
+            ) from error
+        self.xp = cupy
+        try:
+            count = cupy.cuda.runtime.getDeviceCount()
+        except cupy.cuda.runtime.CUDARuntimeError as error:
+            raise SerapeError(f"engine='gpu' found no usable GPU ({error}); use engine='cpu'") from error
+        if count == 0:
+            raise SerapeError("engine='gpu' found no GPU; use engine='cpu'")
+        capability = tuple(int(digit) for digit in str(cupy.cuda.Device().compute_capability))
+        if capability < _LEAST_CAPABILITY:
+            raise SerapeError(
+                f"engine='gpu' needs an NVIDIA GPU of compute capability 8.0 or more, and this one has "
+                f"{capability[0]}.{capability[1]}; use engine='cpu'"
+            )
+        self.memory = int(cupy.cuda.runtime.memGetInfo()[1])
+        self._modules: dict[tuple[str, tuple[tuple[str, int], ...]], Any] = {}
+
+    def launch(
+        self, file: str, macros: Macros, kernel: str, grid: tuple[int, int], threads: int, arguments: Sequence[Any]
+    ) -> None:
+        """Run a kernel."""
+        self._module(file, macros).get_function(kernel)(grid, (threads,), tuple(arguments))
+
+    def to_host(self, array: Any) -> Any:
+        """Return an array as one of NumPy."""
+        return self.xp.asnumpy(array)
+
+    def _module(self, file: str, macros: Macros) -> Any:
+        key = file, tuple(sorted(macros.items()))
+        if key not in self._modules:
+            options = ("--std=c++17", *(f"-D{name}={value}" for name, value in key[1]))
+            self._modules[key] = self.xp.RawModule(code=source(file), options=options)
+        return self._modules[key]
+
+
+def source(file: str) -> str:
+    """Return the text of a file of kernels, with the files that it includes in their places."""
+    lines = (KERNELS / file).read_text(encoding="utf-8").splitlines()
+    included = [source(line.split('"')[1]) if line.startswith('#include "') and ".cuh" in line else line for line in lines]
+    return "\n".join(line for line in included if line != "#pragma once") + "\n"
+
+
+@lru_cache(maxsize=1)
+def cuda_device() -> CudaDevice:
+    """Return the GPU, or raise an error that says in one sentence what is missing."""
+    return CudaDevice()

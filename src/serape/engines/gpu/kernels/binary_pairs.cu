@@ -1,0 +1,154 @@
+// G² of all pairs of binary variables, given nothing: how many depend on each, and the strongest of these.
+//
+// The variables are in the order of their numbers of ones; those with as many are of one *class*. Within a pair of
+// classes G² depends on the count of shared ones alone and is convex in it, so two limits tell which counts show
+// dependence. Only for pairs that may be among the strongest is n ln n of the four cells added up: the same integers as
+// in the core. G² is at most twice Pearson's X², which needs no logarithm.
+//
+// Compiled for KEEP, the strongest partners that are kept of each variable.
+#include "tiles.cuh"
+
+constexpr u32 half_tile = tile / 2;
+
+// G²/2 of two variables that share `n` ones, in fixed point.
+__device__ inline i64 sum_of(const i64* log_table, u32 rows, u32 a, u32 b, u32 n) {
+    return log_table[n] + log_table[a - n] + log_table[b - n] + log_table[rows - a - b + n] - log_table[a] -
+           log_table[rows - a] - log_table[b] - log_table[rows - b] + log_table[rows];
+}
+
+// For every two classes, of `ones` each, the limits: fewer shared ones than the lower 16 bits, or as many as the upper
+// or more, show dependence. One thread a pair of classes.
+extern "C" __global__ void pair_limits(const u32* __restrict__ ones, u32 classes, const i64* __restrict__ log_table,
+                                       u32 rows, i64 critical, u32* __restrict__ limits) {
+    const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= classes * classes) {
+        return;
+    }
+    const u32 a = ones[at / classes], b = ones[at % classes];
+    const u32 least = a + b > rows ? a + b - rows : 0, most = a < b ? a : b;
+    const u32 expected = static_cast<u32>(static_cast<u64>(a) * b / rows);
+    u32 low = least, high = expected < least ? least : expected;  // below: dependent up to some count, from `least` on
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        if (sum_of(log_table, rows, a, b, middle) >= critical) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const u32 below = low;
+    low = high = expected + 1 > least ? expected + 1 : least;
+    high = most + 1 > high ? most + 1 : high;
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        if (sum_of(log_table, rows, a, b, middle) >= critical) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    limits[at] = below | low << 16;
+}
+
+// `id` has the position of each variable in the table, `total` its ones, `scale` √2 N^1.5 / (n₀ n₁), `of` its class.
+// `needed` is, by variable, a sum that each of its strongest partners reaches; it starts at `critical`.
+extern "C" __global__ void __launch_bounds__(256, 2)
+binary_pairs(const u32* __restrict__ planes, u32 words, const u32* __restrict__ id, const u32* __restrict__ plane,
+             const float* __restrict__ total, const float* __restrict__ scale, const u32* __restrict__ of, u32 count,
+             const u32* __restrict__ limits, u32 classes, const i64* __restrict__ log_table, u32 rows,
+             double two_units, float margin, i64* __restrict__ needed, u32* __restrict__ dependents,
+             i64* __restrict__ best_sum, u32* __restrict__ best_id) {
+    __shared__ uint4 memory[tile_memory];
+    __shared__ u32 a_planes[tile], b_planes[tile];
+    __shared__ float column_total[tile], column_scale[tile];
+    __shared__ u32 column_class[tile];
+    const u16* const counts = reinterpret_cast<const u16*>(memory);
+    const u32 tiles = (count + tile - 1) / tile;
+    const u32 from = static_cast<u32>(static_cast<u64>(tiles) * blockIdx.y / gridDim.y);
+    const u32 to = static_cast<u32>(static_cast<u64>(tiles) * (blockIdx.y + 1) / gridDim.y);
+    const u32 own = threadIdx.x % tile, part = threadIdx.x / tile;
+    const u32 row = blockIdx.x * tile + own;
+    const bool works = row < count;
+    if (part == 0) {
+        a_planes[own] = works ? plane[row] : none;
+    }
+    const float ones = works ? total[row] : 0.0f, share = ones / static_cast<float>(rows);
+    const float row_scale = works ? scale[row] : 0.0f;
+    const u32* const own_limits = limits + static_cast<u64>(works ? of[row] : 0) * classes;
+    const u64 list = (static_cast<u64>(row) * gridDim.y + blockIdx.y) * 2 + part;
+    i64* const sums = best_sum + list * KEEP;
+    u32* const ids = best_id + list * KEEP;
+    u32 n_dependent = 0;
+    u32 listed = 0;
+
+    for (u32 at_tile = from; at_tile < to; ++at_tile) {
+        const u32 first = at_tile * tile;
+        __syncthreads();
+        if (part == 0) {
+            const u32 column = first + own;
+            b_planes[own] = column < count ? plane[column] : none;
+            column_total[own] = column < count ? total[column] : 0.0f;
+            column_scale[own] = column < count ? scale[column] : 0.0f;
+            column_class[own] = column < count ? of[column] : 0;
+        }
+        count_tile(memory, planes, words, a_planes, b_planes);
+        if (!works) {
+            continue;
+        }
+        const i64 least = needed[row];
+        const float too_weak = static_cast<float>(static_cast<double>(least) * two_units) * 0.9999f - margin;
+        const u32 begin = part * half_tile;
+        const u32 end = first + begin + half_tile < count ? half_tile : first + begin < count ? count - first - begin : 0;
+        u64 open = 0;
+        u32 known = none, limit = 0;
+#pragma unroll 8
+        for (u32 k = 0; k < end; ++k) {
+            const u32 c = begin + k;
+            if (column_class[c] != known) {
+                known = column_class[c];
+                limit = own_limits[known];
+            }
+            const u32 n = counts[own * stride + c];
+            const bool dependent = n < (limit & 0xffff) || n >= limit >> 16;
+            const float over = static_cast<float>(n) - share * column_total[c];
+            n_dependent += dependent;
+            open |= static_cast<u64>(dependent && over * over * row_scale * column_scale[c] >= too_weak) << k;
+        }
+        for (; open != 0; open &= open - 1) {
+            const u32 c = begin + static_cast<u32>(__ffsll(static_cast<i64>(open)) - 1);
+            if (first + c == row) {
+                continue;
+            }
+            const i64 sum = sum_of(log_table, rows, static_cast<u32>(ones), static_cast<u32>(column_total[c]),
+                                   counts[own * stride + c]);
+            const u32 other = id[first + c];
+            if (sum < least ||
+                (listed == KEEP && (sum < sums[KEEP - 1] || (sum == sums[KEEP - 1] && other > ids[KEEP - 1])))) {
+                continue;
+            }
+            u32 place = listed < KEEP ? listed++ : KEEP - 1;
+            for (; place > 0 && (sums[place - 1] < sum || (sums[place - 1] == sum && ids[place - 1] > other)); --place) {
+                sums[place] = sums[place - 1];
+                ids[place] = ids[place - 1];
+            }
+            sums[place] = sum;
+            ids[place] = other;
+            if (listed == KEEP) {
+                atomicMax(&needed[row], sums[KEEP - 1]);
+            }
+        }
+    }
+    if (works) {
+        const u32 place = row / tile;  // where the variable is compared with itself
+        const u32 itself = place >= from && place < to && own / half_tile == part;
+        const u32 limit = own_limits[of[row]], n = static_cast<u32>(ones);
+        atomicAdd(&dependents[row], n_dependent - (itself && (n < (limit & 0xffff) || n >= limit >> 16) ? 1 : 0));
+    }
+}
+#include "best.cuh"
+
+#ifdef SERAPE_EMULATED
+EMULATE(pair_limits)
+EMULATE(binary_pairs)
+EMULATE(merge_best)
+#endif

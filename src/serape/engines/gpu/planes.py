@@ -1,0 +1,117 @@
+"""The categorical columns of a table on a device.
+
+A column of r levels (2 to 8) has r − 1 planes, bitsets of the rows with a level from 1 on, as in the core. Columns of
+more levels stay in the core.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.engines.gpu.device import Device
+
+MAX_LEVELS = 8
+MAX_ROWS = 65_528  # counts have 16 bits
+_STEP = 32  # words of 32 bits that a kernel reads at a time
+_PART = 256 << 20  # bytes that are sent at a time
+_NONE = np.uint32(0xFFFFFFFF)
+
+
+class DevicePlanes:
+    """Planes on a device, and what kernels need to know of each column."""
+
+    def __init__(self, device: Device, packed: _core.PackedTable) -> None:
+        self.device = device
+        self.packed = packed
+        self.rows = packed.rows
+        self.levels: NDArray[np.int64] = packed.all_levels().astype(np.int64)
+        self.has_planes = (self.levels >= 1) & (self.levels <= MAX_LEVELS)
+        n_planes = np.where(self.has_planes, np.maximum(self.levels - 1, 0), 0)
+        self.first_plane = np.concatenate(([0], np.cumsum(n_planes)[:-1])).astype(np.int64)
+        self.n_planes = int(n_planes.sum())
+        for column in np.flatnonzero(self.has_planes).tolist():
+            packed.verify(column)
+        words = len(packed.planes) // max(self.n_planes, 1)  # of 64 bits
+        self.words = -(-2 * words // _STEP) * _STEP
+        self.planes = self._send(packed.planes[: self.n_planes * words].reshape(self.n_planes, words))
+        self.totals = packed.totals.astype(np.int64)[: self.n_planes]
+
+    def _send(self, planes: NDArray[np.uint64]) -> Any:
+        """Return the planes on the device, each padded to whole steps."""
+        xp = self.device.xp
+        sent = xp.zeros((len(planes), self.words), xp.uint32)
+        part = max(1, _PART // (8 * max(planes.shape[1], 1)))
+        for begin in range(0, len(planes), part):
+            some = np.ascontiguousarray(planes[begin : begin + part]).view(np.uint32)
+            sent[begin : begin + part, : some.shape[1]] = xp.asarray(some)
+        return sent
+
+    @cached_property
+    def occurring(self) -> NDArray[np.int64]:
+        """By column, how many of its levels occur; 0 for a column without planes."""
+        occurring = np.zeros(len(self.levels), np.int64)
+        has = np.flatnonzero(self.has_planes)
+        column = np.repeat(has, self.levels[has] - 1)
+        np.add.at(occurring, column, self.totals > 0)
+        ones = np.bincount(column, self.totals, len(self.levels))
+        occurring[has] += self.rows > ones[has]
+        return occurring
+
+    @cached_property
+    def log_terms(self) -> NDArray[np.int64]:
+        """The terms n ln n, in fixed point."""
+        return _core.log_terms(self.rows)[0]
+
+    @cached_property
+    def unit(self) -> float:
+        """What one of the fixed point is worth."""
+        return float(_core.log_terms(self.rows)[1])
+
+    @cached_property
+    def log_table(self) -> Any:
+        """The terms n ln n on the device."""
+        return self.device.xp.asarray(self.log_terms)
+
+    def statistic(self, sums: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return G² of sums, as the core computes it."""
+        return np.maximum(sums.astype(np.float64) * (2.0 * self.unit), 0.0)
+
+    def group(self, columns: NDArray[np.uint32], n_planes: int) -> Group:
+        """Return columns for a kernel that takes so many planes of each; the columns have no more."""
+        xp = self.device.xp
+        at = columns.astype(np.int64)
+        own = self.levels[at] - 1
+        number = np.arange(n_planes)
+        has = number < own[:, None]
+        plane = np.where(has, self.first_plane[at][:, None] + number, 0)
+        total = np.zeros((len(at), n_planes + 1), np.int64)
+        total[:, 1:] = np.where(has, self.totals[plane] if len(self.totals) else 0, 0)
+        total[:, 0] = self.rows - total[:, 1:].sum(axis=1)
+        scale = np.sqrt(2.0) * self.rows**1.5 / np.maximum(total[:, 0] * total[:, 1], 1)
+        inverse = np.divide(1.0, total, out=np.zeros(total.shape), where=total > 0)
+        return Group(
+            columns,
+            [
+                xp.asarray(columns.astype(np.uint32)),
+                xp.asarray(np.where(has, plane, _NONE).astype(np.uint32)),
+                xp.asarray(total.astype(np.float32)),
+                xp.asarray(inverse.astype(np.float32)),
+                xp.asarray(scale.astype(np.float32)),
+                xp.asarray(self.log_terms[total].sum(axis=1)),
+                np.uint32(len(columns)),
+            ],
+        )
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns of as many levels, as kernels take them."""
+
+    columns: NDArray[np.uint32]
+    arguments: list[Any]
