@@ -28,7 +28,7 @@ import numpy as np
 
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
-from serape.types import DofRule, FdrMethod, MissingRules, Reliability, Variables, WeightKind
+from serape.types import DofRule, EngineName, FdrMethod, MissingRules, Reliability, Variables, WeightKind
 
 
 class Keywords(TypedDict, total=False):

@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
+#include "cancellation.hpp"
 #include "conversions.hpp"
 #include "serape/all_pairs.hpp"
 #include "serape/chi_square.hpp"
@@ -47,18 +48,22 @@ void bind_numbers(nb::module_& m) {
         nb::arg("statistic"), nb::arg("dof"), "Natural logarithm of the chi-square tail probability.");
     m.def(
         "chi_square_log_sf",
-        [](const Array<double>& statistic, const Array<double>& dof) {
+        [](const Array<double>& statistic, const Array<double>& dof, std::size_t threads) {
             check_one_length(statistic, dof);
             auto out = empty_numpy<double>(statistic.size());
-            {
-                const nb::gil_scoped_release release;
-                for (std::size_t k = 0; k < statistic.size(); ++k) {
-                    out.data()[k] = chi_square_log_sf(statistic.data()[k], dof.data()[k]);
-                }
-            }
+            CancellationToken token = cancellation_token(nb::none());
+            run_interruptible(token, [&] {
+                constexpr std::size_t grain = 4096;
+                parallel_for(statistic.size(), grain, std::clamp<std::size_t>(threads, 1, most_threads), token,
+                             [&](std::size_t first, std::size_t last, std::size_t) {
+                                 for (std::size_t k = first; k < last; ++k) {
+                                     out.data()[k] = chi_square_log_sf(statistic.data()[k], dof.data()[k]);
+                                 }
+                             });
+            });
             return out;
         },
-        nb::arg("statistic"), nb::arg("dof"));
+        nb::arg("statistic"), nb::arg("dof"), nb::arg("threads") = 1);
     m.def("student_t_log_p", &student_t_log_p, nb::arg("statistic"), nb::arg("dof"),
           "Natural logarithm of the two-sided tail probability of Student's t.");
     m.def(

@@ -484,7 +484,7 @@ def chi_square_log_sf(statistic: float, dof: float) -> float:
     """Natural logarithm of the chi-square tail probability."""
 
 @overload
-def chi_square_log_sf(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+def chi_square_log_sf(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
 def student_t_log_p(statistic: float, dof: float) -> float:
     """Natural logarithm of the two-sided tail probability of Student's t."""

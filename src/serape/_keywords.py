@@ -9,7 +9,7 @@ import numpy as np
 
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
-from serape.types import DofRule, FdrMethod, MissingRules, Reliability, Variables, WeightKind
+from serape.types import DofRule, EngineName, FdrMethod, MissingRules, Reliability, Variables, WeightKind
 
 
 class Keywords(TypedDict, total=False):
@@ -46,6 +46,7 @@ class Keywords(TypedDict, total=False):
     progress: bool | ProgressCallback | None
     max_seconds: float | Literal["auto"] | None
     max_tests: int | None
+    engine: EngineName
     k: Literal["inf"] | float | int | None
     max_parents: int | None
     order: Literal["strength", "as-written"] | Literal["strength", "table"]

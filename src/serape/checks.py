@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -73,6 +74,24 @@ def check_missing(missing: Any) -> None:
             raise OptionError(
                 f"{setting('missing', rule)} is not known; use one of {', '.join(map(repr, MISSING_RULES))}"
             )
+
+
+def check_finds(finds: Any) -> None:
+    """Refuse what is no question about a target."""
+    if not is_one_of(finds, ("blanket", "parents-children")):
+        raise OptionError(f"finds={shown(finds)} is not known; use 'blanket' or 'parents-children'")
+
+
+def check_limits(max_seconds: Any, max_tests: Any) -> None:
+    """Refuse limits of time or of tests that are no limits."""
+    if not (max_seconds is None or is_auto(max_seconds)) and (
+        isinstance(max_seconds, bool)
+        or not isinstance(max_seconds, int | float | np.number)
+        or not (0 < max_seconds <= MAX_NUMBER or max_seconds == math.inf)
+    ):
+        raise OptionError(f"{setting('max_seconds')} must be a number above 0, not {shown(max_seconds)}")
+    if max_tests is not None and (not is_integer(max_tests) or max_tests < 1):
+        raise OptionError(f"{setting('max_tests')} must be a whole number, 1 or more, not {shown(max_tests)}")
 
 
 def thread_count(n_jobs: Any) -> int:

@@ -10,14 +10,13 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from math import inf
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
 from serape.checks import (
-    MAX_NUMBER,
     check_alpha,
+    check_limits,
     check_max_conditioning,
     check_members,
     check_min_effect,
@@ -27,10 +26,19 @@ from serape.checks import (
     is_one_of,
     thread_count,
 )
-from serape.errors import OptionError, is_integer, shown, suggestion
+from serape.errors import OptionError, shown, suggestion
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback, check_progress
-from serape.types import DofRule, FdrMethod, LocalAlgorithm, MissingRules, Reliability, Variables, WeightKind
+from serape.types import (
+    DofRule,
+    EngineName,
+    FdrMethod,
+    LocalAlgorithm,
+    MissingRules,
+    Reliability,
+    Variables,
+    WeightKind,
+)
 from serape.wording import setting
 
 Question = TypeVar("Question", bound=Callable[..., Any])
@@ -257,19 +265,16 @@ class RunSettings:
     max_tests: int | None = _setting(
         None, "The number of tests that the call may perform, as `max_seconds`; the answer is the same on any machine."
     )
+    engine: EngineName = _setting(
+        "auto", 'Where tests are computed: "cpu", "gpu" (docs/gpu.md), or "auto", a GPU where it is quicker.'
+    )
 
     def __post_init__(self) -> None:
         thread_count(self.n_jobs)
         check_progress(self.progress)
-        seconds = self.max_seconds
-        if not (seconds is None or is_auto(seconds)) and (
-            isinstance(seconds, bool)
-            or not isinstance(seconds, int | float | np.number)
-            or not (0 < seconds <= MAX_NUMBER or seconds == inf)
-        ):
-            raise OptionError(f"{setting('max_seconds')} must be a number above 0, not {shown(seconds)}")
-        if self.max_tests is not None and (not is_integer(self.max_tests) or self.max_tests < 1):
-            raise OptionError(f"{setting('max_tests')} must be a whole number, 1 or more, not {shown(self.max_tests)}")
+        check_limits(self.max_seconds, self.max_tests)
+        if not is_one_of(self.engine, get_args(EngineName)):
+            raise OptionError(f"{setting('engine', self.engine)} is not known; use 'auto', 'cpu' or 'gpu'")
 
     @property
     def bounded(self) -> bool:

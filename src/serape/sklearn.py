@@ -35,7 +35,17 @@ from serape.records import Records
 from serape.results.result import Result
 from serape.search.budget import STOPPED
 from serape.settings import FIELDS, DataSettings, Settings
-from serape.types import DofRule, FdrMethod, Finds, LocalAlgorithm, MissingRules, Reliability, Variables, WeightKind
+from serape.types import (
+    DofRule,
+    EngineName,
+    FdrMethod,
+    Finds,
+    LocalAlgorithm,
+    MissingRules,
+    Reliability,
+    Variables,
+    WeightKind,
+)
 
 try:
     from sklearn.base import BaseEstimator
@@ -133,6 +143,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         progress: bool | ProgressCallback | None = None,
         max_seconds: float | Literal["auto"] | None = "auto",
         max_tests: int | None = None,
+        engine: EngineName = "auto",
         finds: Finds = "blanket",
         algorithm_options: Mapping[str, Any] | None = None,
         target_kind: TargetKind = "auto",
@@ -159,6 +170,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.progress = progress
         self.max_seconds = max_seconds
         self.max_tests = max_tests
+        self.engine = engine
         self.finds = finds
         self.algorithm_options = algorithm_options
         self.target_kind = target_kind

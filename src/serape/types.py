@@ -21,6 +21,8 @@ Missing = Literal["error", "drop", "level", "pairwise"]
 """The rule for missing values."""
 MissingRules = Missing | Mapping[str, Missing]
 """The rule for missing values of all columns, or of some by name; "*" stands for the others."""
+EngineName = Literal["auto", "cpu", "gpu"]
+"""Where tests are computed."""
 Rule = Literal["and", "or"]
 """Whether an edge needs both neighbourhoods or one."""
 Rank = Literal["significance", "information"]

@@ -210,7 +210,9 @@ Value atomicMax(Value* to, Value value) {
 }
 inline int __ffsll(long long bits) { return bits == 0 ? 0 : std::countr_zero(static_cast<std::uint64_t>(bits)) + 1; }
 inline float __fdividef(float a, float b) { return a / b; }
+inline float __logf(float x) { return std::log(x); }
 using std::fminf;
+using std::nan;
 inline int __popc(unsigned bits) { return std::popcount(bits); }
 inline double erfcx(double x) {
     if (x < 5.0) {

@@ -23,6 +23,7 @@ class EmulatedDevice:
 
     xp = np
     memory = 1 << 30
+    here = True
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -228,6 +228,9 @@ class QuestionOptions:
     max_tests: Annotated[
         int | None, typer.Option(help="Stop after so many tests, and keep what was found.", rich_help_panel=_TESTS)
     ] = None
+    engine: Annotated[str, typer.Option(help="Where tests are computed: auto, cpu or gpu.", rich_help_panel=_TESTS)] = (
+        "auto"
+    )
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.", rich_help_panel=_OUTPUT)] = False
 
     def arguments(self) -> dict[str, Any]:
@@ -248,6 +251,7 @@ class QuestionOptions:
             "progress": False if self.quiet else None,
             "max_seconds": read_number("--max-seconds", self.max_seconds, "auto", "none"),
             "max_tests": self.max_tests,
+            "engine": self.engine,
         }
 
     def checked(self) -> dict[str, Any]:

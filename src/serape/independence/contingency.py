@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.table import Table
+from serape.engines.gpu.planes import DevicePlanes
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
+from serape.independence.device_subsets import can_search, search_each_on_device
 from serape.independence.effects import EffectGroup, Effects, table_effects
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
@@ -46,6 +48,12 @@ class ContingencyTest(IndependenceTest):
 
     statistic: ClassVar[Literal["g2", "x2"]]
     has_effect = True
+    _planes: DevicePlanes | None = None
+
+    @property
+    def planes(self) -> DevicePlanes | None:
+        """The columns on a device, if that answers some of the questions."""
+        return self._planes if self._planes is not None and self._planes.here else None
 
     def __init__(
         self, table: Table, dof: DofRule = "auto", reliability: ReliabilityRule = "dof", minimum: float = 5.0
@@ -60,6 +68,10 @@ class ContingencyTest(IndependenceTest):
         self.reliability = reliability
         self.minimum = minimum
         self.native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
+
+    def use_planes(self, planes: DevicePlanes | None) -> None:
+        """Let a device that holds the columns answer large questions."""
+        self._planes = planes
 
     def __reduce__(self) -> tuple[Any, ...]:
         made_of = (self.table, self.dof, self.reliability, self.minimum)
@@ -243,6 +255,8 @@ class ContingencyTest(IndependenceTest):
 
         The targets of both are the same. Returns the answers and the number of tests of all searches together.
         """
+        if self.planes is not None and can_search(self.planes, asked, pools, size, max_size):
+            return search_each_on_device(self, self.planes, asked, pools, size, stop_above, threads, poll)
         found = self.native.search_each(
             asked.targets, asked.ends, asked.members, pools.ends, pools.members, size, max_size, stop_above,
             threads, poll,

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.engines.gpu.pairs import MAX_STRONGEST, DevicePairs
+from serape.engines.gpu.pairs import Rules as DeviceRules
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import NativeScreenResult
 from serape.independence.g2 import G2
@@ -56,8 +58,31 @@ def find_dependent_pairs(
         return None
     if _by_chance(len(variables), log_alpha) > _MAX_PAIRS:
         return None
-    found = _core.dependent_pairs(test.native, as_positions(variables), log_alpha, _MAX_PAIRS, threads)
+    columns = as_positions(variables)
+    if test.planes is not None:
+        found = _on_device(test, columns, log_alpha).dependent(_MAX_PAIRS)
+    else:
+        found = _core.dependent_pairs(test.native, columns, log_alpha, _MAX_PAIRS, threads)
     return DependentPairs(_Kinds(test), targets, log_alpha, found[1:]) if found[0] else None
+
+
+def _on_device(test: G2, columns: NDArray[np.uint32], log_alpha: float) -> DevicePairs:
+    assert test.planes is not None
+    return DevicePairs(test.planes, DeviceRules(test.dof, test.reliability, test.minimum), columns, log_alpha)
+
+
+def strongest_pairs(
+    test: G2, columns: NDArray[np.uint32], log_alpha: float, strongest: int, threads: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Floats, Floats]:
+    """Return, by variable, how many depend on it; its strongest partners, their statistics and dof.
+
+    The columns, in ascending order, have few levels.
+    """
+    if test.planes is not None and strongest <= MAX_STRONGEST:
+        return _on_device(test, columns, log_alpha).strongest(strongest)
+    if are_binary(test):
+        return _core.all_pairs(test.table.packed, log_alpha, strongest, MIN_ROWS, threads)
+    return _core.strongest_pairs(test.native, columns, log_alpha, strongest, threads)
 
 
 def _by_chance(variables: int, log_alpha: float) -> float:
@@ -81,14 +106,20 @@ class DependentBlocks:
 
     def __iter__(self) -> Iterator[DependentPairs]:
         test = self._kinds.test
-        native = _core.PairBlocks(test.native, np.arange(len(test.variables), dtype=np.uint32), self._log_alpha)
+        columns = np.arange(len(test.variables), dtype=np.uint32)
+        on_device = None if test.planes is None else _on_device(test, columns, self._log_alpha)
+        native = None if on_device is not None else _core.PairBlocks(test.native, columns, self._log_alpha)
         by_chance = math.exp(self._log_alpha) * len(test.variables)
         size = max(1, int(_MAX_PAIRS / (1.25 * by_chance + 64)))  # targets: each has others too
         begin = 0
         while begin < len(self._targets):
             block = self._targets[begin : begin + size]
             limit = _MAX_PAIRS if len(block) > 1 else len(test.variables)
-            found = native.of(as_positions(block), limit, self._threads)
+            if on_device is not None:
+                found = on_device.dependent_on(as_positions(block), limit)
+            else:
+                assert native is not None
+                found = native.of(as_positions(block), limit, self._threads)
             if not found[0]:
                 size = max(1, len(block) // 2)
                 continue

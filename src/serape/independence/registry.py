@@ -16,6 +16,7 @@ from serape.independence.contingency import check_rules
 from serape.independence.g2 import G2
 from serape.independence.gcm import GCM
 from serape.independence.mixed import ConditionalGaussian
+from serape.independence.on_engine import on_engine
 from serape.independence.pairwise import Pairwise
 from serape.independence.partial_correlation import CorrelationTest, FisherZ, NormalScores, PartialCorrelation, Spearman
 from serape.independence.pcm import PCM
@@ -30,7 +31,7 @@ from serape.independence.x2 import X2
 from serape.independence.x2_moments import X2Moments
 from serape.names import match, unknown
 from serape.settings import FIELDS, DataSettings, Settings
-from serape.types import DofRule, ReliabilityRule
+from serape.types import DofRule, EngineName, ReliabilityRule
 from serape.wording import setting
 
 Kinds = Literal["categorical", "any"]
@@ -138,6 +139,7 @@ def make_test(
     settings: DataSettings | None = None,
     few_rows: bool = False,
     seed: int = 0,
+    engine: EngineName = "cpu",
 ) -> IndependenceTest:
     """Return the independence test of a name on data; a test passed as data is returned unchanged.
 
@@ -162,7 +164,7 @@ def make_test(
         found.note(f"test {name!r} was chosen because {reason}")
     if table.groups is not None and not TESTS[name].uses_groups:
         found.note(f"test {name!r} treats the rows of a group as independent, so its p-values may be too small")
-    return found
+    return on_engine(found, engine)
 
 
 @dataclass(frozen=True, slots=True)

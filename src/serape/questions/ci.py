@@ -23,7 +23,7 @@ _ONE_TEST = "there is one test and no search"
     without=dict.fromkeys(
         (
             "algorithm", "alpha", "fdr", "fdr_method", "min_effect", "max_conditioning", "knowledge", "known_members",
-            "forbidden_members", "n_jobs", "progress", "max_seconds", "max_tests",
+            "forbidden_members", "n_jobs", "progress", "max_seconds", "max_tests", "engine",
         ),
         _ONE_TEST,
     )
@@ -88,4 +88,6 @@ def make_source(data: Any, settings: Settings) -> IndependenceTest:
         refuse_beside_test(data, settings)
     reliability = "dof" if asked.reliability == "auto" else asked.reliability
     seed = seed_of(asked.test, asked.random_state)
-    return make_test(data, asked.test, asked.dof, reliability, settings=settings.data, seed=seed)
+    return make_test(
+        data, asked.test, asked.dof, reliability, settings=settings.data, seed=seed, engine=settings.run.engine
+    )

@@ -70,7 +70,7 @@ class Counterexample:
             "test", "alpha", "fdr", "fdr_method", "min_effect", "dof", "reliability", "knowledge", "known_members",
             "forbidden_members", "kinds", "missing", "ignore", "header", "na_values", "delimiter", "decimal",
             "encoding", "quote", "comment", "index", "table", "sample_weight", "weight_kind", "groups",
-            "n_jobs", "progress", "max_seconds", "max_tests",
+            "n_jobs", "progress", "max_seconds", "max_tests", "engine",
         ),
         "the tests are perfect, on graphs in place of data",
     )

@@ -12,7 +12,7 @@ from serape import _core
 from serape._keywords import Keywords
 from serape.errors import OptionError, is_integer, shown
 from serape.independence import G2, IndependenceTest
-from serape.independence.dependent_pairs import MIN_ROWS, are_binary, have_few_levels
+from serape.independence.dependent_pairs import MIN_ROWS, are_binary, have_few_levels, strongest_pairs
 from serape.independence.outcomes import Floats, as_positions
 from serape.independence.registry import searched
 from serape.parallel.map import parallel_map
@@ -86,8 +86,6 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
         raise OptionError(f"strongest={shown(strongest)} is more than the number of variables; pass a smaller number")
     source.check(searched(source))
     alpha, threads = ALPHA if asked.search.alpha == "auto" else float(asked.search.alpha), asked.run.threads
-    if are_binary(source):
-        return _binary(source, alpha, strongest, threads)
     if have_few_levels(source, searched(source)):
         return _of_few_levels(source, alpha, strongest, threads)
     bar = ProgressBar("all pairs", len(source.variables), asked.run.progress)
@@ -97,16 +95,15 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
         bar.close()
 
 
-def _binary(test: G2, alpha: float, strongest: int, threads: int) -> Pairs:
-    varying = len(test.table.varying) if test.table.rows >= MIN_ROWS else 0
-    found = _core.all_pairs(test.table.packed, math.log(alpha), strongest, MIN_ROWS, threads)
-    return _result(test, alpha, strongest, varying * (varying - 1) // 2, *found)
-
-
 def _of_few_levels(test: G2, alpha: float, strongest: int, threads: int) -> Pairs:
     columns = as_positions(searched(test))
-    found = _core.strongest_pairs(test.native, columns, math.log(alpha), strongest, threads)
-    return _result(test, alpha, strongest, _core.tested_pairs(test.native, columns), *found)
+    found = strongest_pairs(test, columns, math.log(alpha), strongest, threads)
+    if are_binary(test):
+        varying = len(test.table.varying) if test.table.rows >= MIN_ROWS else 0
+        tests = varying * (varying - 1) // 2
+    else:
+        tests = _core.tested_pairs(test.native, columns)
+    return _result(test, alpha, strongest, tests, *found)
 
 
 def _result(

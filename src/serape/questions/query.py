@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from serape.checks import is_one_of
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer, shown
+from serape.checks import check_finds
+from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer
 from serape.independence import IndependenceTest, make_test, position, table_of
 from serape.independence.registry import TESTS, has_rows, refuse_beside_test, searched, seed_of
 from serape.independence.screens import ScreenResult
@@ -81,8 +81,7 @@ class Query:
         choose: Choice = choose_local,
     ) -> Query:
         """Resolve the settings and check that the data can answer."""
-        if not is_one_of(finds, ("blanket", "parents-children")):
-            raise OptionError(f"finds={shown(finds)} is not known; use 'blanket' or 'parents-children'")
+        check_finds(finds)
         asked = settings.search
         if isinstance(data, IndependenceTest):
             refuse_beside_test(data, settings)
@@ -96,6 +95,7 @@ class Query:
             reliability=algorithm.reliability if asked.reliability == "auto" else asked.reliability,
             seed=0 if isinstance(data, IndependenceTest) else seed_of(asked.test, asked.random_state),
             few_rows=asked.dof == asked.reliability == "auto" and algorithm.dof == "adjusted",
+            engine=settings.run.engine,
         )
         source = make_source(read())
         if asked.test == "auto" and source.name in TESTS:  # the same test on other rows, however many

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from serape.data.table import Table
 from serape.independence import G2, X2, IndependenceTest
+from serape.independence.on_engine import on_engine
 from serape.questions.query import Query
 from serape.search import StepMemory
 from serape.settings import Settings
@@ -38,7 +39,7 @@ def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
     known = _known.setdefault(data, {})
     found = known.get((finds, id(settings)))
     if found is not None:
-        return _with_source(found.query, found.make_source(data))
+        return _with_source(found.query, on_engine(found.make_source(data), settings.run.engine))
     query = Query.resolve(data, finds, settings)
     source = query.source
     if isinstance(source, G2 | X2) and not source.notes:

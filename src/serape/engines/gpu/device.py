@@ -6,6 +6,7 @@ CPU with NumPy's arrays.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
@@ -25,6 +26,10 @@ class Device(Protocol):
     """NumPy, or CuPy, which offers the same functions for arrays on the GPU."""
     memory: int
     """Bytes of memory."""
+
+    @property
+    def here(self) -> bool:
+        """Whether this process can use it: one that was forked after the first use cannot."""
 
     def launch(
         self, file: str, macros: Macros, kernel: str, grid: tuple[int, int], threads: int, arguments: Sequence[Any]
@@ -59,8 +64,14 @@ class CudaDevice:
                 f"engine='gpu' needs an NVIDIA GPU of compute capability 8.0 or more, and this one has "
                 f"{capability[0]}.{capability[1]}; use engine='cpu'"
             )
+        self._process = os.getpid()
         self.memory = int(cupy.cuda.runtime.memGetInfo()[1])
         self._modules: dict[tuple[str, tuple[tuple[str, int], ...]], Any] = {}
+
+    @property
+    def here(self) -> bool:
+        """Whether this process can use it."""
+        return os.getpid() == self._process
 
     def launch(
         self, file: str, macros: Macros, kernel: str, grid: tuple[int, int], threads: int, arguments: Sequence[Any]
@@ -83,7 +94,9 @@ class CudaDevice:
 def source(file: str) -> str:
     """Return the text of a file of kernels, with the files that it includes in their places."""
     lines = (KERNELS / file).read_text(encoding="utf-8").splitlines()
-    included = [source(line.split('"')[1]) if line.startswith('#include "') and ".cuh" in line else line for line in lines]
+    included = [
+        source(line.split('"')[1]) if line.startswith('#include "') and ".cuh" in line else line for line in lines
+    ]
     return "\n".join(line for line in included if line != "#pragma once") + "\n"
 
 

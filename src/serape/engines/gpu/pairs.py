@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -121,7 +121,9 @@ class DevicePairs:
             found[1 : 2 * count : 2].view(xp.int64),
         )
 
-    def _by_target(self, place: Any, y: Any, sums: Any, count: int, targets: NDArray[np.uint32] | None = None) -> FoundPairs:
+    def _by_target(
+        self, place: Any, y: Any, sums: Any, count: int, targets: NDArray[np.uint32] | None = None
+    ) -> FoundPairs:
         """Return pairs by the place of the target, then by the other column."""
         device = self.planes.device
         xp = device.xp
@@ -137,9 +139,10 @@ class DevicePairs:
     # --- the strongest ----------------------------------------------------------------------------------------------
 
     def strongest(
-        self, strongest: int, variables: int
+        self, strongest: int
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
         """Return, by variable, how many depend on it; its strongest partners, their statistics and dof."""
+        variables = len(self.planes.levels)
         dependents = np.zeros(variables, np.uint32)
         shape = variables, strongest
         partners = np.full(shape, _NONE, np.uint32)
@@ -195,10 +198,15 @@ class DevicePairs:
                 xp.asarray(plane[order].astype(np.uint32)), xp.asarray(ones.astype(np.float32)),
                 xp.asarray(scale.astype(np.float32)), xp.asarray(of.astype(np.uint32)), np.uint32(n), limits,
                 np.uint32(len(classes)), planes.log_table, np.uint32(planes.rows), np.float64(2.0 * planes.unit),
-                np.float32(_MARGIN), xp.full(n, critical, xp.int64), dependents, sums, ids,
+                np.float32(_MARGIN + 1e-6 * planes.rows * math.log(planes.rows)), xp.full(n, critical, xp.int64),
+                dependents, sums, ids,
             ],
         )  # fmt: skip
-        return at, device.to_host(dependents), *self._best(sums, ids, shares * 2, n, strongest, "binary_pairs.cu", macros)
+        return (
+            at,
+            device.to_host(dependents),
+            *self._best(sums, ids, shares * 2, n, strongest, "binary_pairs.cu", macros),
+        )
 
     def _best(
         self, sums: Any, ids: Any, lists: int, n: int, strongest: int, file: str, macros: dict[str, int]
@@ -223,7 +231,7 @@ class DevicePairs:
         count = xp.zeros(n, xp.uint32)
         keep = _power_of_two(strongest)
         row_tiles = -(-n // (_TILE // rows.n_planes))
-        shares = self._shares(rows, columns, row_tiles)
+        shares = self._shares(columns, row_tiles)
         parts = min(_THREADS // (_TILE // rows.n_planes), _TILE // columns.n_planes)
         lists = shares * parts
         sums = xp.full(n * lists * keep, -1, xp.int64)
@@ -247,12 +255,14 @@ class DevicePairs:
             log_p = np.full(sums.shape, math.inf)
             log_p[known] = _core.chi_square_log_sf(statistic[known], np.ascontiguousarray(dof[known]))
             order = np.lexsort((ids, -statistic, log_p), axis=1)[:, :strongest]
-            ids, statistic, dof, known = (np.take_along_axis(one, order, axis=1) for one in (ids, statistic, dof, known))
+            ids, statistic, dof, known = (
+                np.take_along_axis(one, order, axis=1) for one in (ids, statistic, dof, known)
+            )
         return ids, statistic, np.where(known, dof, 1.0)
 
     # --- kernels ----------------------------------------------------------------------------------------------------
 
-    def _shares(self, rows: _Kind, columns: _Kind, row_tiles: int) -> int:
+    def _shares(self, columns: _Kind, row_tiles: int) -> int:
         """Return into how many shares the columns are divided."""
         column_tiles = -(-len(columns.columns) // (_TILE // columns.n_planes))
         return max(1, min(-(-_BLOCKS // row_tiles), column_tiles))
@@ -265,7 +275,7 @@ class DevicePairs:
         critical = int(_core.critical_sums(planes.rows, dof, self.log_alpha)[0])
         statistic = float(critical) * 2.0 * planes.unit
         row_tiles = -(-len(rows.columns) // (_TILE // rows.n_planes))
-        grid = row_tiles, self._shares(rows, columns, row_tiles)
+        grid = row_tiles, self._shares(columns, row_tiles)
         planes.device.launch(
             "pairs.cu", _macros(rows, columns, keep), "pairs", grid, _THREADS,
             [

@@ -19,6 +19,7 @@ from serape.engines.gpu.device import Device
 MAX_LEVELS = 8
 MAX_ROWS = 65_528  # counts have 16 bits
 _STEP = 32  # words of 32 bits that a kernel reads at a time
+_TOGETHER = 1 << 16  # columns
 _PART = 256 << 20  # bytes that are sent at a time
 _NONE = np.uint32(0xFFFFFFFF)
 
@@ -28,7 +29,6 @@ class DevicePlanes:
 
     def __init__(self, device: Device, packed: _core.PackedTable) -> None:
         self.device = device
-        self.packed = packed
         self.rows = packed.rows
         self.levels: NDArray[np.int64] = packed.all_levels().astype(np.int64)
         self.has_planes = (self.levels >= 1) & (self.levels <= MAX_LEVELS)
@@ -41,6 +41,11 @@ class DevicePlanes:
         self.words = -(-2 * words // _STEP) * _STEP
         self.planes = self._send(packed.planes[: self.n_planes * words].reshape(self.n_planes, words))
         self.totals = packed.totals.astype(np.int64)[: self.n_planes]
+
+    @property
+    def here(self) -> bool:
+        """Whether this process can use the device: a forked one cannot."""
+        return self.device.here
 
     def _send(self, planes: NDArray[np.uint64]) -> Any:
         """Return the planes on the device, each padded to whole steps."""
@@ -62,6 +67,36 @@ class DevicePlanes:
         ones = np.bincount(column, self.totals, len(self.levels))
         occurring[has] += self.rows > ones[has]
         return occurring
+
+    @cached_property
+    def zero(self) -> Any:
+        """By column, the plane of level 0 on the device; empty for a column that is not there."""
+        xp = self.device.xp
+        rows = np.zeros(self.words * 4, np.uint8)
+        rows[: -(-self.rows // 8)] = 0xFF
+        if self.rows % 8:
+            rows[self.rows // 8] = (1 << self.rows % 8) - 1
+        every = xp.asarray(rows.view(np.uint32))
+        zero = xp.zeros((len(self.levels), self.words), xp.uint32)
+        for levels in range(1, MAX_LEVELS + 1):
+            columns = np.flatnonzero(self.has_planes & (self.levels == levels))
+            for begin in range(0, len(columns), _TOGETHER):
+                some = columns[begin : begin + _TOGETHER]
+                met = xp.zeros((len(some), self.words), xp.uint32)
+                for level in range(levels - 1):
+                    met |= self.planes[xp.asarray(self.first_plane[some] + level)]
+                zero[xp.asarray(some)] = every & ~met
+        return zero
+
+    @cached_property
+    def first_on_device(self) -> Any:
+        """By column, its first plane."""
+        return self.device.xp.asarray(self.first_plane.astype(np.uint32))
+
+    @cached_property
+    def levels_on_device(self) -> Any:
+        """By column, its levels."""
+        return self.device.xp.asarray(np.minimum(self.levels, 255).astype(np.uint8))
 
     @cached_property
     def log_terms(self) -> NDArray[np.int64]:

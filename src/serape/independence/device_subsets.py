@@ -1,0 +1,86 @@
+"""Subset searches on a device; questions that it leaves open are answered by the core."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.engines.gpu.pairs import Rules
+from serape.engines.gpu.planes import DevicePlanes
+from serape.engines.gpu.subsets import ASK_CORE, MAX_SIZE, DeviceSubsets, SetRows
+from serape.independence.outcomes import Poll, Tally
+from serape.independence.subset_query import TargetLists
+from serape.independence.subsets import SubsetResult, native_result
+
+if TYPE_CHECKING:
+    from serape.independence.contingency import ContingencyTest
+
+
+def can_search(planes: DevicePlanes, asked: TargetLists, pools: TargetLists, size: int, max_size: int | None) -> bool:
+    """Return whether a device can search the sets of one size: up to three members, and columns that are there."""
+    if not 1 <= size <= MAX_SIZE or (max_size is not None and size > max_size):
+        return False
+    return all(bool(planes.has_planes[lists].all()) for lists in (asked.targets, asked.members, pools.members))
+
+
+def search_each_on_device(
+    test: ContingencyTest,
+    planes: DevicePlanes,
+    asked: TargetLists,
+    pools: TargetLists,
+    size: int,
+    stop_above: float,
+    threads: int,
+    poll: Poll | None,
+) -> tuple[SubsetResult, Tally]:
+    """Do as `ContingencyTest.search_each`."""
+    search = DeviceSubsets(planes, Rules(test.dof, test.reliability, test.minimum), stop_above)
+    question = np.arange(len(asked.targets), dtype=np.uint32).repeat(np.diff(asked.ends, prepend=0))
+    found = search.search_each(asked.members, question, asked.targets, pools.ends, pools.members, size, poll)
+    open_ = np.flatnonzero(found.verdict == ASK_CORE)
+    known = found.verdict != ASK_CORE
+    tally = Tally()
+    tally.add(size, int(found.performed[known].sum()), int(found.skipped[known].sum()))
+    statistic, dof = planes.statistic(found.sums), found.dof
+    reliable = (found.verdict == 1) | (found.verdict == 2)
+    log_p = np.full(len(statistic), np.nan)
+    log_p[reliable] = _core.chi_square_log_sf(statistic[reliable], dof[reliable], threads)
+    statistic[~reliable] = dof[~reliable] = np.nan
+    sets = found.sets
+    sets[~reliable] = 0xFFFFFFFF
+    if len(open_):
+        answers, more = _ask_core(test, asked, pools, question, open_, size, stop_above, threads, poll)
+        tally.merge(more)
+        statistic[open_], dof[open_], log_p[open_] = answers.statistic, answers.dof, answers.log_p
+        found.verdict[open_] = np.where(answers.separated, 2, answers.reliable)
+        for k, row in enumerate(open_.tolist()):
+            given = answers.given_of(k)
+            sets[row, : len(given)] = given
+    xs = asked.members
+    which = np.arange(len(xs), dtype=np.int32)
+    return SubsetResult(xs, statistic, dof, log_p, found.verdict, which, SetRows(sets), test.rows), tally
+
+
+def _ask_core(
+    test: ContingencyTest,
+    asked: TargetLists,
+    pools: TargetLists,
+    question: NDArray[np.uint32],
+    open_: NDArray[np.intp],
+    size: int,
+    stop_above: float,
+    threads: int,
+    poll: Poll | None,
+) -> tuple[SubsetResult, Tally]:
+    """Return the core's answers to some questions, one after another."""
+    about, counts = np.unique(question[open_], return_counts=True)
+    begins, ends = np.concatenate(([0], pools.ends[:-1])), pools.ends
+    members = np.concatenate([pools.members[begins[k] : ends[k]] for k in about.tolist()])
+    found = test.native.search_each(
+        asked.targets[about], np.cumsum(counts), asked.members[open_], np.cumsum(ends[about] - begins[about]), members,
+        size, None, stop_above, threads, poll,
+    )  # fmt: skip
+    return native_result(found, test.rows)

@@ -1,0 +1,34 @@
+"""Tests on the engine that a caller asks for."""
+
+from __future__ import annotations
+
+from serape.engines.gpu.choice import planes_of
+from serape.engines.gpu.planes import MAX_ROWS
+from serape.errors import OptionError
+from serape.independence.base import IndependenceTest
+from serape.independence.g2 import G2
+from serape.types import EngineName
+from serape.wording import setting
+
+
+def on_engine(test: IndependenceTest, engine: EngineName) -> IndependenceTest:
+    """Return a test whose large questions a GPU answers, if the engine says so; the answers are the same.
+
+    With "gpu", refuse tests that it does not answer.
+    """
+    if engine == "cpu":
+        return test
+    if type(test) is not G2:
+        if engine == "gpu":
+            raise OptionError(
+                f"{setting('engine', 'gpu')} answers test 'g2' of a table in this process, not test {test.name!r}; "
+                f"use {setting('engine', 'cpu')}"
+            )
+        return test
+    if engine == "gpu" and test.table.rows > MAX_ROWS:
+        raise OptionError(
+            f"{setting('engine', 'gpu')} takes tables of up to {MAX_ROWS:,} rows, and this one has "
+            f"{test.table.rows:,}; use {setting('engine', 'cpu')}"
+        )
+    test.use_planes(planes_of(test.table, engine))
+    return test
