@@ -177,6 +177,16 @@ inline void __syncthreads() {
     emulated::wait(emulated::Waits::for_block);
     threadIdx.x = self;
 }
+inline int __syncthreads_or(int value) {
+    emulated::exchanged[emulated::current] = value != 0;
+    __syncthreads();
+    bool any = false;
+    for (const std::uint64_t one : emulated::exchanged) {
+        any = any || one != 0;
+    }
+    __syncthreads();
+    return any;
+}
 inline void __syncwarp() {
     const unsigned self = emulated::current;
     emulated::wait(emulated::Waits::for_warp);

@@ -17,6 +17,7 @@ from serape import _core
 from serape.engines.gpu.device import Device
 
 MAX_LEVELS = 8
+MAX_DOF = 1024
 MAX_ROWS = 65_528  # counts have 16 bits
 _STEP = 32  # words of 32 bits that a kernel reads at a time
 _TOGETHER = 1 << 16  # columns
@@ -40,6 +41,7 @@ class DevicePlanes:
         words = len(packed.planes) // max(self.n_planes, 1)  # of 64 bits
         self.words = -(-2 * words // _STEP) * _STEP
         self.planes = self._send(packed.planes[: self.n_planes * words].reshape(self.n_planes, words))
+        self._critical: dict[float, Any] = {}
         self.totals = packed.totals.astype(np.int64)[: self.n_planes]
 
     @property
@@ -112,6 +114,13 @@ class DevicePlanes:
     def log_table(self) -> Any:
         """The terms n ln n on the device."""
         return self.device.xp.asarray(self.log_terms)
+
+    def critical(self, log_alpha: float) -> Any:
+        """Return, by degrees of freedom up to MAX_DOF, the smallest sum that is significant, on the device."""
+        if log_alpha not in self._critical:
+            sums = _core.critical_sums(self.rows, np.arange(1.0, MAX_DOF + 1.0), log_alpha)
+            self._critical = {log_alpha: self.device.xp.asarray(np.concatenate(([0], sums)))}
+        return self._critical[log_alpha]
 
     def statistic(self, sums: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return G² of sums, as the core computes it."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from serape import _core
 from serape.engines.gpu.pairs import Rules
-from serape.engines.gpu.planes import DevicePlanes
+from serape.engines.gpu.planes import MAX_DOF, DevicePlanes
 
 MAX_SIZE = 3
-MAX_DOF = 1024
 ASK_CORE = 3
 _NONE = 0xFFFFFFFF
 _TOGETHER = 1 << 20  # questions in one launch
@@ -61,13 +58,6 @@ class DeviceSubsets:
         self.rules = rules
         self.log_alpha = log_alpha
 
-    @cached_property
-    def _critical(self) -> Any:
-        """By degrees of freedom, the smallest significant sum."""
-        dof = np.arange(1.0, MAX_DOF + 1.0)
-        sums = _core.critical_sums(self.planes.rows, dof, self.log_alpha)
-        return self.planes.device.xp.asarray(np.concatenate(([0], sums)))
-
     def search_each(
         self,
         xs: NDArray[np.uint32],
@@ -95,7 +85,7 @@ class DeviceSubsets:
         ]
         reliability = {None: 0, "dof": 1, "cells": 2}[self.rules.reliability]
         rules = [
-            self._critical, np.uint32(MAX_DOF), np.float64(2.0 * planes.unit), np.float64(planes.rows),
+            planes.critical(self.log_alpha), np.uint32(MAX_DOF), np.float64(2.0 * planes.unit), np.float64(planes.rows),
             np.float64(self.rules.minimum), np.uint32(reliability), np.uint32(self.rules.dof == "adjusted"),
         ]  # fmt: skip
         parts = []
