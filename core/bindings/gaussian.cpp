@@ -57,6 +57,59 @@ void bind_gaussian(nb::module_& m) {
                 return std::make_tuple(out.statistic, out.dof, out.log_p, out.reliable);
             },
             nb::arg("x"), nb::arg("y"), nb::arg("given"))
+        .def(
+            "outcomes",
+            [](const GaussianTest& test, const Array<std::uint32_t>& xs, const Array<std::uint32_t>& ys,
+               const Array<std::uint32_t>& sets, std::size_t size, std::size_t threads, const nb::object& poll) {
+                check(test, span(xs));
+                check(test, span(ys));
+                check(test, span(sets));
+                if (ys.size() != xs.size() || sets.size() != xs.size() * size) {
+                    throw nb::value_error("there must be a y and a set for every x");
+                }
+                auto statistic = empty_numpy<double>(xs.size()), dof = empty_numpy<double>(xs.size()),
+                     log_p = empty_numpy<double>(xs.size());
+                auto reliable = empty_numpy<bool>(xs.size());
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    constexpr std::size_t grain = 256;
+                    parallel_for(xs.size(), grain, std::clamp<std::size_t>(threads, 1, most_threads), token,
+                                 [&](std::size_t first, std::size_t last, std::size_t) {
+                                     for (std::size_t k = first; k < last; ++k) {
+                                         const Outcome one =
+                                             test.test(xs.data()[k], ys.data()[k], span(sets).subspan(k * size, size));
+                                         statistic.data()[k] = one.statistic;
+                                         dof.data()[k] = one.dof;
+                                         log_p.data()[k] = one.log_p;
+                                         reliable.data()[k] = one.reliable;
+                                     }
+                                 });
+                });
+                return std::make_tuple(statistic, dof, log_p, reliable);
+            },
+            nb::arg("xs"), nb::arg("ys"), nb::arg("sets"), nb::arg("size"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(),
+            "Many single tests: of each x with its y given its set; all sets have one size and lie one after another.")
+        .def(
+            "critical_correlation",
+            [](const GaussianTest& test, double log_alpha, std::size_t given) {
+                const double dof = test.rule().dof(test.effective_rows(), given);
+                const auto [below, above] = test.rule().critical(log_alpha, dof);
+                return std::make_tuple(dof, test.rule().correlation(below, dof), test.rule().correlation(above, dof));
+            },
+            nb::arg("log_alpha"), nb::arg("given"),
+            "Degrees of freedom given so many; correlations up to which log p is above a level, and from which on it "
+            "is not.")
+        .def(
+            "standardised",
+            [](const GaussianTest& test) {
+                auto out = empty_numpy<double>(test.columns() * test.rows());
+                for (std::size_t k = 0; k < test.columns(); ++k) {
+                    std::copy_n(test.column(k), test.rows(), out.data() + k * test.rows());
+                }
+                return out;
+            },
+            "All columns, centred and of length 1, one after another; those that do not vary are zeros.")
         .def("screen", &screened<GaussianTest>, nb::arg("target"), nb::arg("candidates"), nb::arg("given"),
              nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
              "Statistic, dof and reliability of many candidates given one set.")

@@ -277,6 +277,21 @@ class GaussianTest:
 
     def test(self, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float, bool]: ...
 
+    def outcomes(self, xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], ys: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], sets: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
+        """
+        Many single tests: of each x with its y given its set; all sets have one size and lie one after another.
+        """
+
+    def critical_correlation(self, log_alpha: float, given: int) -> tuple[float, float, float]:
+        """
+        Degrees of freedom given so many; correlations up to which log p is above a level, and from which on it is not.
+        """
+
+    def standardised(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        All columns, centred and of length 1, one after another; those that do not vary are zeros.
+        """
+
     def screen(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
         """Statistic, dof and reliability of many candidates given one set."""
 

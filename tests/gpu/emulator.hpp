@@ -213,6 +213,12 @@ Value atomicAdd(Value* to, Value value) {
     return before;
 }
 template <class Value>
+Value atomicMin(Value* to, Value value) {
+    const Value before = *to;
+    *to = std::min(before, value);
+    return before;
+}
+template <class Value>
 Value atomicMax(Value* to, Value value) {
     const Value before = *to;
     *to = std::max(before, value);
@@ -221,6 +227,7 @@ Value atomicMax(Value* to, Value value) {
 inline int __ffsll(long long bits) { return bits == 0 ? 0 : std::countr_zero(static_cast<std::uint64_t>(bits)) + 1; }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __logf(float x) { return std::log(x); }
+using std::fmin;
 using std::fminf;
 using std::nan;
 inline int __popc(unsigned bits) { return std::popcount(bits); }

@@ -55,11 +55,8 @@ class EmulatedDevice:
                 path = self._folder / f"{name}.{os.getpid()}.cpp"
                 path.write_text(text, encoding="utf-8")
                 made = path.with_suffix(".so")
-                subprocess.run(
-                    [str(COMPILER), "-std=c++20", "-O1", "-g", "-fPIC", "-shared", "-ffp-contract=off", "-w", "-DSERAPE_EMULATED",
-                     *options, f"-I{here}", str(path), "-o", str(made)],
-                    check=True,
-                )  # fmt: skip
+                options += ["-std=c++20", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-w", "-DSERAPE_EMULATED"]
+                subprocess.run([str(COMPILER), *options, f"-I{here}", str(path), "-o", str(made)], check=True)
                 made.replace(library)
             self._libraries[name] = ctypes.CDLL(str(library))
         return self._libraries[name]

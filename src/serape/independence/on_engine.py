@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from serape.engines.gpu.choice import planes_of
+from serape.engines.gpu.choice import device_for, planes_of
+from serape.engines.gpu.correlations import MAX_COLUMNS
 from serape.engines.gpu.planes import MAX_ROWS
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
 from serape.independence.g2 import G2
+from serape.independence.partial_correlation import (
+    CorrelationTest,
+    FisherZ,
+    NormalScores,
+    PartialCorrelation,
+    Spearman,
+)
 from serape.types import EngineName
 from serape.wording import setting
 
@@ -18,10 +26,17 @@ def on_engine(test: IndependenceTest, engine: EngineName) -> IndependenceTest:
     """
     if engine == "cpu":
         return test
+    if type(test) in (FisherZ, PartialCorrelation, Spearman, NormalScores):
+        assert isinstance(test, CorrelationTest)
+        device = device_for(len(test.variables), engine)
+        if device is not None and len(test.variables) <= MAX_COLUMNS:
+            test.use_device(device)
+        return test
     if type(test) is not G2:
         if engine == "gpu":
             raise OptionError(
-                f"{setting('engine', 'gpu')} answers test 'g2' of a table in this process, not test {test.name!r}; "
+                f"{setting('engine', 'gpu')} answers tests 'g2', 'partial-correlation', 'fisher-z', 'spearman' and "
+                f"'normal-scores' of tables in this process, not test {test.name!r}; "
                 f"use {setting('engine', 'cpu')}"
             )
         return test

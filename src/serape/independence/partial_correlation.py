@@ -47,13 +47,17 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.table import Table
 from serape.data.weights import Weights
+from serape.engines.gpu.choice import correlations_of
+from serape.engines.gpu.correlations import DeviceCorrelations
+from serape.engines.gpu.device import Device
 from serape.errors import DataError, abbreviate
 from serape.independence.base import IndependenceTest
+from serape.independence.device_correlations import search_each_by_correlation
 from serape.independence.effects import CORRELATION, RANK_CORRELATION, Effects, in_bits
 from serape.independence.kept import kept_with
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
 from serape.independence.screens import ScreenResult
-from serape.independence.subset_query import SubsetQuery
+from serape.independence.subset_query import SubsetQuery, TargetLists
 from serape.independence.subsets import SubsetResult, native_result
 from serape.wording import setting
 
@@ -66,6 +70,17 @@ class CorrelationTest(IndependenceTest):
     scored: ClassVar[bool] = False
     """Whether something stands for the values of a column."""
     has_effect = True
+    _device: DeviceCorrelations | None = None
+
+    @property
+    def on_device(self) -> DeviceCorrelations | None:
+        """The correlations on a device, if that answers some of the questions."""
+        return self._device if self._device is not None and self._device.here else None
+
+    def use_device(self, device: Device) -> None:
+        """Let a device answer large questions, if all columns can be tested."""
+        if self._at is None:
+            self._device = correlations_of(self.table, type(self), self._native, device)
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -185,6 +200,35 @@ class CorrelationTest(IndependenceTest):
         """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
         found = self._native.search_subsets(self._query(query).native(), threads, poll)
         return native_result(found, self.rows, None if self._at is None else self._positions)
+
+    def dependent_pairs(self, log_alpha: float, threads: int) -> tuple[NDArray[np.uint32], ScreenResult] | None:
+        """Test all pairs on a device; return, by dependent pair, its first variable and the answers.
+
+        None if there is no device, or a test is not reliable.
+        """
+        device = self.on_device
+        if device is None or not device.varies.all() or self._native.critical_correlation(log_alpha, 0)[0] < 1.0:
+            return None
+        xs, ys = device.pairs(self._native, log_alpha)
+        statistic, dof, log_p, reliable = self._native.outcomes(ys, xs, np.zeros(0, np.uint32), 0, threads)
+        kept = np.flatnonzero(reliable & (log_p <= log_alpha))
+        answers = _CorrelationScreen(ys[kept], (), statistic[kept], dof[kept], reliable[kept], _Tail(self))
+        return xs[kept], answers
+
+    def search_each(
+        self,
+        asked: TargetLists,
+        pools: TargetLists,
+        size: int,
+        *,
+        max_size: int | None,
+        stop_above: float,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> tuple[SubsetResult, Tally]:
+        """Search the sets of one size in the pool of each target for those in `asked`, on a device."""
+        searched = (asked, pools, size, max_size, stop_above, threads, poll)
+        return search_each_by_correlation(self._native, self.on_device, self.search_subsets, *searched)
 
     def grow_pool(
         self, query: SubsetQuery, *, examine: bool, enough: int, poll: Poll | None = None

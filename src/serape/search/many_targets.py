@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.independence import G2, X2, IndependenceTest
-from serape.independence.dependent_pairs import DependentPairs, find_dependent_pairs
+from serape.independence.dependent_pairs import find_dependent_pairs
 from serape.independence.outcomes import Tally
-from serape.independence.screens import CandidateGroups
+from serape.independence.partial_correlation import CorrelationTest
+from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
 from serape.search.search import Search
@@ -37,7 +38,7 @@ def separate_each(search: Search, asked: TargetLists, pools: TargetLists, size: 
     for all targets, the search does not keep the sets as `separating_set`.
     """
     test = search.test
-    if search.keeps_answers_alone and _is_native(test):
+    if search.keeps_answers_alone and _searches_each(test):
         found, tally = test.search_each(
             asked, pools, size,
             max_size=search.max_conditioning, stop_above=search.log_alpha, threads=search.threads, poll=search.poll,
@@ -53,18 +54,27 @@ def separate_each(search: Search, asked: TargetLists, pools: TargetLists, size: 
             yield np.full(len(found), x, np.uint32), found, found.separated_each()
 
 
-def dependent_pairs(search: Search, variables: Sequence[int]) -> DependentPairs | None:
-    """Test all pairs of the variables given nothing in one call; None if they must be asked variable by variable.
+def dependent_pairs(search: Search, variables: Sequence[int]) -> tuple[NDArray[np.uint32], ScreenResult] | None:
+    """Test all pairs of the variables given nothing in one call; return, by dependent pair, a variable and the answers.
 
-    That is so for a few variables too, and if a test is not reliable.
+    None if they must be asked variable by variable. That is so for a few variables too, and if a test is not reliable.
     """
     if not search.keeps_answers_alone or len(variables) < _MANY or search.excludes(variables):
         return None
-    found = find_dependent_pairs(search.test, variables, search.log_alpha, search.threads, among_targets=True)
-    if found is None or not found.all_reliable:
+    if isinstance(search.test, CorrelationTest):
+        found = None
+        if len(variables) == len(search.test.variables):
+            found = search.test.dependent_pairs(search.log_alpha, search.threads)
+        if found is not None:
+            search.count(Tally({0: len(variables) * (len(variables) - 1) // 2}, {}))
+        return found
+    pairs = find_dependent_pairs(search.test, variables, search.log_alpha, search.threads, among_targets=True)
+    if pairs is None or not pairs.all_reliable:
         return None
-    search.count(Tally({0: found.among_targets}, {}))
-    return found
+    search.count(Tally({0: pairs.among_targets}, {}))
+    xs, known = pairs.all_known()
+    once = np.flatnonzero(known.xs > xs)
+    return xs[once], known.at(once)
 
 
 def dependents_given_each(
@@ -103,6 +113,11 @@ def dependents_given_each(
 def _is_native(test: IndependenceTest) -> TypeGuard[G2 | X2]:
     """Return whether the core answers all questions; a test derived from these may answer some in its own way."""
     return type(test) in (G2, X2)
+
+
+def _searches_each(test: IndependenceTest) -> TypeGuard[G2 | X2 | CorrelationTest]:
+    """Return whether a test searches the sets of many targets in one call: in the core, or on a device."""
+    return _is_native(test) or (isinstance(test, CorrelationTest) and test.on_device is not None)
 
 
 def in_order(strongest_first: list[int], *, as_written: bool) -> tuple[list[int], list[int]]:

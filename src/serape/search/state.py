@@ -195,6 +195,8 @@ class SearchState:
         refused = self._excluded
         if self._knowledge is not None:
             refused = refused.union(self._knowledge.forbidden_neighbours(target))
+        if not refused and target not in candidates:
+            return list(candidates)
         return [x for x in candidates if x != target and x not in refused]
 
     def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:

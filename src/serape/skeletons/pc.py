@@ -149,9 +149,7 @@ class _MarginalTests:
     def perform(self, search: Search, variables: list[int]) -> None:
         """Test all pairs."""
         if (pairs := dependent_pairs(search, variables)) is not None:
-            xs, known = pairs.all_known()
-            once = np.flatnonzero(known.xs > xs)
-            self._add(xs[once], known.at(once))
+            self._add(*pairs)
             return
         for begin in range(0, len(variables), EXPECTED):
             some = enumerate(variables[begin : begin + EXPECTED], begin + 1)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Hashable
 from weakref import WeakKeyDictionary
 
+from serape import _core
 from serape.data.table import Table
+from serape.engines.gpu.correlations import DeviceCorrelations
 from serape.engines.gpu.device import Device, cuda_device
 from serape.engines.gpu.planes import MAX_ROWS, DevicePlanes
 from serape.errors import MissingLibraryError, SerapeError
@@ -13,6 +16,7 @@ from serape.errors import MissingLibraryError, SerapeError
 MIN_PAIRS = 2e8
 """Pairs of columns from which on "auto" uses a GPU (docs/gpu.md)."""
 _sent: WeakKeyDictionary[Table, DevicePlanes] = WeakKeyDictionary()
+_correlations: WeakKeyDictionary[Table, dict[Hashable, DeviceCorrelations]] = WeakKeyDictionary()
 
 
 def find_device() -> Device:
@@ -31,19 +35,31 @@ def has_device() -> bool:
     return True
 
 
-def planes_of(table: Table, engine: str) -> DevicePlanes | None:
-    """Return the categorical columns of a table on the device; None if the core answers.
+def device_for(columns: int, engine: str) -> Device | None:
+    """Return the device that answers questions about so many columns; None if the core does.
 
     With "auto", a table of few columns stays here, and so does one where no GPU is found.
     """
-    if engine == "cpu" or table.rows > MAX_ROWS:
+    if engine == "cpu" or (engine == "auto" and (columns**2 / 2 < MIN_PAIRS or not has_device())):
         return None
-    if engine == "auto" and (len(table.names) ** 2 / 2 < MIN_PAIRS or not has_device()):
+    device = find_device()
+    return device if device.here else None
+
+
+def planes_of(table: Table, engine: str) -> DevicePlanes | None:
+    """Return the categorical columns of a table on the device; None if the core answers."""
+    device = None if table.rows > MAX_ROWS else device_for(len(table.names), engine)
+    if device is None:
         return None
     found = _sent.get(table)
     if found is None:
-        device = find_device()
-        if not device.here:
-            return None
         found = _sent[table] = DevicePlanes(device, table.packed)
     return found
+
+
+def correlations_of(table: Table, kind: Hashable, native: _core.GaussianTest, device: Device) -> DeviceCorrelations:
+    """Return the correlations of a kind between all columns of a table, on the device."""
+    kept = _correlations.setdefault(table, {})
+    if kind not in kept:
+        kept[kind] = DeviceCorrelations(device, native, table.rows)
+    return kept[kind]

@@ -7,6 +7,7 @@
 //
 // Compiled for SIZE, that of the subsets, from 1 to 3.
 #include "tables.cuh"
+#include "combinations.cuh"
 
 constexpr u32 warps = 4;
 constexpr u32 kinds = 16;  // of degrees of freedom that are kept apart
@@ -28,20 +29,6 @@ __device__ inline bool enough_rows(const Rules& rules, double x_levels, double t
     }
     const double cells = x_levels * t_levels * strata;
     return rules.reliability == 0 || rules.rows >= rules.minimum * (rules.reliability == 1 ? dof : cells);
-}
-
-// The subset of so many steps further on; `at[0]` is past the end if there is none.
-__device__ inline void advance(u32 (&at)[SIZE], u32 members, u32 steps) {
-    for (u32 step = 0; step < steps && at[0] + SIZE <= members; ++step) {
-        int k = SIZE - 1;
-        ++at[k];
-        while (k > 0 && at[k] + (SIZE - static_cast<u32>(k)) > members) {
-            ++at[--k];
-        }
-        for (u32 next = static_cast<u32>(k) + 1; next < SIZE; ++next) {
-            at[next] = at[next - 1] + 1;
-        }
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(128)
@@ -75,7 +62,7 @@ search_subsets(const u32* __restrict__ planes, const u32* __restrict__ zero, u32
     for (u32 k = 0; k < SIZE; ++k) {
         at[k] = k;
     }
-    advance(at, members, warp);
+    advance<SIZE>(at, members, warp);
     u32 n_performed = 0, n_skipped = 0;  // of thread 0
     if (threadIdx.x == 0) {
         n_kinds = 0;
@@ -158,7 +145,7 @@ search_subsets(const u32* __restrict__ planes, const u32* __restrict__ zero, u32
         if (done) {
             break;
         }
-        advance(at, members, warps);
+        advance<SIZE>(at, members, warps);
     }
     if (threadIdx.x != 0) {
         return;
