@@ -9,13 +9,18 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak audit oracle corpus lint format stubs docs clean
+.PHONY: demo test test-gpu test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak audit oracle corpus lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo --out build/demo
 
 test: $(VENV)/test.ready
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 -q
+
+# On a machine with an NVIDIA GPU and CuPy: the tests of kernels, and 2,000 random questions of both engines.
+test-gpu: $(VENV)/test.ready
+	@SERAPE_GPU=1 $(BIN)/python -m pytest -q tests/gpu
+	@cd tests && ../$(BIN)/python -m gpu.runs --runs 2000
 
 # Graphs, networks and knowledge to and from the other packages, which are installed into a folder of their own.
 BRIDGES := .venv-peers/bridges

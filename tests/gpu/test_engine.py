@@ -26,7 +26,7 @@ def test_answers_are_those_of_the_core(seed: int) -> None:
 def test_skeletons_of_many_categorical_columns(algorithm: str) -> None:
     table = categorical(np.random.default_rng(4), 70, 300, (2, 3))
     settings: dict[str, Any] = {"algorithm": algorithm, "alpha": 0.01, "fdr": None}
-    found = [serape.skeleton(table, engine=engine, **settings) for engine in ("cpu", "gpu")]  # type: ignore[arg-type]
+    found = [serape.skeleton(table, engine=engine, **settings) for engine in ("cpu", "gpu")]
     assert differences(*found) == []
 
 
@@ -41,7 +41,7 @@ def test_skeletons_of_many_numbers(test: str, odd: str) -> None:
         values[:, 7] = 4.0
     settings: dict[str, Any] = {"algorithm": "pc-stable", "test": test, "alpha": 0.05, "fdr": None}
     table = serape.Table(values)
-    found = [serape.skeleton(table, engine=engine, **settings) for engine in ("cpu", "gpu")]  # type: ignore[arg-type]
+    found = [serape.skeleton(table, engine=engine, **settings) for engine in ("cpu", "gpu")]
     assert differences(*found) == []
 
 

@@ -26,6 +26,7 @@ from serape.settings import Settings, check_options, question, refuse
         (
             "algorithm", "test", "alpha", "fdr", "fdr_method", "min_effect", "max_conditioning", "dof", "reliability",
             "random_state", "knowledge", "known_members", "forbidden_members", "progress", "max_seconds", "max_tests",
+            "engine",
         ),
         "the members have been found already",
     ) | dict.fromkeys(("sample_weight", "weight_kind", "groups"), "every row counts once, in folds made by `cv`")

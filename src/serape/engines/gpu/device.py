@@ -13,6 +13,7 @@ from importlib import resources
 from typing import Any, Protocol
 
 from serape.errors import MissingLibraryError, SerapeError
+from serape.wording import setting
 
 KERNELS = resources.files("serape.engines.gpu") / "kernels"
 _LEAST_CAPABILITY = (8, 0)  # tensor cores that count ones
@@ -48,21 +49,23 @@ class CudaDevice:
             import cupy
         except ImportError as error:
             raise MissingLibraryError(
-                "engine='gpu' needs CuPy; install it for your version of CUDA, for example by "
-                "`pip install cupy-cuda13x`, or use engine='cpu'"
+                f"{setting('engine', 'gpu')} needs CuPy; install it by `pip install 'serape[cuda13]'` (or cuda12, "
+                f"as `nvidia-smi` tells), or use {setting('engine', 'cpu')}"
             ) from error
         self.xp = cupy
         try:
             count = cupy.cuda.runtime.getDeviceCount()
         except cupy.cuda.runtime.CUDARuntimeError as error:
-            raise SerapeError(f"engine='gpu' found no usable GPU ({error}); use engine='cpu'") from error
+            raise SerapeError(
+                f"{setting('engine', 'gpu')} found no usable GPU ({error}); use {setting('engine', 'cpu')}"
+            ) from error
         if count == 0:
-            raise SerapeError("engine='gpu' found no GPU; use engine='cpu'")
+            raise SerapeError(f"{setting('engine', 'gpu')} found no GPU; use {setting('engine', 'cpu')}")
         capability = tuple(int(digit) for digit in str(cupy.cuda.Device().compute_capability))
         if capability < _LEAST_CAPABILITY:
             raise SerapeError(
-                f"engine='gpu' needs an NVIDIA GPU of compute capability 8.0 or more, and this one has "
-                f"{capability[0]}.{capability[1]}; use engine='cpu'"
+                f"{setting('engine', 'gpu')} needs an NVIDIA GPU of compute capability 8.0 or more, and this one has "
+                f"{capability[0]}.{capability[1]}; use {setting('engine', 'cpu')}"
             )
         self._process = os.getpid()
         self.memory = int(cupy.cuda.runtime.memGetInfo()[1])
