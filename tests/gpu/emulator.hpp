@@ -263,6 +263,15 @@ inline void count_shared_ones(int (&c)[4], uint2 low, uint2 high, uint2 b) {
     __syncwarp();
 }
 
+inline void copy_16_bytes(uint4* to, const unsigned* from, bool there) {
+    *to = uint4{};
+    if (there) {
+        std::memcpy(to, from, sizeof(uint4));
+    }
+}
+inline void wait_for_copies() {}
+#define SHARED_BYTES(name) static uint4 name[16384]
+
 #define EMULATE(kernel)                                                                                       \
     extern "C" void launch_##kernel(unsigned x, unsigned y, unsigned threads, void** arguments) {            \
         emulated::launch(kernel, x, y, threads, arguments);                                                   \

@@ -30,9 +30,17 @@ class EmulatedDevice:
         self._libraries: dict[str, ctypes.CDLL] = {}
 
     def launch(
-        self, file: str, macros: Macros, kernel: str, grid: tuple[int, int], threads: int, arguments: Sequence[Any]
+        self,
+        file: str,
+        macros: Macros,
+        kernel: str,
+        grid: tuple[int, int],
+        threads: int,
+        arguments: Sequence[Any],
+        shared_bytes: int = 0,
     ) -> None:
         """Run a kernel."""
+        assert shared_bytes <= 16384 * 16
         kept = [np.ascontiguousarray(a) if isinstance(a, np.ndarray) else a for a in arguments]
         assert all(a is b for a, b in zip(kept, arguments, strict=True)), "arrays must be contiguous"
         values = [ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) and a.ndim else _scalar(a) for a in kept]

@@ -65,7 +65,7 @@ def test_strongest_pairs_are_those_of_the_core(device: Device, random: np.random
 def test_ties_of_binary_columns_are_those_of_the_core(
     device: Device, random: np.random.Generator, strongest: int
 ) -> None:
-    for rows in (30, 60, 500):
+    for rows in (30, 60, 2500):
         base = random.random((rows, 12)) < random.choice([0.05, 0.1, 0.5], 12)
         flipped = random.random((rows, 300)) < 0.01 * random.integers(0, 2, 300)
         table = serape.Table((base[:, random.integers(12, size=300)] ^ flipped).astype(np.uint8))

@@ -33,9 +33,19 @@ class Device(Protocol):
         """Whether this process can use it: one that was forked after the first use cannot."""
 
     def launch(
-        self, file: str, macros: Macros, kernel: str, grid: tuple[int, int], threads: int, arguments: Sequence[Any]
+        self,
+        file: str,
+        macros: Macros,
+        kernel: str,
+        grid: tuple[int, int],
+        threads: int,
+        arguments: Sequence[Any],
+        shared_bytes: int = 0,
     ) -> None:
-        """Run a kernel of a file, compiled with macros, on a grid of blocks of so many threads."""
+        """Run a kernel of a file, compiled with macros, on a grid of blocks of so many threads.
+
+        `shared_bytes` is the size of shared memory that is set at the launch.
+        """
 
     def to_host(self, array: Any) -> Any:
         """Return an array as one of NumPy."""
@@ -77,10 +87,20 @@ class CudaDevice:
         return os.getpid() == self._process
 
     def launch(
-        self, file: str, macros: Macros, kernel: str, grid: tuple[int, int], threads: int, arguments: Sequence[Any]
+        self,
+        file: str,
+        macros: Macros,
+        kernel: str,
+        grid: tuple[int, int],
+        threads: int,
+        arguments: Sequence[Any],
+        shared_bytes: int = 0,
     ) -> None:
         """Run a kernel."""
-        self._module(file, macros).get_function(kernel)(grid, (threads,), tuple(arguments))
+        function = self._module(file, macros).get_function(kernel)
+        if shared_bytes:
+            function.max_dynamic_shared_size_bytes = shared_bytes
+        function(grid, (threads,), tuple(arguments), shared_mem=shared_bytes)
 
     def to_host(self, array: Any) -> Any:
         """Return an array as one of NumPy."""

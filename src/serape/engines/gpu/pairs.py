@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.engines.gpu.planes import DevicePlanes, Group
+from serape.engines.gpu.planes import WORDS, DevicePlanes, Group
 
 MAX_STRONGEST = 32
 _PLANES = (1, 2, 3, 7)  # for which kernels are compiled
 _TILE = 128
+_MAX_KEPT_STEPS = 2  # of planes in shared memory
 _THREADS = 256
 _BLOCKS = 2048  # that keep a device busy
 _MARGIN, _RELATIVE = 0.02, 1e-4  # of bounds, whose terms are rounded
@@ -176,7 +177,10 @@ class DevicePairs:
         classes, of = np.unique(ones, return_inverse=True)
         critical = int(_core.critical_sums(planes.rows, np.ones(1), self.log_alpha)[0])
         keep = _power_of_two(strongest)
-        macros = {"KEEP": keep}
+        steps = planes.words // WORDS
+        kept = steps if steps <= _MAX_KEPT_STEPS else 0
+        macros = {"KEEP": keep, "KEPT_STEPS": kept}
+        step_bytes, count_bytes = _TILE * WORDS * 4, _TILE * (_TILE + 2) * 2
         limits = xp.empty(len(classes) ** 2, xp.uint32)
         device.launch(
             "binary_pairs.cu", macros, "pair_limits", (-(-(len(classes) ** 2) // _THREADS), 1), _THREADS,
@@ -201,6 +205,7 @@ class DevicePairs:
                 np.float32(_MARGIN + 1e-6 * planes.rows * math.log(planes.rows)), xp.full(n, critical, xp.int64),
                 dependents, sums, ids,
             ],
+            count_bytes + 2 * kept * step_bytes,
         )  # fmt: skip
         return (
             at,

@@ -19,7 +19,8 @@ from serape.engines.gpu.device import Device
 MAX_LEVELS = 8
 MAX_DOF = 1024
 MAX_ROWS = 65_528  # counts have 16 bits
-_STEP = 32  # words of 32 bits that a kernel reads at a time
+WORDS = 32
+"""Words of 32 bits that kernels read at a time."""
 _TOGETHER = 1 << 16  # columns
 _PART = 256 << 20  # bytes that are sent at a time
 _NONE = np.uint32(0xFFFFFFFF)
@@ -39,7 +40,7 @@ class DevicePlanes:
         for column in np.flatnonzero(self.has_planes).tolist():
             packed.verify(column)
         words = len(packed.planes) // max(self.n_planes, 1)  # of 64 bits
-        self.words = -(-2 * words // _STEP) * _STEP
+        self.words = -(-2 * words // WORDS) * WORDS
         self.planes = self._send(packed.planes[: self.n_planes * words].reshape(self.n_planes, words))
         self._critical: dict[float, Any] = {}
         self.totals = packed.totals.astype(np.int64)[: self.n_planes]

@@ -6,7 +6,9 @@
 // in the core. G² is at most twice Pearson's X², which needs no logarithm; then
 // G² is computed to float's precision.
 //
-// Compiled for KEEP, the strongest partners that are kept of each variable.
+// Compiled for KEEP, the strongest partners that are kept of each variable, and KEPT_STEPS: if planes are of so many
+// steps, those of a tile of rows stay in shared memory, and those of the next columns are copied while G² is computed.
+// With 0, a step is copied at a time.
 #include "tiles.cuh"
 
 constexpr u32 half_tile = tile / 2;
@@ -67,7 +69,11 @@ binary_pairs(const u32* __restrict__ planes, u32 words, const u32* __restrict__ 
              const u32* __restrict__ limits, u32 classes, const i64* __restrict__ log_table, u32 rows,
              double two_units, float margin, i64* __restrict__ needed, u32* __restrict__ dependents,
              i64* __restrict__ best_sum, u32* __restrict__ best_id) {
-    __shared__ uint4 memory[tile_memory];
+    SHARED_BYTES(memory);
+#if KEPT_STEPS > 0
+    uint4* const a = memory + tile_memory;
+    uint4* const b = a + KEPT_STEPS * step_memory;
+#endif
     __shared__ u32 a_planes[tile], b_planes[tile];
     __shared__ float column_total[tile], column_scale[tile];
     __shared__ u32 column_class[tile];
@@ -90,17 +96,59 @@ binary_pairs(const u32* __restrict__ planes, u32 words, const u32* __restrict__ 
     u32 n_dependent = 0;
     u32 listed = 0;
 
-    for (u32 at_tile = from; at_tile < to; ++at_tile) {
-        const u32 first = at_tile * tile;
+#if KEPT_STEPS > 0
+    const auto begin_columns = [&](u32 at_tile) {
         __syncthreads();
         if (part == 0) {
-            const u32 column = first + own;
+            const u32 column = at_tile * tile + own;
             b_planes[own] = column < count ? plane[column] : none;
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 k = 0; k < KEPT_STEPS; ++k) {
+            copy_step(b + k * step_memory, planes, words, b_planes, k * step);
+        }
+    };
+    __syncthreads();
+#pragma unroll
+    for (u32 k = 0; k < KEPT_STEPS; ++k) {
+        copy_step(a + k * step_memory, planes, words, a_planes, k * step);
+    }
+    begin_columns(from);
+#endif
+    for (u32 at_tile = from; at_tile < to; ++at_tile) {
+        const u32 first = at_tile * tile;
+#if KEPT_STEPS > 0
+        wait_for_copies();
+        __syncthreads();
+        {
+            Shared shared = {};
+#pragma unroll
+            for (u32 k = 0; k < KEPT_STEPS; ++k) {
+                count_step(shared, a + k * step_memory, b + k * step_memory);
+            }
+            store_counts(reinterpret_cast<u16*>(memory), shared);
+        }
+        if (at_tile + 1 < to) {
+            begin_columns(at_tile + 1);  // which are copied meanwhile
+        } else {
+            __syncthreads();
+        }
+#endif
+        if (part == 0) {
+            const u32 column = first + own;
+#if KEPT_STEPS == 0
+            b_planes[own] = column < count ? plane[column] : none;
+#endif
             column_total[own] = column < count ? total[column] : 0.0f;
             column_scale[own] = column < count ? scale[column] : 0.0f;
             column_class[own] = column < count ? of[column] : 0;
         }
+#if KEPT_STEPS == 0
         count_tile(memory, planes, words, a_planes, b_planes);
+#else
+        __syncthreads();
+#endif
         if (!works) {
             continue;
         }

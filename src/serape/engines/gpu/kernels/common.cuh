@@ -25,4 +25,15 @@ __device__ inline void count_shared_ones(int (&c)[4], uint2 low, uint2 high, uin
         : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
         : "r"(low.x), "r"(high.x), "r"(low.y), "r"(high.y), "r"(b.x), "r"(b.y));
 }
+
+// Begins to copy 16 bytes to shared memory, or zeros there; `wait_for_copies` waits for those of this thread.
+__device__ inline void copy_16_bytes(uint4* to, const u32* from, bool there) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(static_cast<u32>(__cvta_generic_to_shared(to))),
+                 "l"(from), "r"(there ? 16 : 0)
+                 : "memory");
+}
+__device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// Shared memory whose size is set at the launch.
+#define SHARED_BYTES(name) extern __shared__ uint4 name[]
 #endif
