@@ -1,4 +1,4 @@
-"""Subset searches and screens on a device, against the core."""
+"""Subset searches on a device, against the core."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.subsets import DeviceSubsets
 from serape.independence import G2
 from serape.independence.outcomes import Tally
-from serape.independence.screens import CandidateGroups
 from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
 
@@ -73,30 +72,3 @@ def test_the_device_answers_most_searches(
     found, _ = ours.search_each(*ask(random, 12), 1, max_size=None, stop_above=math.log(0.05))
     assert asked_core == [0]
     assert len(found) == 36
-
-
-@pytest.mark.parametrize(("dof", "reliability"), RULES)
-@pytest.mark.parametrize("levels", [(2,), (1, 2, 3)])
-def test_spouses_are_those_of_the_core(
-    device: Device, random: np.random.Generator, dof: Any, reliability: Any, levels: tuple[int, ...]
-) -> None:
-    for rows in (40, 150, 2500):
-        core, ours = both(device, categorical(random, 30, rows, levels), dof, reliability)
-        target, *rest = random.permutation(30).tolist()
-        children, others = rest[:5], rest[5:]
-        groups: list[tuple[Any, tuple[int, ...]]] = [
-            (np.sort(np.array(others[:18], np.uint32)), ()),
-            (np.sort(np.array(others[18:21], np.uint32)), (children[0],)),
-            (np.sort(np.array(others[21:], np.uint32)), (children[1], others[0])),
-        ]
-        for as_written in (True, False):
-            found = [
-                test.find_spouses(
-                    target, CandidateGroups(groups), children, math.log(0.2), as_written=as_written, max_size=None
-                )
-                for test in (core, ours)
-            ]
-            for one, other in zip(*found, strict=True):
-                assert one[:2] == other[:2]
-                if len(one[0]) > 1:
-                    check_same(one[2:], other[2:])

@@ -23,7 +23,6 @@ from serape.data.table import Table
 from serape.engines.gpu.planes import DevicePlanes
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
-from serape.independence.device_screens import find_spouses_on_device
 from serape.independence.device_subsets import can_search, search_each_on_device
 from serape.independence.effects import EffectGroup, Effects, table_effects
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
@@ -214,13 +213,6 @@ class ContingencyTest(IndependenceTest):
         answers of the search that separates them, and its number of tests. With `as_written` they are tested in the
         order of the table, otherwise the weakest first.
         """
-        if self.planes is not None:
-            answered = find_spouses_on_device(
-                self, self.planes, target, groups, children, log_alpha,
-                as_written=as_written, max_size=max_size, threads=threads, poll=poll,
-            )  # fmt: skip
-            if answered is not None:
-                return answered
         found = self.native.find_spouses(
             target, groups.native_in(self.table.packed), for_core(children), log_alpha, as_written, max_size,
             threads, poll,

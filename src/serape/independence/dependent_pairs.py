@@ -35,14 +35,22 @@ def are_binary(test: IndependenceTest) -> TypeGuard[G2]:
     rules = ("full", "dof", MIN_ROWS)
     if type(test) is not G2 or test.table.rows > _MAX_ROWS or (test.dof, test.reliability, test.minimum) != rules:
         return False
-    return all(test.table.levels(k) <= 2 for k in range(len(test.variables)))
+    return _most_levels(test, range(len(test.variables))) <= 2
 
 
 def have_few_levels(test: IndependenceTest, variables: Sequence[int]) -> TypeGuard[G2]:
     """Return whether a test is G², and whether these columns have few enough levels for fast tests of all pairs."""
     if type(test) is not G2 or test.table.rows > _MAX_ROWS:
         return False
-    return all(test.table.levels(k) <= _MAX_LEVELS for k in variables)
+    return _most_levels(test, variables) <= _MAX_LEVELS
+
+
+def _most_levels(test: G2, variables: Sequence[int]) -> int:
+    """Return the largest number of levels of these columns; 0 if they are numbers."""
+    if test.table.continuous:
+        return max((test.table.levels(k) for k in variables), default=0)
+    levels = test.table.packed.all_levels()
+    return int(levels.max() if len(variables) == len(levels) else levels[as_positions(variables)].max(initial=0))
 
 
 def find_dependent_pairs(

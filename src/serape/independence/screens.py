@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
-from serape.engines.gpu.planes import DevicePlanes
-from serape.engines.gpu.screens import DeviceGroups
 from serape.independence.outcomes import Candidates, Floats, Outcome, TestColumns, as_positions
 
 Group = tuple[Candidates, Sequence[int]]
@@ -182,7 +180,6 @@ class CandidateGroups:
     def __init__(self, groups: Iterable[Group]) -> None:
         self.all = list(groups)
         self._native: tuple[_core.PackedTable, _core.CandidateGroups] | None = None
-        self._on_device: DeviceGroups | None = None
         self._smaller: dict[int, CandidateGroups] = {}
 
     def native_in(self, table: _core.PackedTable) -> _core.CandidateGroups:
@@ -190,12 +187,6 @@ class CandidateGroups:
         if self._native is None or self._native[0] is not table:
             self._native = table, _core.CandidateGroups(table, self.all)
         return self._native[1]
-
-    def on_device(self, planes: DevicePlanes) -> DeviceGroups:
-        """Return the groups on a device; kept for the next question."""
-        if self._on_device is None or self._on_device.planes is not planes:
-            self._on_device = DeviceGroups(planes, self.all)
-        return self._on_device
 
     def up_to(self, size: int) -> CandidateGroups:
         """Return the groups whose sets have at most `size` members; kept for the next question."""

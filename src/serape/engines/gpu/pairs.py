@@ -70,12 +70,8 @@ class DevicePairs:
 
     def _kinds_of(self, columns: NDArray[np.uint32]) -> list[_Kind]:
         at = columns.astype(np.int64)
-        keys = np.stack((self.planes.levels[at], self.freedom[at]), axis=1)
-        found, which = np.unique(keys, axis=0, return_inverse=True)
-        return [
-            _Kind(int(levels), int(freedom), columns[which.ravel() == k])
-            for k, (levels, freedom) in enumerate(found.tolist())
-        ]
+        keys = self.planes.levels[at] << 8 | self.freedom[at]
+        return [_Kind(key >> 8, key & 0xFF, columns[keys == key]) for key in np.flatnonzero(np.bincount(keys)).tolist()]
 
     # --- which pairs are dependent ----------------------------------------------------------------------------------
 
@@ -174,7 +170,8 @@ class DevicePairs:
         at, ones = columns[order].astype(np.int64), planes.totals[plane][order]
         if not self.rules.enough_rows(planes.rows, 2, 2):
             return at, np.zeros(n, np.uint32), np.full((n, strongest), -1), np.full((n, strongest), _NONE, np.uint32)
-        classes, of = np.unique(ones, return_inverse=True)
+        of = np.concatenate(([0], np.cumsum(np.diff(ones) > 0)))
+        classes = ones[np.concatenate(([True], np.diff(ones) > 0))]
         critical = int(_core.critical_sums(planes.rows, np.ones(1), self.log_alpha)[0])
         keep = _power_of_two(strongest)
         steps = planes.words // WORDS

@@ -3,8 +3,8 @@
 // The variables are in the order of their numbers of ones; those with as many are of one *class*. Within a pair of
 // classes G² depends on the count of shared ones alone and is convex in it, so two limits tell which counts show
 // dependence. Only for pairs that may be among the strongest is n ln n of the four cells added up: the same integers as
-// in the core. G² is at most twice Pearson's X², which needs no logarithm; then
-// G² is computed to float's precision.
+// in the core. That is told by a bound: n ln(n/e) <= (n − e) n/e, with which all cells but that of the shared ones are
+// replaced, so that G² <= 2 (n ln(n/e) − (n − e) n/e + X²) with n and e of the shared ones.
 //
 // Compiled for KEEP, the strongest partners that are kept of each variable, and KEPT_STEPS: if planes are of so many
 // steps, those of a tile of rows stay in shared memory, and those of the next columns are copied while G² is computed.
@@ -17,14 +17,6 @@ constexpr u32 half_tile = tile / 2;
 __device__ inline i64 sum_of(const i64* log_table, u32 rows, u32 a, u32 b, u32 n) {
     return log_table[n] + log_table[a - n] + log_table[b - n] + log_table[rows - a - b + n] - log_table[a] -
            log_table[rows - a] - log_table[b] - log_table[rows - b] + log_table[rows];
-}
-
-// G² of two variables, to float's precision; `share` is a / rows.
-__device__ inline float nearly(float a, float b, float n, float share, float rows) {
-    const float expected = share * b;
-    const auto term = [](float count, float e) { return count > 0.0f ? count * __logf(__fdividef(count, e)) : 0.0f; };
-    return 2.0f * (term(n, expected) + term(a - n, a - expected) + term(b - n, b - expected) +
-                   term(rows - a - b + n, rows - a - b + expected));
 }
 
 // For every two classes, of `ones` each, the limits: fewer shared ones than the lower 16 bits, or as many as the upper
@@ -167,17 +159,16 @@ binary_pairs(const u32* __restrict__ planes, u32 words, const u32* __restrict__ 
             }
             const u32 n = counts[own * stride + c];
             const bool dependent = n < (limit & 0xffff) || n >= limit >> 16;
-            const float over = static_cast<float>(n) - share * column_total[c];
             n_dependent += dependent;
-            open |= static_cast<u64>(dependent && over * over * row_scale * column_scale[c] >= too_weak) << k;
+            const float shared = static_cast<float>(n), expected = share * column_total[c];
+            const float over = shared - expected, ratio = __fdividef(shared, expected);
+            const float bound = over * over * row_scale * column_scale[c] +
+                                2.0f * (n == 0 ? 0.0f : shared * __logf(ratio) - over * ratio);
+            open |= static_cast<u64>(dependent && bound >= too_weak) << k;
         }
         for (; open != 0; open &= open - 1) {
             const u32 c = begin + static_cast<u32>(__ffsll(static_cast<i64>(open)) - 1);
             if (first + c == row) {
-                continue;
-            }
-            if (nearly(ones, column_total[c], static_cast<float>(counts[own * stride + c]), share,
-                       static_cast<float>(rows)) < too_weak) {
                 continue;
             }
             const i64 sum = sum_of(log_table, rows, static_cast<u32>(ones), static_cast<u32>(column_total[c]),
