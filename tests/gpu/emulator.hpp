@@ -31,6 +31,9 @@ struct uint2 {
 struct uint4 {
     unsigned x, y, z, w;
 };
+struct float4 {
+    float x, y, z, w;
+};
 struct Dimensions {
     unsigned x = 1, y = 1, z = 1;
 };
@@ -224,13 +227,30 @@ Value atomicMax(Value* to, Value value) {
     *to = std::max(before, value);
     return before;
 }
-inline int __ffsll(long long bits) { return bits == 0 ? 0 : std::countr_zero(static_cast<std::uint64_t>(bits)) + 1; }
-inline float __fdividef(float a, float b) { return a / b; }
-inline float __logf(float x) { return std::log(x); }
+inline unsigned __float_as_uint(float x) {
+    return std::bit_cast<unsigned>(x);
+}
+inline float __uint_as_float(unsigned x) {
+    return std::bit_cast<float>(x);
+}
+inline int __ffs(int bits) {
+    return bits == 0 ? 0 : std::countr_zero(static_cast<unsigned>(bits)) + 1;
+}
+inline int __ffsll(long long bits) {
+    return bits == 0 ? 0 : std::countr_zero(static_cast<std::uint64_t>(bits)) + 1;
+}
+inline float __fdividef(float a, float b) {
+    return a / b;
+}
+inline float __logf(float x) {
+    return std::log(x);
+}
 using std::fmin;
 using std::fminf;
 using std::nan;
-inline int __popc(unsigned bits) { return std::popcount(bits); }
+inline int __popc(unsigned bits) {
+    return std::popcount(bits);
+}
 inline double erfcx(double x) {
     if (x < 5.0) {
         return std::exp(x * x) * std::erfc(x);
@@ -272,7 +292,7 @@ inline void copy_16_bytes(uint4* to, const unsigned* from, bool there) {
 inline void wait_for_copies() {}
 #define SHARED_BYTES(name) static uint4 name[16384]
 
-#define EMULATE(kernel)                                                                                       \
-    extern "C" void launch_##kernel(unsigned x, unsigned y, unsigned threads, void** arguments) {            \
-        emulated::launch(kernel, x, y, threads, arguments);                                                   \
+#define EMULATE(kernel)                                                                           \
+    extern "C" void launch_##kernel(unsigned x, unsigned y, unsigned threads, void** arguments) { \
+        emulated::launch(kernel, x, y, threads, arguments);                                       \
     }

@@ -331,7 +331,7 @@ class Table:
         known = None if self._file is None else self._file.fingerprint
         return Provenance(self.rows, self._packed.columns, self._made, known, table=self)
 
-    @cached_property
+    @property
     def varying(self) -> list[int]:
         """The positions of columns that can be a target: they have more than one value and are no identifiers."""
         return [k for k in self.searched if not self.is_constant(k)]

@@ -12,7 +12,7 @@ from serape import _core
 from serape._keywords import Keywords
 from serape.errors import OptionError, is_integer, shown
 from serape.independence import G2, IndependenceTest
-from serape.independence.dependent_pairs import MIN_ROWS, are_binary, have_few_levels, strongest_pairs
+from serape.independence.dependent_pairs import have_few_levels, strongest_pairs
 from serape.independence.outcomes import Floats, as_positions
 from serape.independence.registry import searched
 from serape.parallel.map import parallel_map
@@ -98,12 +98,7 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
 def _of_few_levels(test: G2, alpha: float, strongest: int, threads: int) -> Pairs:
     columns = as_positions(searched(test))
     found = strongest_pairs(test, columns, math.log(alpha), strongest, threads)
-    if are_binary(test):
-        varying = len(test.table.varying) if test.table.rows >= MIN_ROWS else 0
-        tests = varying * (varying - 1) // 2
-    else:
-        tests = _core.tested_pairs(test.native, columns)
-    return _result(test, alpha, strongest, tests, *found)
+    return _result(test, alpha, strongest, _core.tested_pairs(test.native, columns), threads, *found)
 
 
 def _result(
@@ -111,6 +106,7 @@ def _result(
     alpha: float,
     strongest: int,
     tests: int,
+    threads: int,
     dependents: NDArray[np.uint32],
     partners: NDArray[np.uint32],
     statistic: Floats,
@@ -120,7 +116,7 @@ def _result(
     indices = np.where(partners == _NONE, -1, partners.astype(np.int64)).reshape(shape)
     log_p = np.full(len(statistic), math.nan)
     known = ~np.isnan(statistic)
-    log_p[known] = _core.chi_square_log_sf(statistic[known], dof[known])
+    log_p[known] = _core.chi_square_log_sf(statistic[known], dof[known], threads)
     return Pairs(test.variables, alpha, test.name, tests, dependents.astype(np.int64), indices, log_p.reshape(shape))
 
 

@@ -18,7 +18,7 @@ _PLANES = (1, 2, 3, 7)  # for which kernels are compiled
 _TILE = 128
 _MAX_KEPT_STEPS = 2  # of planes in shared memory
 _THREADS = 256
-_BLOCKS = 2048  # that keep a device busy
+_BLOCKS = 8192  # that keep a device busy
 _MARGIN, _RELATIVE = 0.02, 1e-4  # of bounds, whose terms are rounded
 _NONE = 0xFFFFFFFF
 FoundPairs = tuple[bool, NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint8]]
@@ -197,7 +197,9 @@ class DevicePairs:
             [
                 planes.planes, np.uint32(planes.words), xp.asarray(at.astype(np.uint32)),
                 xp.asarray(plane[order].astype(np.uint32)), xp.asarray(ones.astype(np.float32)),
-                xp.asarray(scale.astype(np.float32)), xp.asarray(of.astype(np.uint32)), np.uint32(n), limits,
+                xp.asarray(scale.astype(np.float32)),
+                xp.asarray(planes.log_terms[ones] + planes.log_terms[planes.rows - ones]),
+                xp.asarray(of.astype(np.uint32)), np.uint32(n), limits,
                 np.uint32(len(classes)), planes.log_table, np.uint32(planes.rows), np.float64(2.0 * planes.unit),
                 np.float32(_MARGIN + 1e-6 * planes.rows * math.log(planes.rows)), xp.full(n, critical, xp.int64),
                 dependents, sums, ids,

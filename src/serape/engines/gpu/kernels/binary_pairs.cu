@@ -53,22 +53,23 @@ extern "C" __global__ void pair_limits(const u32* __restrict__ ones, u32 classes
     limits[at] = below | low << 16;
 }
 
-// `id` has the position of each variable in the table, `total` its ones, `scale` √2 N^1.5 / (n₀ n₁), `of` its class.
+// `id` has the position of each variable in the table, `total` its ones, `scale` N^1.5 / (n₀ n₁) times √2, `own_sum`
+// n₀ ln n₀ + n₁ ln n₁, `of` its class.
 // `needed` is, by variable, a sum that each of its strongest partners reaches; it starts at `critical`.
 extern "C" __global__ void __launch_bounds__(256, 2)
-binary_pairs(const u32* __restrict__ planes, u32 words, const u32* __restrict__ id, const u32* __restrict__ plane,
-             const float* __restrict__ total, const float* __restrict__ scale, const u32* __restrict__ of, u32 count,
-             const u32* __restrict__ limits, u32 classes, const i64* __restrict__ log_table, u32 rows,
-             double two_units, float margin, i64* __restrict__ needed, u32* __restrict__ dependents,
-             i64* __restrict__ best_sum, u32* __restrict__ best_id) {
+    binary_pairs(const u32* __restrict__ planes, u32 words, const u32* __restrict__ id, const u32* __restrict__ plane,
+                 const float* __restrict__ total, const float* __restrict__ scale, const i64* __restrict__ own_sum,
+                 const u32* __restrict__ of, u32 count, const u32* __restrict__ limits, u32 classes,
+                 const i64* __restrict__ log_table, u32 rows, double two_units, float margin, i64* __restrict__ needed,
+                 u32* __restrict__ dependents, i64* __restrict__ best_sum, u32* __restrict__ best_id) {
     SHARED_BYTES(memory);
 #if KEPT_STEPS > 0
     uint4* const a = memory + tile_memory;
     uint4* const b = a + KEPT_STEPS * step_memory;
 #endif
     __shared__ u32 a_planes[tile], b_planes[tile];
-    __shared__ float column_total[tile], column_scale[tile];
-    __shared__ u32 column_class[tile];
+    __shared__ float4 columns[tile];  // ones, scale, and the bits of the class
+    __shared__ i64 column_own[tile];
     const u16* const counts = reinterpret_cast<const u16*>(memory);
     const u32 tiles = (count + tile - 1) / tile;
     const u32 from = static_cast<u32>(static_cast<u64>(tiles) * blockIdx.y / gridDim.y);
@@ -81,6 +82,7 @@ binary_pairs(const u32* __restrict__ planes, u32 words, const u32* __restrict__ 
     }
     const float ones = works ? total[row] : 0.0f, share = ones / static_cast<float>(rows);
     const float row_scale = works ? scale[row] : 0.0f;
+    const i64 row_sum = log_table[rows] - (works ? own_sum[row] : 0);
     const u32* const own_limits = limits + static_cast<u64>(works ? of[row] : 0) * classes;
     const u64 list = (static_cast<u64>(row) * gridDim.y + blockIdx.y) * 2 + part;
     i64* const sums = best_sum + list * KEEP;
@@ -132,9 +134,10 @@ binary_pairs(const u32* __restrict__ planes, u32 words, const u32* __restrict__ 
 #if KEPT_STEPS == 0
             b_planes[own] = column < count ? plane[column] : none;
 #endif
-            column_total[own] = column < count ? total[column] : 0.0f;
-            column_scale[own] = column < count ? scale[column] : 0.0f;
-            column_class[own] = column < count ? of[column] : 0;
+            const bool there = column < count;
+            columns[own] = {there ? total[column] : 0.0f, there ? scale[column] : 0.0f,
+                            __uint_as_float(there ? of[column] : 0), 0.0f};
+            column_own[own] = there ? own_sum[column] : 0;
         }
 #if KEPT_STEPS == 0
         count_tile(memory, planes, words, a_planes, b_planes);
@@ -147,46 +150,54 @@ binary_pairs(const u32* __restrict__ planes, u32 words, const u32* __restrict__ 
         const i64 least = needed[row];
         const float too_weak = static_cast<float>(static_cast<double>(least) * two_units) * 0.9999f - margin;
         const u32 begin = part * half_tile;
-        const u32 end = first + begin + half_tile < count ? half_tile : first + begin < count ? count - first - begin : 0;
-        u64 open = 0;
+        const u32 end = first + begin + half_tile < count ? half_tile
+                        : first + begin < count           ? count - first - begin
+                                                          : 0;
         u32 known = none, limit = 0;
-#pragma unroll 8
-        for (u32 k = 0; k < end; ++k) {
-            const u32 c = begin + k;
-            if (column_class[c] != known) {
-                known = column_class[c];
-                limit = own_limits[known];
+        for (u32 from_column = 0; from_column < end; from_column += warp_size) {
+            const u32 past = end - from_column < warp_size ? end - from_column : warp_size;
+            u32 open = 0;
+#pragma unroll 4
+            for (u32 k = 0; k < past; ++k) {
+                const u32 c = begin + from_column + k;
+                const float4 column = columns[c];
+                if (__float_as_uint(column.z) != known) {
+                    known = __float_as_uint(column.z);
+                    limit = own_limits[known];
+                }
+                const u32 n = counts[own * stride + c];
+                const bool dependent = n < (limit & 0xffff) || n >= limit >> 16;
+                n_dependent += dependent;
+                const float shared = static_cast<float>(n), expected = share * column.x;
+                const float over = shared - expected, ratio = __fdividef(shared, expected);
+                const float bound = over * over * (row_scale * column.y) +
+                                    2.0f * (n == 0 ? 0.0f : shared * __logf(ratio) - over * ratio);
+                open |= static_cast<u32>(dependent && bound >= too_weak) << k;
             }
-            const u32 n = counts[own * stride + c];
-            const bool dependent = n < (limit & 0xffff) || n >= limit >> 16;
-            n_dependent += dependent;
-            const float shared = static_cast<float>(n), expected = share * column_total[c];
-            const float over = shared - expected, ratio = __fdividef(shared, expected);
-            const float bound = over * over * row_scale * column_scale[c] +
-                                2.0f * (n == 0 ? 0.0f : shared * __logf(ratio) - over * ratio);
-            open |= static_cast<u64>(dependent && bound >= too_weak) << k;
-        }
-        for (; open != 0; open &= open - 1) {
-            const u32 c = begin + static_cast<u32>(__ffsll(static_cast<i64>(open)) - 1);
-            if (first + c == row) {
-                continue;
-            }
-            const i64 sum = sum_of(log_table, rows, static_cast<u32>(ones), static_cast<u32>(column_total[c]),
-                                   counts[own * stride + c]);
-            const u32 other = id[first + c];
-            if (sum < least ||
-                (listed == KEEP && (sum < sums[KEEP - 1] || (sum == sums[KEEP - 1] && other > ids[KEEP - 1])))) {
-                continue;
-            }
-            u32 place = listed < KEEP ? listed++ : KEEP - 1;
-            for (; place > 0 && (sums[place - 1] < sum || (sums[place - 1] == sum && ids[place - 1] > other)); --place) {
-                sums[place] = sums[place - 1];
-                ids[place] = ids[place - 1];
-            }
-            sums[place] = sum;
-            ids[place] = other;
-            if (listed == KEEP) {
-                atomicMax(&needed[row], sums[KEEP - 1]);
+            for (; open != 0; open &= open - 1) {
+                const u32 c = begin + from_column + static_cast<u32>(__ffs(static_cast<int>(open)) - 1);
+                if (first + c == row) {
+                    continue;
+                }
+                const u32 n = counts[own * stride + c], a = static_cast<u32>(ones), b = static_cast<u32>(columns[c].x);
+                const i64 sum = log_table[n] + log_table[a - n] + log_table[b - n] + log_table[rows - a - b + n] +
+                                row_sum - column_own[c];
+                const u32 other = id[first + c];
+                if (sum < least ||
+                    (listed == KEEP && (sum < sums[KEEP - 1] || (sum == sums[KEEP - 1] && other > ids[KEEP - 1])))) {
+                    continue;
+                }
+                u32 place = listed < KEEP ? listed++ : KEEP - 1;
+                for (; place > 0 && (sums[place - 1] < sum || (sums[place - 1] == sum && ids[place - 1] > other));
+                     --place) {
+                    sums[place] = sums[place - 1];
+                    ids[place] = ids[place - 1];
+                }
+                sums[place] = sum;
+                ids[place] = other;
+                if (listed == KEEP) {
+                    atomicMax(&needed[row], sums[KEEP - 1]);
+                }
             }
         }
     }

@@ -32,7 +32,9 @@ __device__ inline void copy_16_bytes(uint4* to, const u32* from, bool there) {
                  "l"(from), "r"(there ? 16 : 0)
                  : "memory");
 }
-__device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+__device__ inline void wait_for_copies() {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
 
 // Shared memory whose size is set at the launch.
 #define SHARED_BYTES(name) extern __shared__ uint4 name[]

@@ -1,18 +1,18 @@
 // Searches through conditioning sets of one size by partial correlation, for many pairs of variables at once.
 //
 // One block searches for one x and target; its threads test the next subsets of the pool side by side, in the order of
-// the pool. Partial correlations follow from the matrix of correlations by sweeping out the members of the set one after
-// another, in double precision. How much rounding can matter is bounded by the product of the pivots (see the core's
-// correlation_evaluator.cpp). Where a verdict, or which of two associations is the weaker, lies within that bound, the
-// core is asked.
+// the pool. Partial correlations follow from the matrix of correlations by sweeping out the members of the set one
+// after another, in double precision. How much rounding can matter is bounded by the product of the pivots (see the
+// core's correlation_evaluator.cpp). Where a verdict, or which of two associations is the weaker, lies within that
+// bound, the core is asked.
 //
 // Compiled for SIZE, that of the subsets, from 1 to 3.
-#include "common.cuh"
 #include "combinations.cuh"
+#include "common.cuh"
 
 constexpr u32 threads = 128;
-constexpr double rounding = 1e-12;       // of a correlation, generously
-constexpr double least_certain = 1e-6;   // product of pivots up to which sweeping is trusted
+constexpr double rounding = 1e-12;      // of a correlation, generously
+constexpr double least_certain = 1e-6;  // product of pivots up to which sweeping is trusted
 constexpr u64 no_rank = ~0ull;
 
 enum Verdict : u32 { unreliable = 0, dependent = 1, separated = 2, ask_core = 3 };
@@ -68,10 +68,10 @@ __device__ inline Partial partial_of(const double* correlations, u32 columns, u3
 
 // A correlation up to `below` separates, one from `above` on does not.
 extern "C" __global__ void __launch_bounds__(128)
-search_correlations(const double* __restrict__ correlations, u32 columns, const u8* __restrict__ varies,
-                    const u32* __restrict__ xs, const u32* __restrict__ question, const u32* __restrict__ targets,
-                    const i64* __restrict__ pool_begin, const u32* __restrict__ pools, double below, double above,
-                    u32* __restrict__ verdict, u32* __restrict__ sets, u64* __restrict__ performed) {
+    search_correlations(const double* __restrict__ correlations, u32 columns, const u8* __restrict__ varies,
+                        const u32* __restrict__ xs, const u32* __restrict__ question, const u32* __restrict__ targets,
+                        const i64* __restrict__ pool_begin, const u32* __restrict__ pools, double below, double above,
+                        u32* __restrict__ verdict, u32* __restrict__ sets, u64* __restrict__ performed) {
     __shared__ u64 first_separating, first_unsure, weakest_rank[threads];
     __shared__ double weakest_r[threads], weakest_bound[threads];
     __shared__ u32 weakest_set[threads][SIZE], separating_set[SIZE];

@@ -20,7 +20,7 @@
 constexpr u32 tile_rows = tile / ROW_PLANES, tile_columns = tile / COLUMN_PLANES;
 constexpr u32 parts = threads / tile_rows < tile_columns ? threads / tile_rows : tile_columns;  // threads for each row
 #if KEEP == 0
-constexpr u32 buffer = 512;        // pairs
+constexpr u32 buffer = 512;  // pairs
 #endif
 
 struct Found {
@@ -38,7 +38,8 @@ __device__ inline u64 open_columns(const u16* counts, u32 own, u32 part, u32 wid
     for (u32 c = part; c < width; c += parts, bit <<= 1) {
 #if ROW_PLANES == 1 && COLUMN_PLANES == 1
         const u32 column = first_column + c;
-        const float over = static_cast<float>(counts[own * stride + c]) - total[1] * share * column_total[2 * column + 1];
+        const float over =
+            static_cast<float>(counts[own * stride + c]) - total[1] * share * column_total[2 * column + 1];
         open |= over * over * row_scale * column_scale[column] < surely_independent ? 0 : bit;
 #else
         open |= bit;
@@ -48,16 +49,15 @@ __device__ inline u64 open_columns(const u16* counts, u32 own, u32 part, u32 wid
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-pairs(const u32* __restrict__ planes, u32 words,
-      const u32* __restrict__ row_id, const u32* __restrict__ row_plane, const float* __restrict__ row_total,
-      const float* __restrict__ row_inverse, const float* __restrict__ row_scale, const i64* __restrict__ row_own,
-      u32 row_count,
-      const u32* __restrict__ column_id, const u32* __restrict__ column_plane, const float* __restrict__ column_total,
-      const float* __restrict__ column_inverse, const float* __restrict__ column_scale,
-      const i64* __restrict__ column_own, u32 column_count, const i64* __restrict__ log_table, u32 n_rows,
-      double two_units, i64 critical, float surely_independent, float surely_dependent, float margin, u32 later,
-      u32* __restrict__ dependents, i64* __restrict__ best_sum, u32* __restrict__ best_id,
-      u64* __restrict__ n_found, u64 room, Found* __restrict__ found) {
+    pairs(const u32* __restrict__ planes, u32 words, const u32* __restrict__ row_id, const u32* __restrict__ row_plane,
+          const float* __restrict__ row_total, const float* __restrict__ row_inverse,
+          const float* __restrict__ row_scale, const i64* __restrict__ row_own, u32 row_count,
+          const u32* __restrict__ column_id, const u32* __restrict__ column_plane,
+          const float* __restrict__ column_total, const float* __restrict__ column_inverse,
+          const float* __restrict__ column_scale, const i64* __restrict__ column_own, u32 column_count,
+          const i64* __restrict__ log_table, u32 n_rows, double two_units, i64 critical, float surely_independent,
+          float surely_dependent, float margin, u32 later, u32* __restrict__ dependents, i64* __restrict__ best_sum,
+          u32* __restrict__ best_id, u64* __restrict__ n_found, u64 room, Found* __restrict__ found) {
     __shared__ uint4 memory[tile_memory];
     const u16* const counts = reinterpret_cast<const u16*>(memory);
     __shared__ u32 a_plane[tile], b_plane[tile];
@@ -113,7 +113,8 @@ pairs(const u32* __restrict__ planes, u32 words,
         }
         for (u32 k = threadIdx.x; k < tile; k += threads) {
             const u32 at = first_column * COLUMN_PLANES + k;
-            b_plane[k] = k < tile_columns * COLUMN_PLANES && at < column_count * COLUMN_PLANES ? column_plane[at] : none;
+            b_plane[k] =
+                k < tile_columns * COLUMN_PLANES && at < column_count * COLUMN_PLANES ? column_plane[at] : none;
         }
         count_tile(memory, planes, words, a_plane, b_plane);
         const u32 width = past - first_column;
@@ -140,8 +141,8 @@ pairs(const u32* __restrict__ planes, u32 words,
                 n[i][0] = total[i];
 #pragma unroll
                 for (u32 j = 1; j <= COLUMN_PLANES; ++j) {
-                    n[i][j] = static_cast<float>(
-                        counts[(own * ROW_PLANES + i - 1) * stride + c * COLUMN_PLANES + j - 1]);
+                    n[i][j] =
+                        static_cast<float>(counts[(own * ROW_PLANES + i - 1) * stride + c * COLUMN_PLANES + j - 1]);
                     n[i][0] -= n[i][j];
                     n[0][j] -= n[i][j];
                 }

@@ -6,8 +6,8 @@
 // close that rounding might, the core is asked.
 //
 // Compiled for SIZE, that of the subsets, from 1 to 3.
-#include "tables.cuh"
 #include "combinations.cuh"
+#include "tables.cuh"
 
 constexpr u32 warps = 4;
 constexpr u32 kinds = 16;  // of degrees of freedom that are kept apart
@@ -32,13 +32,13 @@ __device__ inline bool enough_rows(const Rules& rules, double x_levels, double t
 }
 
 extern "C" __global__ void __launch_bounds__(128)
-search_subsets(const u32* __restrict__ planes, const u32* __restrict__ zero, u32 words,
-               const u32* __restrict__ first, const u8* __restrict__ levels, const i64* __restrict__ log_table,
-               const u32* __restrict__ xs, const u32* __restrict__ question, const u32* __restrict__ targets,
-               const i64* __restrict__ pool_begin, const u32* __restrict__ pools, const i64* __restrict__ critical,
-               u32 max_dof, double two_units, double rows, double minimum, u32 reliability, u32 adjusted,
-               u32* __restrict__ verdict, i64* __restrict__ sums, u32* __restrict__ dofs, u32* __restrict__ sets,
-               u32* __restrict__ performed, u32* __restrict__ skipped) {
+    search_subsets(const u32* __restrict__ planes, const u32* __restrict__ zero, u32 words,
+                   const u32* __restrict__ first, const u8* __restrict__ levels, const i64* __restrict__ log_table,
+                   const u32* __restrict__ xs, const u32* __restrict__ question, const u32* __restrict__ targets,
+                   const i64* __restrict__ pool_begin, const u32* __restrict__ pools, const i64* __restrict__ critical,
+                   u32 max_dof, double two_units, double rows, double minimum, u32 reliability, u32 adjusted,
+                   u32* __restrict__ verdict, i64* __restrict__ sums, u32* __restrict__ dofs, u32* __restrict__ sets,
+                   u32* __restrict__ performed, u32* __restrict__ skipped) {
     __shared__ u32 counts[warps][max_cells];
     __shared__ i64 found_sum[warps];
     __shared__ u32 found_dof[warps], found_state[warps], found_set[warps][SIZE];

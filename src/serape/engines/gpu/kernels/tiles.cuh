@@ -3,15 +3,17 @@
 #include "common.cuh"
 
 constexpr u32 tile = 128;
-constexpr u32 threads = 256;       // 8 warps, each counts 32 × 64 pairs of planes
-constexpr u32 step = 32;           // words of 32 bits; planes are padded to whole steps
-constexpr u32 stride = tile + 2;   // of counts: rows in different banks
-constexpr u32 none = 0xffffffffu;  // in place of a plane that is not there
+constexpr u32 threads = 256;                    // 8 warps, each counts 32 × 64 pairs of planes
+constexpr u32 step = 32;                        // words of 32 bits; planes are padded to whole steps
+constexpr u32 stride = tile + 2;                // of counts: rows in different banks
+constexpr u32 none = 0xffffffffu;               // in place of a plane that is not there
 constexpr u32 tile_memory = tile * stride / 8;  // of counts, in units of 16 bytes
 constexpr u32 step_memory = tile * step / 4;    // of a step of 128 planes
 
 // Where four words of a plane are: two planes that are read at once lie in different banks.
-__device__ inline u32 place_of(u32 plane, u32 four) { return plane * (step / 4) + (four ^ (plane % 2 * 4)); }
+__device__ inline u32 place_of(u32 plane, u32 four) {
+    return plane * (step / 4) + (four ^ (plane % 2 * 4));
+}
 
 // Begins to copy a step of 128 planes, whose numbers are in shared memory.
 __device__ inline void copy_step(uint4* to, const u32* planes, u32 words, const u32* at, u32 k) {
@@ -61,7 +63,7 @@ __device__ inline void store_counts(u16* counts, const Shared& shared) {
     for (u32 m = 0; m < 2; ++m) {
 #pragma unroll
         for (u32 n = 0; n < 8; ++n) {
-            const int(&four)[4] = shared[m][n];
+            const int (&four)[4] = shared[m][n];
             u16* const at = counts + (warp_row + m * 16 + lane / 4) * stride + warp_column + n * 8 + lane % 4 * 2;
             *reinterpret_cast<u32*>(at) = static_cast<u32>(four[0]) | static_cast<u32>(four[1]) << 16;
             *reinterpret_cast<u32*>(at + 8 * stride) = static_cast<u32>(four[2]) | static_cast<u32>(four[3]) << 16;
