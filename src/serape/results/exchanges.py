@@ -1,0 +1,97 @@
+"""Blankets beside each other: what can be exchanged between them, and the trials that decided."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from serape.errors import abbreviate
+from serape.independence.effects import size_text
+from serape.independence.outcomes import p_text
+from serape.results.saved import bits, log_p, number, texts
+
+Verdict = Literal["blanket", "told apart", "undecided"]
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A set that was found in place of a blanket, without some variables, and the test that decided on it."""
+
+    removed: Names
+    """The variables that the search did without."""
+    members: Names
+    """The set that it found."""
+    verdict: Verdict
+    """Whether it is a blanket, is told apart from the first blanket by a test, or cannot be judged: a test that would
+    tell is not reliable."""
+    variable: str
+    """The variable of the deciding test, given the set: the most strongly associated of the removed variables and the
+    members of the first blanket, or one whose test is not reliable."""
+    statistic: float
+    dof: float
+    log_p: float
+    effect: float
+    """In bits; NaN if the test has no effect size."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists, text and numbers."""
+        return {**asdict(self), "removed": list(self.removed), "members": list(self.members)}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Trial:
+        """Return the trial that `to_dict` wrote."""
+        if stored["verdict"] not in get_args(Verdict):
+            raise ValueError("an unknown verdict")
+        return cls(
+            removed=texts(stored["removed"]),
+            members=texts(stored["members"]),
+            verdict=stored["verdict"],
+            variable=str(stored["variable"]),
+            statistic=number(stored["statistic"]),
+            dof=number(stored["dof"], 0),
+            log_p=log_p(stored["log_p"]),
+            effect=bits(stored["effect"]),
+        )
+
+    @property
+    def evidence(self) -> str:
+        """The deciding test, in words."""
+        if self.verdict == "undecided":
+            return f"no test of {self.variable} given this set is reliable"
+        if math.isnan(self.log_p):
+            return f"the set determines {self.variable}"
+        size = "" if math.isnan(self.effect) else f", {size_text(self.effect)} bits"
+        return f"{self.variable} given this set: p = {p_text(self.log_p)}{size}"
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Members of a blanket, and what stands for them in another that is the same otherwise."""
+
+    leaving: Names
+    entering: Names
+
+    def __str__(self) -> str:
+        together = " together" if len(self.leaving) > 1 else ""
+        by = abbreviate(self.entering) or "nothing: it may be left out" if len(self.leaving) == 1 else ""
+        return f"{abbreviate(self.leaving)}{together} by {by or abbreviate(self.entering) or 'nothing'}"
+
+
+def exchanges(blankets: Sequence[Names]) -> tuple[Exchange, ...]:
+    """Return the smallest differences between blankets: no other leaves and enters a part of the same variables."""
+    names = list(dict.fromkeys(name for blanket in blankets for name in blanket))
+    index = {name: 1 << k for k, name in enumerate(names)}
+    sets = [sum(index[name] for name in blanket) for blanket in blankets]
+    differences = dict.fromkeys((a & ~b, b & ~a) for a in sets for b in sets if a != b)
+    smallest: list[tuple[int, int]] = []
+    for leaving, entering in sorted(differences, key=lambda pair: pair[0].bit_count() + pair[1].bit_count()):
+        if not any(not (less & ~leaving) and not (more & ~entering) for less, more in smallest):
+            smallest.append((leaving, entering))
+
+    def named(bits_: int) -> Names:
+        return tuple(name for name in names if index[name] & bits_)
+
+    return tuple(Exchange(named(leaving), named(entering)) for leaving, entering in smallest)
