@@ -12,7 +12,7 @@ import numpy as np
 
 from serape._keywords import Keywords
 from serape.errors import Interrupted, OptionError, is_integer, shown
-from serape.independence import table_of
+from serape.independence import IndependenceTest, table_of
 from serape.independence.outcomes import Tally
 from serape.independence.registry import has_rows
 from serape.local.registry import Algorithm
@@ -22,8 +22,8 @@ from serape.questions.choice import Source, choose_local
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.query import Query
 from serape.questions.run import STRUCTURE_SECONDS
-from serape.results.all_blankets import AllBlankets, Trial
-from serape.results.exchanges import Verdict
+from serape.results.all_blankets import AllBlankets
+from serape.results.exchanges import Trial, Verdict
 from serape.results.result import Result
 from serape.search import Budget, BudgetSpent, Search
 from serape.search.budget import STOPPED
@@ -90,7 +90,9 @@ def all_blankets(
     asked = Settings.of(algorithm=algorithm, **settings)
     query = _Embedded.resolve(data, "blanket", asked, choose=_choose)
     at = query.position(target)
-    return _AllBlankets(query.constrained(asked.search, [at]), at, asked, int(max_blankets)).found()
+    constrained = query.constrained(asked.search, [at])
+    assert isinstance(constrained, _Embedded)
+    return _AllBlankets(constrained, at, asked, int(max_blankets)).found()
 
 
 def _choose(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
@@ -118,15 +120,30 @@ class _Embedded(Query):
         return table.identifiers | duplicates | self.removed
 
 
+def _criterion(query: Query, asked: Settings) -> Query:
+    """Return the query of the tests that judge a set.
+
+    "auto" has its own meaning for them. They condition on a whole set, so they have no limit on conditioning sets. And
+    their degrees of freedom are those of the tables that occur: with all that could occur, p is too large in sparse
+    tables, and sets that differ would seem the same (docs/all-blankets.md has figures).
+    """
+    if asked.search.max_conditioning == "auto":
+        query = replace(query, max_conditioning=None)
+    table = table_of(query.source)
+    if asked.search.dof == "auto" and table is not None and getattr(query.source, "dof", None) == "full":
+        make: Callable[..., IndependenceTest] = query.make_source
+        query = replace(query, source=make(table, dof="adjusted"))
+    return query
+
+
 class _AllBlankets:
     """The searches for all blankets of a target, on one budget."""
 
-    def __init__(self, query: Query, target: int, asked: Settings, max_blankets: int) -> None:
+    def __init__(self, query: _Embedded, target: int, asked: Settings, max_blankets: int) -> None:
         self._query, self._target, self._asked, self._max_blankets = query, target, asked, max_blankets
         self._names = query.source.variables
         self._position = {name: k for k, name in enumerate(self._names)}
-        free = asked.search.max_conditioning == "auto"
-        self._criterion = replace(query, max_conditioning=None) if free else query
+        self._criterion = _criterion(query, asked)
         self._blankets: list[Variables] = []
         self._trials: list[Trial] = []
         self._first: Result | None = None
@@ -265,7 +282,11 @@ class _AllBlankets:
             count = len(self._blankets)
             doing = f"{count:,} blanket{'' if count == 1 else 's'} found, {self._tally.performed + now.tests:,} tests"
             seconds = time.perf_counter() - self._started
-            self._watch(Progress(now.target, now.members, self._tally.performed + now.tests, self._tally.skipped, seconds, doing))
+            self._watch(
+                Progress(
+                    now.target, now.members, self._tally.performed + now.tests, self._tally.skipped, seconds, doing
+                )
+            )
 
     def _report(self, blanket: Variables) -> None:
         self._watching(Progress(self._names[self._target], self._named(blanket), 0, 0, 0.0))

@@ -97,9 +97,10 @@ def draw_blankets(found: AllBlankets, ax: Axes | None = None) -> Axes:
         _count(len(found.blankets) - width, "other blanket") if width < len(found.blankets) else "",
     ]
     more = " and ".join(filter(None, others))
+    sentence = f"{found.counted[0].upper()}{found.counted[1:]}{f' ({more} not drawn)' if more else ''}."
     copies = {name: len(found.interchangeable.get(name, ())) for name in first}
     labels = [f"{name} (or {_count(copies[name], 'duplicate')})" if copies[name] else name for name in first]
-    ax = _rows(labels, f"{found.title}: {found.counted}", f"Not drawn: {more}." if more else "", "blanket", ax)
+    ax = _rows(labels, found.title, sentence, "blanket", ax)
     ax.set_xlim(0.4, max(len(blankets), 4) + 0.6)
     step = -(-max(len(blankets), 1) // 20)
     ax.set_xticks(range(1, len(blankets) + 1, step))
@@ -113,8 +114,8 @@ def draw_blankets(found: AllBlankets, ax: Axes | None = None) -> Axes:
     shown_ = dict.fromkeys(found.status[name] for name in first)
     keys = [Line2D([], [], marker="s", linestyle="", markersize=7, markeredgecolor=LIGHT.ink, markeredgewidth=0.4,
                    color=colours[status], label=status) for status in colours if status in shown_]  # fmt: skip
-    ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=_POINTS - 1, frameon=False,
-              borderaxespad=0, handletextpad=0.2)  # fmt: skip
+    ax.legend(handles=keys, loc="upper left", ncols=3, fontsize=_POINTS - 1, frameon=False, borderpad=0,
+              borderaxespad=0.1, handletextpad=0.2)  # fmt: skip
     return ax
 
 
