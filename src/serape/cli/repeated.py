@@ -1,4 +1,4 @@
-"""`serape all-blankets`, `path` and `stability`: one question, repeated without members, at alphas, or in drawn rows."""
+"""`serape all-blankets`, `path` and `stability`: one question, repeated without members, at alphas, in drawn rows."""
 
 from __future__ import annotations
 

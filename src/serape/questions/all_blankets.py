@@ -19,6 +19,7 @@ from serape.local.registry import Algorithm
 from serape.local.tie_star import Variables, tie_star
 from serape.progress import Progress, StatusLine, progress_callback
 from serape.questions.choice import Source, choose_local
+from serape.questions.determined import determined
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.query import Query
 from serape.questions.run import STRUCTURE_SECONDS
@@ -103,6 +104,11 @@ def _choose(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorith
     source = data()
     columns = len(source.variables)
     return choose_local("iamb" if columns <= _MANY_COLUMNS else "fbed", finds, data)
+
+
+def _without_larger(blankets: list[Variables]) -> list[Variables]:
+    """Return the blankets without those that contain another, which only tests that err let pass; keep the first."""
+    return [one for k, one in enumerate(blankets) if not k or not any(other < one for other in blankets)]
 
 
 @dataclass(frozen=True)
@@ -203,8 +209,9 @@ class _AllBlankets:
         """Return whether no test tells a set from the first blanket: the criterion ℤ of TIE*.
 
         The set is a blanket of the whole data if, given it, the target is independent of the first blanket (and of all
-        removed variables, which tells apart more where tests err). A test without degrees of freedom shows
-        independence: the set determines the variable. With `min_effect`, weaker dependence does not tell them apart.
+        removed variables, which tells apart more where tests err). A variable that the set determines is independent
+        of the target, though its test has no degrees of freedom. With `min_effect`, weaker dependence does not tell
+        sets apart.
         """
         others = sorted((self._blankets[0] | removed) - members)
         given = tuple(sorted(members))
@@ -237,6 +244,9 @@ class _AllBlankets:
             weak = bits < self._query.min_effect
         apart = np.flatnonzero(usable & (log_p <= search.log_alpha) & ~weak)
         untested = np.flatnonzero(~usable & ~(dof == 0))
+        if len(untested) and not len(apart):
+            fixed = determined(table_of(search.test), screen.xs[untested].tolist(), given)
+            untested = np.array([k for k in untested.tolist() if others[k] not in fixed], np.intp)
         verdict: Verdict = "told apart" if len(apart) else "undecided" if len(untested) else "blanket"
         among = apart if len(apart) else untested if len(untested) else np.arange(len(others))
         order = np.where(np.isnan(log_p[among]), 0.0, log_p[among])
@@ -296,7 +306,7 @@ class _AllBlankets:
     def _result(self, ended: str) -> AllBlankets:
         query, first = self._query, self._first
         assert first is not None
-        blankets = self._blankets or [frozenset(self._position[name] for name in first.blanket)]
+        blankets = _without_larger(self._blankets) or [frozenset(self._position[name] for name in first.blanket)]
         members = frozenset().union(*blankets)
         duplicates, notes = describe_duplicates(table_of(query.source), self._names, self._target, members)
         own = [note for note in first.notes if not note.startswith(_ENDED)]

@@ -1,4 +1,4 @@
-"""Charts: the alphas at which variables are members, how often they are found in resampled rows, and in which blankets."""
+"""Charts: at which alphas variables are members, how often resampled rows show them, and in which blankets they are."""
 
 from __future__ import annotations
 
