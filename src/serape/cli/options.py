@@ -222,7 +222,7 @@ class QuestionOptions:
         str,
         typer.Option(
             help="Stop after so many seconds, and keep what was found: a number, none, or auto (60 for a target, 600 "
-            "for a structure).",
+            "for a structure or all blankets).",
             metavar="[NUMBER|none|auto]",
             rich_help_panel=_TESTS,
         ),

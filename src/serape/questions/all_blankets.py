@@ -80,11 +80,10 @@ def all_blankets(
 
     Examples
     --------
-    >>> columns = patients.to_pandas()
-    >>> columns["Cigarettes"] = columns["Smoking"].map({"no": "none", "yes": "some"})
-    >>> found = serape.all_blankets(columns, "HeartDisease", alpha=0.01)
-    >>> found.indispensable
-    >>> found.replaceable
+    >>> more = patients | {"Cigarettes": np.where(patients["Smoking"] == "yes", np.arange(2000) % 2 + 1, 0)}
+    >>> found = serape.all_blankets(more, "HeartDisease", alpha=0.01)
+    >>> len(found.blankets), found.replaceable
+    (2, {'Smoking': (('Cigarettes',),), 'Cigarettes': (('Smoking',),)})
     """
     if not is_integer(max_blankets) or max_blankets < 1:
         raise OptionError(f"{setting('max_blankets')} must be a whole number, 1 or more, not {shown(max_blankets)}")
@@ -284,7 +283,8 @@ class _AllBlankets:
         tests = self._asked.run.max_tests
         if tests is not None and self._tally.performed >= tests:
             return BudgetSpent(setting("max_tests", tests))
-        return BudgetSpent(setting("max_seconds", self._max_seconds))
+        asked = self._asked.run.max_seconds
+        return BudgetSpent(setting("max_seconds", self._max_seconds if asked == "auto" else asked))
 
     def _watching(self, now: Progress) -> None:
         """Report the progress of one of the searches as that of all."""

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 FORMAT = "serape-blankets-1"
 Status = Literal["indispensable", "replaceable", "undecided"]
-_LISTED = 10  # blankets, and members, that the text names
+_LISTED = 10  # blankets, and replaceable members, in a text
+_NAMED = 20  # variables in a text
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,7 +38,13 @@ class AllBlankets(Displayed):
 
     Examples
     --------
-    >>> graph = networkx.DiGraph([("Cause", "Target"), ("Cause", "Copy"), ("Target", "Effect")])
+    >>> more = patients | {"Cigarettes": np.where(patients["Smoking"] == "yes", np.arange(2000) % 2 + 1, 0)}
+    >>> found = serape.all_blankets(more, "HeartDisease", alpha=0.01)
+    >>> found.indispensable
+    ('Age', 'BloodPressure', 'ECG', 'ChestPain')
+    >>> print(found.explain("Smoking"))
+    Smoking is replaceable by Cigarettes. Without it, the search finds Age, BloodPressure, ECG, ChestPain, Cigarettes
+    (the set determines Smoking).
     """
 
     target: str
@@ -162,7 +169,7 @@ class AllBlankets(Displayed):
             return f"{variable} is replaceable by {self._stands_for(variable)}.{self._shown_by(variable)}"
         if trial is None:
             return f"{variable} is undecided: the search ended before it looked for a blanket without it."
-        found = f"without it, the search finds {abbreviate(trial.members) or 'no variables'}"
+        found = f"without it, the search finds {first_few(trial.members, max_items=_NAMED) or 'no variables'}"
         if status == "undecided":
             return f"{variable} is undecided: {found}, but {trial.evidence}."
         return f"{variable} is indispensable: {found}, and this is no blanket ({trial.evidence})."
@@ -170,8 +177,9 @@ class AllBlankets(Displayed):
     def _shown_by(self, name: str) -> str:
         trial = next((t for t in self.trials if name in t.removed and t.verdict == "blanket"), None)
         if trial is None:
-            return ""
-        return f" Without it, the search finds {abbreviate(trial.members) or 'no variables'} ({trial.evidence})."
+            return " The first blanket does without it." if name not in self.blankets[0] else ""
+        found = first_few(trial.members, max_items=_NAMED) or "no variables"
+        return f" Without it, the search finds {found} ({trial.evidence})."
 
     def _stands_for(self, name: str) -> str:
         """Return what stands for a member, in words."""
@@ -182,7 +190,7 @@ class AllBlankets(Displayed):
         text = first_few(words, max_items=_LISTED, between=" or ")
         if own and not alone:
             others = dict.fromkeys(x for one in own for x in one.leaving if x != name)
-            text += f", together with {abbreviate(list(others))}"
+            text += f", together with {first_few(list(others))}"
         return text
 
     def _with(self, status: Status) -> Names:
@@ -317,11 +325,11 @@ class AllBlankets(Displayed):
             lines.append(f"  {k}: {', '.join(blanket) or 'no variables'}")
         if len(self.blankets) > _LISTED:
             lines.append(f"  and {len(self.blankets) - _LISTED:,} more")
-        lines.append(f"  indispensable: {abbreviate(self.indispensable, 20) or 'none'}")
+        lines.append(f"  indispensable: {first_few(self.indispensable, max_items=_NAMED) or 'none'}")
         replaced = [f"{name} by {self._stands_for(name)}" for name in self.replaceable]
         lines.append(f"  replaceable: {first_few(replaced, max_items=_LISTED, between='; ') or 'none'}")
         if self.undecided:
-            lines.append(f"  undecided: {abbreviate(self.undecided, 20)}")
+            lines.append(f"  undecided: {first_few(self.undecided, max_items=_NAMED)}")
         lines.append(
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate_text(self.fdr)}: {self.tests:,} "
             f"tests, {self.skipped:,} skipped, {len(self.trials) + 1:,} searches, {self.seconds:.3g} s"

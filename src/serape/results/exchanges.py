@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from serape.errors import abbreviate
+from serape.errors import first_few
 from serape.independence.effects import size_text
 from serape.independence.outcomes import p_text
 from serape.results.saved import bits, log_p, number, texts
@@ -76,8 +76,7 @@ class Exchange:
 
     def __str__(self) -> str:
         together = " together" if len(self.leaving) > 1 else ""
-        by = abbreviate(self.entering) or "nothing: it may be left out" if len(self.leaving) == 1 else ""
-        return f"{abbreviate(self.leaving)}{together} by {by or abbreviate(self.entering) or 'nothing'}"
+        return f"{first_few(self.leaving)}{together} by {' with '.join(self.entering) or 'nothing'}"
 
 
 def exchanges(blankets: Sequence[Names]) -> tuple[Exchange, ...]:
