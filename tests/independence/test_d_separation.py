@@ -87,14 +87,15 @@ def distribution(case: Case, random: np.random.Generator) -> tuple[dict[str, np.
         parents = list(case.graph.predecessors(node))
         of_parents = numbered(*(values[x] for x in parents)) if parents else np.zeros(len(p), int)
         if node.startswith("d"):
+            levels = int(of_parents.max()) + 1
+            coarse = min(levels - 1, 4) if levels > 2 else levels  # of a function that cannot be undone
             undone = (parents[0], [node]) in case.determined
-            some = of_parents if undone else random.permutation(int(of_parents.max()) + 1)[of_parents]
-            values[node] = some if undone else np.minimum(some, max(some.max() - 1, 1))  # two levels become one
+            values[node] = of_parents if undone else random.permutation(levels)[of_parents] % coarse
             continue
-        table = random.dirichlet(np.ones(3), int(of_parents.max()) + 1)
+        table = random.dirichlet(np.ones(5), int(of_parents.max()) + 1)
         p = (p[:, None] * table[of_parents]).ravel()
-        values = {name: np.repeat(column, 3) for name, column in values.items()}
-        values[node] = np.tile(np.arange(3), len(of_parents))
+        values = {name: np.repeat(column, 5) for name, column in values.items()}
+        values[node] = np.tile(np.arange(5), len(of_parents))
     return values, p
 
 
