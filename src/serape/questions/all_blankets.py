@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from serape._keywords import Keywords
 from serape.errors import Interrupted, OptionError, is_integer, shown
 from serape.independence import IndependenceTest, table_of
 from serape.independence.outcomes import Tally
 from serape.independence.registry import has_rows
+from serape.independence.screens import ScreenResult
 from serape.local.registry import Algorithm
 from serape.local.tie_star import Variables, tie_star
 from serape.progress import Progress, StatusLine, progress_callback
@@ -141,6 +143,14 @@ def _criterion(query: Query, asked: Settings) -> Query:
     return query
 
 
+def _bits(search: Search, screen: ScreenResult, index: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the effects of some tests of a screen, in bits; NaN if the test has no effect size."""
+    target = search.subject
+    assert target is not None
+    own = screen.statistic[index], screen.dof[index]
+    return search.test.effects(target, screen.xs[index], screen.given, *own).bits
+
+
 class _AllBlankets:
     """The searches for all blankets of a target, on one budget."""
 
@@ -231,44 +241,42 @@ class _AllBlankets:
     def _judged(self, search: Search, others: list[int], given: tuple[int, ...], removed: Variables) -> Trial:
         """Return the trial of a set: the strongest of the tests given it, or the first that is not reliable."""
         screen = search.screen(self._target, others, given)
-        log_p, dof = screen.log_p, screen.dof
-        usable = screen.reliable
-        bits = np.full(len(others), math.nan)
-        if usable.any():
-            index = np.flatnonzero(usable)
-            effects = search.test.effects(self._target, screen.xs[index], given, screen.statistic[index], dof[index])
-            bits[index] = effects.bits
-        weak = np.zeros(len(others), bool)
-        if self._query.min_effect is not None:
-            weak = bits < self._query.min_effect
-        apart = np.flatnonzero(usable & (log_p <= search.log_alpha) & ~weak)
+        usable, dof = screen.reliable, screen.dof
+        apart = self._told_apart(search, screen)
         untested = np.flatnonzero(~usable & ~(dof == 0))
+        fixed: set[int] = set()
         if len(untested) and not len(apart):
             fixed = determined(table_of(search.test), screen.xs[untested].tolist(), given)
             untested = np.array([k for k in untested.tolist() if others[k] not in fixed], np.intp)
         verdict: Verdict = "told apart" if len(apart) else "undecided" if len(untested) else "blanket"
         among = apart if len(apart) else untested if len(untested) else np.arange(len(others))
-        order = np.where(np.isnan(log_p[among]), 0.0, log_p[among])
-        k = int(among[int(np.argmin(order))])
-        return Trial(
-            removed=self._named(removed),
-            members=self._named(given),
-            verdict=verdict,
-            variable=self._names[others[k]],
-            statistic=float(screen.statistic[k]),
-            dof=float(dof[k]),
-            log_p=float(log_p[k]),
-            effect=float(bits[k]),
-        )
+        log_p = np.where(usable, screen.log_p, 0.0)
+        k = int(among[int(np.argmin(log_p[among]))])
+        numbers: tuple[float | None, ...] = (None,) * 4
+        if usable[k]:
+            bits = _bits(search, screen, np.array([k]))[0]
+            effect = None if math.isnan(bits) else float(bits)
+            numbers = float(screen.statistic[k]), float(dof[k]), float(log_p[k]), effect
+        elif verdict == "blanket":
+            numbers = 0.0, 0.0, 0.0, 0.0
+        return Trial(self._named(removed), self._named(given), verdict, self._names[others[k]], *numbers)
+
+    def _told_apart(self, search: Search, screen: ScreenResult) -> NDArray[np.intp]:
+        """Return the indices of the variables that depend on the target, by alpha and `min_effect`."""
+        found = np.flatnonzero(screen.reliable & (np.where(screen.reliable, screen.log_p, 0.0) <= search.log_alpha))
+        if self._query.min_effect is None or not len(found):
+            return found
+        return found[~(_bits(search, screen, found) < self._query.min_effect)]
 
     # --- the budget and progress -------------------------------------------------------------------------------------
 
     def _left(self) -> RunSettings:
-        """Return settings with what is left of the budget."""
-        self._poll()
-        run = self._asked.run
+        """Return settings with what is left of the budget; the first search begins in any case."""
+        if self._first is not None:
+            self._poll()
+        run, seconds = self._asked.run, self._seconds_left()
         tests = None if run.max_tests is None else run.max_tests - self._tally.performed
-        return replace(run, max_tests=tests, max_seconds=self._seconds_left())
+        return replace(run, max_tests=tests, max_seconds=None if seconds is None else max(seconds, 1e-9))
 
     def _seconds_left(self) -> float | None:
         return None if self._max_seconds is None else self._max_seconds - (time.perf_counter() - self._started)
@@ -327,11 +335,17 @@ class _AllBlankets:
             skipped=self._tally.skipped,
             seconds=time.perf_counter() - self._started,
             complete=not ended,
-            options={**first.options},
+            options={**first.options, **self._automatic()},
             notes=self._notes(ended, [*own, *(note for note in notes if note not in own)]),
             data=first.data,
             call=first.call,
         )
+
+    def _automatic(self) -> dict[str, str]:
+        """Return the settings whose "auto" means one thing for the searches and another for the criterion."""
+        asked = self._asked.search
+        given = {"max_conditioning": asked.max_conditioning, "dof": asked.dof}
+        return {name: "auto" for name, value in given.items() if value == "auto" and name in self._query.reported}
 
     def _notes(self, ended: str, notes: list[str]) -> tuple[str, ...]:
         if not self._query.algorithm.conditions_on_blanket:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
@@ -30,11 +29,12 @@ class Trial:
     variable: str
     """The variable of the deciding test, given the set: the most strongly associated of the removed variables and the
     members of the first blanket, or one whose test is not reliable."""
-    statistic: float
-    dof: float
-    log_p: float
-    effect: float
-    """In bits; NaN if the test has no effect size."""
+    statistic: float | None
+    """None, like the numbers below, if the test is not reliable; 0 if the set determines the variable."""
+    dof: float | None
+    log_p: float | None
+    effect: float | None
+    """In bits; None if the test has no effect size."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, text and numbers."""
@@ -50,20 +50,20 @@ class Trial:
             members=texts(stored["members"]),
             verdict=stored["verdict"],
             variable=str(stored["variable"]),
-            statistic=number(stored["statistic"]),
-            dof=number(stored["dof"], 0),
-            log_p=log_p(stored["log_p"]),
-            effect=bits(stored["effect"]),
+            statistic=None if stored["statistic"] is None else number(stored["statistic"]),
+            dof=None if stored["dof"] is None else number(stored["dof"], 0),
+            log_p=None if stored["log_p"] is None else log_p(stored["log_p"]),
+            effect=None if stored["effect"] is None else bits(stored["effect"]),
         )
 
     @property
     def evidence(self) -> str:
         """The deciding test, in words."""
-        if self.verdict == "undecided":
+        if self.log_p is None:
             return f"no test of {self.variable} given this set is reliable"
-        if math.isnan(self.log_p):
+        if self.dof == 0:
             return f"the set determines {self.variable}"
-        size = "" if math.isnan(self.effect) else f", {size_text(self.effect)} bits"
+        size = "" if self.effect is None else f", {size_text(self.effect)} bits"
         return f"{self.variable} given this set: p = {p_text(self.log_p)}{size}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from serape.errors import n_shown
@@ -147,8 +146,8 @@ def _trials_grid(found: AllBlankets) -> Grid:
             Cell(few(trial.members)),
             Cell(trial.verdict, trial.verdict),
             Cell(shown(trial.variable), shown(trial.variable)),
-            Cell("–") if math.isnan(trial.log_p) else Cell(p_text(trial.log_p), trial.log_p),
-            Cell("–") if math.isnan(trial.effect) else Cell(size_text(trial.effect), trial.effect),
+            Cell("–") if trial.log_p is None else Cell(p_text(trial.log_p), trial.log_p),
+            Cell("–") if trial.effect is None else Cell(size_text(trial.effect), trial.effect),
         ]
         for trial in found.trials[:n]
     ]
@@ -186,5 +185,6 @@ def _warnings(found: AllBlankets) -> list[Words]:
     if not found.complete:
         warnings.append(["The search is not complete: this is the result so far, and there may be more blankets."])
     if found.skipped:
-        warnings.append([skipped_about(found.tests, found.skipped, found.options.get("max_conditioning"))])
+        bound = found.options.get("max_conditioning")
+        warnings.append([skipped_about(found.tests, found.skipped, bound if isinstance(bound, int) else None)])
     return warnings
