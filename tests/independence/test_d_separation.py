@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import serape
-from equivalences import Case, random_case
+from benchmarks.common.equivalences import Case, random_case
 from plain import random_dag
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import serape
-from equivalences import every_blanket, random_case
+from benchmarks.common.equivalences import every_blanket, random_case
 from plain import random_dag, true_blanket
 from serape.local.registry import ALGORITHMS
 from serape.local.tie_star import tie_star

@@ -19,6 +19,7 @@ from serape.independence.registry import has_rows
 from serape.independence.screens import ScreenResult
 from serape.local.registry import Algorithm
 from serape.local.tie_star import Variables, tie_star
+from serape.names import match
 from serape.progress import Progress, StatusLine, progress_callback
 from serape.questions.choice import Source, choose_local
 from serape.questions.determined import determined
@@ -100,11 +101,14 @@ def all_blankets(
 def _choose(asked: object, finds: Finds, data: Callable[[], Source]) -> Algorithm:
     """Return the algorithm: "auto" is one that is right also where several sets tell the same."""
     found = choose_local(asked, finds, data)
-    if found.conditions_on_blanket or asked != "auto":
+    if _is_right(found) or not match(asked, ["auto"]):
         return found
-    source = data()
-    columns = len(source.variables)
-    return choose_local("iamb" if columns <= _MANY_COLUMNS else "fbed", finds, data)
+    return choose_local("iamb" if len(data().variables) <= _MANY_COLUMNS else "fbed", finds, data)
+
+
+def _is_right(algorithm: Algorithm) -> bool:
+    """Return whether an algorithm finds a blanket without the assumption of faithfulness."""
+    return algorithm.conditions_on_blanket and algorithm.sound
 
 
 def _without_larger(blankets: list[Variables]) -> list[Variables]:
@@ -348,7 +352,7 @@ class _AllBlankets:
         return {name: "auto" for name, value in given.items() if value == "auto" and name in self._query.reported}
 
     def _notes(self, ended: str, notes: list[str]) -> tuple[str, ...]:
-        if not self._query.algorithm.conditions_on_blanket:
+        if not _is_right(self._query.algorithm) and self._query.algorithm.family != "custom":
             notes.append(_UNFAITHFUL.format(self._query.algorithm.name))
         undecided = sum(trial.verdict == "undecided" for trial in self._trials)
         if undecided:

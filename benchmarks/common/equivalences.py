@@ -9,7 +9,6 @@ import networkx as nx
 import numpy as np
 
 import serape
-from plain import random_dag
 
 MAX_NODES = 8
 
@@ -28,7 +27,7 @@ class Case(NamedTuple):
 
 def random_case(random: np.random.Generator) -> Case:
     """Return a random DAG to which copies, functions and pairs in one column are added, in a random order."""
-    graph = random_dag(random, int(random.integers(2, 6)), float(random.choice([0.2, 0.4, 0.6])))
+    graph = _random_dag(random, int(random.integers(2, 6)), float(random.choice([0.2, 0.4, 0.6])))
     determined: list[tuple[str, list[str]]] = []
     while len(graph) < MAX_NODES and random.random() < 0.75:
         kind = random.choice(["copy", "function", "pair"])
@@ -46,6 +45,14 @@ def random_case(random: np.random.Generator) -> Case:
             if random.random() < 0.3 and x not in functions and x not in nx.ancestors(graph, new):
                 graph.add_edge(new, x)
     return Case(graph, determined, [str(x) for x in random.permutation(list(graph))])
+
+
+def _random_dag(random: np.random.Generator, nodes: int, density: float) -> nx.DiGraph[str]:
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(f"n{k}" for k in range(nodes))
+    order = random.permutation(nodes)
+    graph.add_edges_from((f"n{a}", f"n{b}") for a, b in combinations(order.tolist(), 2) if random.random() < density)
+    return graph
 
 
 def every_blanket(oracle: serape.DSeparation, target: str) -> set[frozenset[str]]:
