@@ -135,7 +135,7 @@ def simulated(options: argparse.Namespace) -> Any:
                 found = _asked(frame.assign(new=_like(frame, some, kind, random)).astype(str), target)
                 counts[kind][0] += any("new" in one for one in found.replaceable.get(some[0], ()))
                 counts[kind][1] += 1
-                searches.append(len(found.trials) + 1)
+                searches.append(found.searches)
                 tests.append(found.tests / max(plain.tests, 1))
                 seconds.append(found.seconds)
         shares = [f"{seen} of {asked}" for seen, asked in counts.values()]
@@ -215,7 +215,7 @@ def _line(name: str, shape: tuple[int, ...], found: serape.AllBlankets, scores: 
     return [
         name, f"{rows:,}", f"{columns:,}", f"{len(found.blankets):,}", f"{found.count:,}", f"{len(found.blankets[0])}",
         f"{len(found.indispensable)}", f"{len(found.replaceable)}", f"{len(found.undecided)}",
-        f"{len(found.trials) + 1:,}", f"{found.tests:,}", short(found.seconds), "yes" if found.complete else "no",
+        f"{found.searches:,}", f"{found.tests:,}", short(found.seconds), "yes" if found.complete else "no",
         scores,
     ]  # fmt: skip
 

@@ -103,9 +103,9 @@ def test_no_search_is_repeated(sizes: list[int]) -> None:
     blankets = classes(sizes)
     asked: list[frozenset[int]] = []
 
-    def find(removed: frozenset[int]) -> frozenset[int]:
+    def find(removed: frozenset[int]) -> list[frozenset[int]]:
         asked.append(removed)
-        return next((one for one in blankets if not one & removed), frozenset())
+        return [next((one for one in blankets if not one & removed), frozenset())]
 
     found = list(tie_star(find, lambda members, removed: members in blankets))
     assert sorted(map(sorted, found)) == sorted(map(sorted, blankets))
@@ -120,8 +120,8 @@ def test_any_blankets_are_found() -> None:
         drawn = [every[k] for k in random.choice(len(every), int(random.integers(1, 9)), replace=False)]
         blankets = {one for one in drawn if not any(other < one for other in drawn)}
 
-        def find(removed: frozenset[int], known: set[frozenset[int]] = blankets) -> frozenset[int]:
-            return min((one for one in known if not one & removed), key=sorted, default=frozenset())
+        def find(removed: frozenset[int], known: set[frozenset[int]] = blankets) -> list[frozenset[int]]:
+            return [frozenset(), *(one for one in sorted(known, key=sorted) if not one & removed)][not removed :]
 
         assert set(tie_star(find, lambda members, removed, known=blankets: members in known)) == blankets
 
@@ -130,9 +130,9 @@ def test_what_is_kept_is_never_removed() -> None:
     blankets = classes([2, 2])
     removed: list[frozenset[int]] = []
 
-    def find(without: frozenset[int]) -> frozenset[int]:
+    def find(without: frozenset[int]) -> list[frozenset[int]]:
         removed.append(without)
-        return next((one for one in blankets if not one & without), frozenset())
+        return [next((one for one in blankets if not one & without), frozenset())]
 
     assert len(list(tie_star(find, lambda members, without: members in blankets, kept={0}))) == 2
     assert all(0 not in without for without in removed)

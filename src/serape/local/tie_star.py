@@ -3,7 +3,8 @@
 Statnikov, Lytkin, Lemeire and Aliferis, *Algorithms for discovery of multiple Markov boundaries*, JMLR 14, 2013,
 algorithm TIE*. Finds every blanket. `find` is the algorithm 𝕏 of the paper, which finds a blanket in what is left
 when the variables in G are removed; `is_blanket` is the criterion ℤ, which decides whether that is a blanket of the
-whole data, too. The loop is the procedure 𝕐, which generates the sets G.
+whole data, too. The loop is the procedure 𝕐, which generates the sets G. `find` may yield more than one set; the first
+that is a blanket counts.
 
 Complete if `find` returns a blanket whenever there is one without the variables in G, and if the criterion is right.
 Take any blanket B. The loop begins with G = ∅, which does not meet B. As long as the blanket M found without G is not
@@ -22,13 +23,13 @@ See docs/papers.md: Statnikov, Lytkin, Lemeire and Aliferis 2013.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 Variables = frozenset[int]
 
 
 def tie_star(
-    find: Callable[[Variables], Variables],
+    find: Callable[[Variables], Iterable[Variables]],
     is_blanket: Callable[[Variables, Variables], bool],
     kept: Collection[int] = (),
     poll: Callable[[], None] = lambda: None,
@@ -38,7 +39,7 @@ def tie_star(
     `is_blanket` receives a set and the variables G without which it was found; `poll` is called for every G.
     """
     nothing: Variables = frozenset()
-    blankets = [find(nothing)]
+    blankets = [next(iter(find(nothing)))]
     yield blankets[0]
     no_blanket: list[Variables] = []
     generated, remaining = {nothing}, deque([nothing])
@@ -49,8 +50,8 @@ def tie_star(
             continue
         blanket = next((known for known in blankets if not known & removed), None)
         if blanket is None:
-            blanket = find(removed)
-            if not is_blanket(blanket, removed):
+            blanket = next((found for found in find(removed) if is_blanket(found, removed)), None)
+            if blanket is None:
                 no_blanket.append(removed)
                 continue
             blankets.append(blanket)

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
 from serape._keywords import Keywords
 from serape.errors import Interrupted, OptionError, is_integer, shown
-from serape.independence import IndependenceTest, table_of
+from serape.independence import table_of
 from serape.independence.outcomes import Tally
 from serape.independence.registry import has_rows
-from serape.independence.screens import ScreenResult
 from serape.local.registry import Algorithm
 from serape.local.tie_star import Variables, tie_star
 from serape.names import match
 from serape.progress import Progress, StatusLine, progress_callback
 from serape.questions.choice import Source, choose_local
-from serape.questions.determined import determined
 from serape.questions.duplicates import describe_duplicates, not_candidates
+from serape.questions.equivalence import Criterion
 from serape.questions.query import Query
 from serape.questions.run import STRUCTURE_SECONDS
 from serape.results.all_blankets import AllBlankets
-from serape.results.exchanges import Trial, Verdict
+from serape.results.exchanges import Trial
 from serape.results.result import Result
 from serape.search import Budget, BudgetSpent, Search
 from serape.search.budget import STOPPED
@@ -131,30 +127,6 @@ class _Embedded(Query):
         return table.identifiers | duplicates | self.removed
 
 
-def _criterion(query: Query, asked: Settings) -> Query:
-    """Return the query of the tests that judge a set.
-
-    "auto" has its own meaning for them. They condition on a whole set, so they have no limit on conditioning sets. And
-    their degrees of freedom are those of the tables that occur: with all that could occur, p is too large in sparse
-    tables, and sets that differ would seem the same (docs/all-blankets.md has figures).
-    """
-    if asked.search.max_conditioning == "auto":
-        query = replace(query, max_conditioning=None)
-    table = table_of(query.source)
-    if asked.search.dof == "auto" and table is not None and getattr(query.source, "dof", None) == "full":
-        make: Callable[..., IndependenceTest] = query.make_source
-        query = replace(query, source=make(table, dof="adjusted"))
-    return query
-
-
-def _bits(search: Search, screen: ScreenResult, index: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the effects of some tests of a screen, in bits; NaN if the test has no effect size."""
-    target = search.subject
-    assert target is not None
-    own = screen.statistic[index], screen.dof[index]
-    return search.test.effects(target, screen.xs[index], screen.given, *own).bits
-
-
 class _AllBlankets:
     """The searches for all blankets of a target, on one budget."""
 
@@ -162,11 +134,12 @@ class _AllBlankets:
         self._query, self._target, self._asked, self._max_blankets = query, target, asked, max_blankets
         self._names = query.source.variables
         self._position = {name: k for k, name in enumerate(self._names)}
-        self._criterion = _criterion(query, asked)
+        self._criterion = Criterion.of(query, target, asked)
         self._blankets: list[Variables] = []
         self._trials: list[Trial] = []
         self._first: Result | None = None
-        self._tally = Tally()
+        self._tried: set[Variables] = set()
+        self._tally, self._searches = Tally(), 0
         self._started = time.perf_counter()
         seconds = asked.run.max_seconds
         if seconds == "auto":
@@ -204,73 +177,58 @@ class _AllBlankets:
 
     # --- the algorithm and the criterion ---------------------------------------------------------------------------
 
-    def _find(self, removed: Variables) -> Variables:
-        """Return the blanket in what is left: the algorithm 𝕏 of TIE*."""
+    def _find(self, removed: Variables) -> Iterator[Variables]:
+        """Yield sets that may be blankets without some variables: what the algorithm 𝕏 of TIE* finds comes first.
+
+        On data it may find other variables than those that stand for the removed ones, because it has fewer rows for
+        those of more levels; so a set may follow that differs from a blanket in one variable.
+        """
         query = replace(self._query, removed=removed, run_settings=self._left())
         result = query.run(self._target, self._asked.run.threads, self._watching, warn=not removed)
         self._keep(result)
         if not result.complete:
             raise self._spent()
-        return frozenset(self._position[name] for name in result.blanket)
+        found = frozenset(self._position[name] for name in result.blanket)
+        yield found
+        near = next((one for one in self._blankets if len(one & removed) == 1), None)
+        if near is not None and has_rows(self._query.source):
+            (x,) = near & removed
+            with self._judging() as search:
+                other = self._criterion.swapped(search, near, x, self._blankets[0], removed)
+            if other is not None:
+                yield other
 
     def _keep(self, result: Result) -> None:
+        self._searches += 1
         self._tally.merge(Tally(dict(result.tests_by_size), {0: result.skipped}))
         if self._first is None:
             self._first = result
 
     def _is_blanket(self, members: Variables, removed: Variables) -> bool:
-        """Return whether no test tells a set from the first blanket: the criterion ℤ of TIE*.
-
-        The set is a blanket of the whole data if, given it, the target is independent of the first blanket (and of all
-        removed variables, which tells apart more where tests err). A variable that the set determines is independent
-        of the target, though its test has no degrees of freedom. With `min_effect`, weaker dependence does not tell
-        sets apart.
-        """
-        others = sorted((self._blankets[0] | removed) - members)
-        given = tuple(sorted(members))
-        left = self._left()
-        seconds = None if left.max_seconds is None else float(left.max_seconds)
-        search = self._criterion.search(
-            self._target, self._asked.run.threads, self._watching, budget=Budget(seconds, left.max_tests)
-        )
-        try:
-            trial = self._judged(search, others, given, removed)
-        except BudgetSpent:
-            raise self._spent() from None
-        finally:
-            self._tally.merge(search.tally)
-        self._trials.append(trial)
+        """Return whether no test tells a set from the first blanket: the criterion ℤ of TIE*."""
+        with self._judging() as search:
+            trial = self._criterion.trial(search, members, self._blankets[0], removed)
+        if trial.verdict == "blanket" or removed not in self._tried:
+            self._trials.append(trial)
+        self._tried.add(removed)
         return trial.verdict == "blanket"
 
-    def _judged(self, search: Search, others: list[int], given: tuple[int, ...], removed: Variables) -> Trial:
-        """Return the trial of a set: the strongest of the tests given it, or the first that is not reliable."""
-        screen = search.screen(self._target, others, given)
-        usable, dof = screen.reliable, screen.dof
-        apart = self._told_apart(search, screen)
-        untested = np.flatnonzero(~usable & ~(dof == 0))
-        fixed: set[int] = set()
-        if len(untested) and not len(apart):
-            fixed = determined(table_of(search.test), screen.xs[untested].tolist(), given)
-            untested = np.array([k for k in untested.tolist() if others[k] not in fixed], np.intp)
-        verdict: Verdict = "told apart" if len(apart) else "undecided" if len(untested) else "blanket"
-        among = apart if len(apart) else untested if len(untested) else np.arange(len(others))
-        log_p = np.where(usable, screen.log_p, 0.0)
-        k = int(among[int(np.argmin(log_p[among]))])
-        numbers: tuple[float | None, ...] = (None,) * 4
-        if usable[k]:
-            bits = _bits(search, screen, np.array([k]))[0]
-            effect = None if math.isnan(bits) else float(bits)
-            numbers = float(screen.statistic[k]), float(dof[k]), float(log_p[k]), effect
-        elif verdict == "blanket":
-            numbers = 0.0, 0.0, 0.0, 0.0
-        return Trial(self._named(removed), self._named(given), verdict, self._names[others[k]], *numbers)
-
-    def _told_apart(self, search: Search, screen: ScreenResult) -> NDArray[np.intp]:
-        """Return the indices of the variables that depend on the target, by alpha and `min_effect`."""
-        found = np.flatnonzero(screen.reliable & (np.where(screen.reliable, screen.log_p, 0.0) <= search.log_alpha))
-        if self._query.min_effect is None or not len(found):
-            return found
-        return found[~(_bits(search, screen, found) < self._query.min_effect)]
+    @contextmanager
+    def _judging(self) -> Iterator[Search]:
+        """Return a search for the criterion, whose tests are counted."""
+        left = self._left()
+        seconds = None if left.max_seconds is None else float(left.max_seconds)
+        budget = Budget(seconds, left.max_tests)
+        search = self._criterion.query.search(self._target, self._asked.run.threads, self._watching, budget=budget)
+        spent = False
+        try:
+            yield search
+        except BudgetSpent:
+            spent = True
+        finally:
+            self._tally.merge(search.tally)
+        if spent:
+            raise self._spent()
 
     # --- the budget and progress -------------------------------------------------------------------------------------
 
@@ -311,7 +269,7 @@ class _AllBlankets:
             )
 
     def _report(self, blanket: Variables) -> None:
-        self._watching(Progress(self._names[self._target], self._named(blanket), 0, 0, 0.0))
+        self._watching(Progress(self._names[self._target], self._criterion.named(blanket), 0, 0, 0.0))
 
     # --- the result --------------------------------------------------------------------------------------------------
 
@@ -324,9 +282,9 @@ class _AllBlankets:
         own = [note for note in first.notes if not note.startswith(_ENDED)]
         return AllBlankets(
             target=first.target,
-            blankets=tuple(map(self._named, blankets)),
+            blankets=tuple(map(self._criterion.named, blankets)),
             interchangeable=duplicates,
-            known=self._named(frozenset(query.kept(self._target))),
+            known=self._criterion.named(frozenset(query.kept(self._target))),
             trials=tuple(self._trials),
             variables=len(self._names) - 1,
             max_blankets=self._max_blankets,
@@ -337,6 +295,7 @@ class _AllBlankets:
             tests=self._tally.performed,
             tests_by_size=dict(sorted(self._tally.tests_by_size.items())),
             skipped=self._tally.skipped,
+            searches=self._searches,
             seconds=time.perf_counter() - self._started,
             complete=not ended,
             options={**first.options, **self._automatic()},
@@ -365,6 +324,3 @@ class _AllBlankets:
             rest = "there may be more blankets, and members are undecided that it has not removed yet"
             notes.append(f"{ended}: {rest if self._blankets else 'the first blanket is as far as it was found'}")
         return tuple(notes)
-
-    def _named(self, variables: Variables | tuple[int, ...]) -> tuple[str, ...]:
-        return tuple(self._names[x] for x in sorted(variables))

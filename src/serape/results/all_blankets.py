@@ -71,6 +71,8 @@ class AllBlankets(Displayed):
     tests_by_size: Mapping[int, int] = field(repr=False)
     """The number of tests performed, by size of the conditioning set."""
     skipped: int
+    searches: int
+    """The number of searches: one for each set of variables that was removed, and the first."""
     seconds: float = field(compare=False)
     complete: bool
     """False if interrupted, or if `max_blankets` or a budget ended the search."""
@@ -248,6 +250,7 @@ class AllBlankets(Displayed):
             "tests": self.tests,
             "tests_by_size": {str(size): count for size, count in self.tests_by_size.items()},
             "skipped": self.skipped,
+            "searches": self.searches,
             "seconds": self.seconds,
             "complete": self.complete,
             "options": dict(self.options),
@@ -283,6 +286,7 @@ class AllBlankets(Displayed):
             tests=int(content["tests"]),
             tests_by_size={int(size): int(count) for size, count in content["tests_by_size"].items()},
             skipped=int(content["skipped"]),
+            searches=int(content["searches"]),
             seconds=number(content["seconds"]),
             complete=bool(content["complete"]),
             options=dict(content["options"]),
@@ -332,7 +336,7 @@ class AllBlankets(Displayed):
             lines.append(f"  undecided: {first_few(self.undecided, max_items=_NAMED)}")
         lines.append(
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate_text(self.fdr)}: {self.tests:,} "
-            f"tests, {self.skipped:,} skipped, {len(self.trials) + 1:,} searches, {self.seconds:.3g} s"
+            f"tests, {self.skipped:,} skipped, {self.searches:,} searches, {self.seconds:.3g} s"
         )
         if not self.complete:
             lines.append("  not complete: this is the result so far")

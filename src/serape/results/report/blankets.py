@@ -176,8 +176,7 @@ def _facts(found: AllBlankets) -> dict[str, str]:
         facts["False discovery rate"] = f"{found.fdr:g}"
     if found.data is not None:
         facts |= {"Rows": f"{found.data.rows:,}", "Columns": f"{found.data.columns:,}"}
-    searches = f"{len(found.trials) + 1:,}"
-    return {**facts, "Searches": searches, "Tests": f"{found.tests:,}", "Time": f"{found.seconds:.3g} s"}
+    return {**facts, "Searches": f"{found.searches:,}", "Tests": f"{found.tests:,}", "Time": f"{found.seconds:.3g} s"}
 
 
 def _warnings(found: AllBlankets) -> list[Words]:
