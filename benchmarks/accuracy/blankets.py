@@ -171,7 +171,8 @@ def _asked(data: Any, target: str, **settings: Any) -> serape.AllBlankets:
 
 def real(options: argparse.Namespace) -> Any:
     """Print the blankets of real data, their cost, and how well each predicts the target in the other half of rows."""
-    lines, seconds = [], 10.0 if options.quick else MAX_SECONDS
+    lines: list[list[str]] = []
+    seconds = 10.0 if options.quick else MAX_SECONDS
     if find_spec("sklearn") is None:
         report("real data need scikit-learn")
         return lines

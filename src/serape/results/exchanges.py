@@ -13,6 +13,7 @@ from serape.results.saved import bits, log_p, number, texts
 
 Verdict = Literal["blanket", "told apart", "undecided"]
 Names = tuple[str, ...]
+_MAX_TOGETHER = 20
 
 
 @dataclass(frozen=True)
@@ -80,17 +81,41 @@ class Exchange:
 
 
 def exchanges(blankets: Sequence[Names]) -> tuple[Exchange, ...]:
-    """Return the smallest differences between blankets: no other leaves and enters a part of the same variables."""
+    """Return the smallest differences between blankets.
+
+    For a member that can be replaced alone, they are all sets that stand for it in some blanket, and that contain no
+    other such set. For one that can be replaced only together with others, they are the smallest differences, 20 at
+    most, between the first blanket that has it and others.
+    """
     names = list(dict.fromkeys(name for blanket in blankets for name in blanket))
     index = {name: 1 << k for k, name in enumerate(names)}
     sets = [sum(index[name] for name in blanket) for blanket in blankets]
-    differences = dict.fromkeys((a & ~b, b & ~a) for a in sets for b in sets if a != b)
-    smallest: list[tuple[int, int]] = []
-    for leaving, entering in sorted(differences, key=lambda pair: pair[0].bit_count() + pair[1].bit_count()):
-        if not any(not (less & ~leaving) and not (more & ~entering) for less, more in smallest):
-            smallest.append((leaving, entering))
+    alone: dict[int, dict[int, None]] = {}
+    for one in sets:
+        for other in sets:
+            leaving = one & ~other
+            if leaving and not leaving & (leaving - 1):
+                alone.setdefault(leaving, {})[other & ~one] = None
+    found = [(x, entering) for x, each in alone.items() for entering in _smallest([(0, more) for more in each])]
+    pairs = [(x, entering[1]) for x, entering in found]
+    for one in sets:
+        together = [name for name in names if index[name] & one and index[name] not in alone]
+        first = [name for name in together if one == next(own for own in sets if own & index[name])]
+        inside = sum(index[name] for name in first)
+        pairs += _smallest([(one & ~other, other & ~one) for other in sets if one & ~other & inside], _MAX_TOGETHER)
 
     def named(bits_: int) -> Names:
         return tuple(name for name in names if index[name] & bits_)
 
-    return tuple(Exchange(named(leaving), named(entering)) for leaving, entering in smallest)
+    return tuple(Exchange(named(leaving), named(entering)) for leaving, entering in dict.fromkeys(pairs))
+
+
+def _smallest(pairs: Sequence[tuple[int, int]], max_count: int | None = None) -> list[tuple[int, int]]:
+    """Return the pairs of sets that do not contain another pair, the smallest first."""
+    found: list[tuple[int, int]] = []
+    for leaving, entering in sorted(dict.fromkeys(pairs), key=lambda pair: pair[0].bit_count() + pair[1].bit_count()):
+        if not any(not (less & ~leaving) and not (more & ~entering) for less, more in found):
+            found.append((leaving, entering))
+            if len(found) == max_count:
+                break
+    return found
