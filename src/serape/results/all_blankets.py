@@ -334,9 +334,10 @@ class AllBlankets(Displayed):
         lines.append(f"  replaceable: {first_few(replaced, max_items=_LISTED, between='; ') or 'none'}")
         if self.undecided:
             lines.append(f"  undecided: {first_few(self.undecided, max_items=_NAMED)}")
+        searches = f"{self.searches:,} search{'' if self.searches == 1 else 'es'}"
         lines.append(
             f"  by {self.algorithm} with {self.test} at alpha {self.alpha:g}{rate_text(self.fdr)}: {self.tests:,} "
-            f"tests, {self.skipped:,} skipped, {self.searches:,} searches, {self.seconds:.3g} s"
+            f"tests, {self.skipped:,} skipped, {searches}, {self.seconds:.3g} s"
         )
         if not self.complete:
             lines.append("  not complete: this is the result so far")
