@@ -96,8 +96,17 @@ class Criterion:
         for y in screen.xs[order].tolist():
             members = rest | {int(y)}
             if self.trial(search, members, first, removed).verdict == "blanket":
-                return members.difference(search.test_each_given_rest(self.target, sorted(members)))
+                return self._needed(search, members)
         return None
+
+    def _needed(self, search: Search, members: Variables) -> Variables:
+        """Return the members that the others neither separate from the target nor determine."""
+        with search.read_as_independence("zero-dof"):
+            members = members.difference(search.test_each_given_rest(self.target, sorted(members)))
+        for x in sorted(members):
+            if determined(table_of(search.test), [x], sorted(members - {x})) - self.query.kept(self.target):
+                members = members - {x}
+        return members
 
     def named(self, variables: Variables) -> Names:
         """Return the names of variables, in the table's order."""
