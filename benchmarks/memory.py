@@ -33,6 +33,7 @@ QUESTIONS: dict[str, Callable[[serape.Table, int], object]] = {
     "parents_children": lambda table, n: serape.parents_children(table, 0, n_jobs=n),
     "blankets (iamb)": lambda table, n: serape.blankets(table, algorithm="iamb", n_jobs=n),
     "blankets (hiton-mb)": lambda table, n: serape.blankets(table, algorithm="hiton-mb", n_jobs=n),
+    "all_blankets": lambda table, n: serape.all_blankets(table, 0, n_jobs=n),
     "alpha_path": lambda table, n: serape.alpha_path(table, 0, n_jobs=n),
     "stability, 20 draws": lambda table, n: serape.stability(table, 0, draws=20, n_jobs=n),
     "region": lambda table, n: serape.region(table, 0, n_jobs=n),

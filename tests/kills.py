@@ -35,6 +35,7 @@ path = Path(sys.argv[1])
 frame = clinic(400)
 table = serape.Table(frame)
 found = serape.markov_blanket(table, "HeartDisease", "iamb", alpha=0.01)
+every = serape.all_blankets(table, "HeartDisease", alpha=0.01)
 built = serape.network(table, "tabu")
 network = built.fit()
 wide = serape.load_network("alarm").tile(8, 0).sample(300, 0)
@@ -85,6 +86,7 @@ def verified(path: Path) -> None:
 
 WRITERS = (
     Writer("result.json", "found.save(path)", serape.load_result),
+    Writer("blankets.json", "every.save(path)", serape.load_result),
     Writer("structure.json", "built.save(path)", serape.load_structure),
     Writer("report.html", "found.report(path)", whole_page),
     Writer("picture.png", "found.plot(path)", matplotlib.image.imread),

@@ -83,12 +83,13 @@ def write_out(found: object, draw: bool) -> None:
     """Use the ways in which an answer leaves the program: it is saved and read again, reported, exported, drawn."""
     with TemporaryDirectory() as folder:
         saved, page, picture = (Path(folder, name) for name in ("x.json", "x.html", "x.svg"))
-        if isinstance(found, serape.Result | serape.Structure):
+        if isinstance(found, serape.Result | serape.AllBlankets | serape.Structure):
             found.save(saved)
-            read = serape.load_result(saved) if isinstance(found, serape.Result) else serape.load_structure(saved)
+            read = serape.load_structure(saved) if isinstance(found, serape.Structure) else serape.load_result(saved)
             assert read == found, f"saved and read again, it differs: {read}"
             found.report(page)
             assert page.read_text(encoding="utf-8").endswith("</html>\n")
+        if isinstance(found, serape.Result | serape.Structure):
             _ = found.to_dot(), found.evidence
         if isinstance(found, serape.Structure):
             _ = found.to_graphml(), found.to_dagitty(), found.finds == "skeleton" or found.cpdag

@@ -48,6 +48,7 @@ PARTS = (
     "kernels selector",
     "kernels strategies",
     "accuracy automatic",
+    "accuracy blankets",
     "accuracy calibration",
     "accuracy choosing",
     "accuracy covariance",
@@ -76,7 +77,7 @@ PARTS = (
 def test_every_part_runs(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if line in ("kernels selector", "accuracy calibration", "accuracy selector"):
+    if line in ("kernels selector", "accuracy blankets", "accuracy calibration", "accuracy selector"):
         pytest.importorskip("sklearn")
     monkeypatch.setattr(output, "OUT", tmp_path / "out")
     alarm = signal.getsignal(signal.SIGALRM)

@@ -24,6 +24,7 @@ ONE_TARGET: dict[str, Callable[..., Any]] = {
     "parents_children": serape.parents_children,
     "region": serape.region,
     "stability": lambda data, target, **more: serape.stability(data, target, draws=2, **more),
+    "all_blankets": serape.all_blankets,
     "alpha_path": lambda data, target, **more: serape.alpha_path(data, target, [0.01], **more),
 }
 MANY: dict[str, Callable[..., Any]] = {
@@ -44,6 +45,7 @@ QUESTIONS = [
     serape.skeleton,
     serape.network,
     serape.stability,
+    serape.all_blankets,
     serape.alpha_path,
     serape.all_pairs,
     serape.ci_test,
@@ -121,6 +123,7 @@ def test_every_command_has_all_settings() -> None:
     assert named == set(DataOptions.__dataclass_fields__)
     for command in (
         local.ask,
+        repeated.all_blankets,
         repeated.path,
         repeated.stability,
         structure.region,
@@ -192,7 +195,7 @@ class TestEverySearch:
             found = ask(name, TABLE, **settings)
             if name == "blankets":
                 found = found["HeartDisease"]
-            if isinstance(found, serape.Result):
+            if isinstance(found, serape.Result | serape.AllBlankets):
                 assert "Ward" in found.members
                 assert "Smoking" not in found.members
             elif name in ("skeleton", "region"):
@@ -201,7 +204,7 @@ class TestEverySearch:
                 assert not graph.has_edge("HeartDisease", "Smoking")
 
     def test_takes_algorithms_in_any_case(self, name: str) -> None:
-        blanket = name in ("markov_blanket", "blankets", "stability", "alpha_path")
+        blanket = name in ("markov_blanket", "blankets", "stability", "all_blankets", "alpha_path")
         ask(name, TABLE, algorithm="Inter_IAMB" if blanket else "HITON_PC")
         wrong, right = ("intr-iamb", "inter-iamb") if blanket else ("hitonn-pc", "hiton-pc")
         with pytest.raises(serape.OptionError, match=f"algorithm '{wrong}' is not known. Did you mean '{right}'"):

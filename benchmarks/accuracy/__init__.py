@@ -2,6 +2,7 @@
 
 from benchmarks.accuracy import (
     automatic,
+    blankets,
     calibration,
     choosing,
     covariance,
@@ -19,6 +20,7 @@ from benchmarks.common.command import Command, Part
 COMMAND = Command(
     {
         "automatic": Part(automatic.run, automatic.options),
+        "blankets": Part(blankets.run, blankets.options),
         "calibration": Part(calibration.run, calibration.options),
         "choosing": Part(choosing.run, choosing.options),
         "covariance": Part(covariance.run, covariance.options),

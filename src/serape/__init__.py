@@ -24,6 +24,7 @@ from serape.knowledge import Knowledge
 from serape.local.answer import Answer
 from serape.networks import Network, load_network, read_bif, write_bif
 from serape.progress import Progress
+from serape.questions.all_blankets import all_blankets
 from serape.questions.alpha_path import alpha_path
 from serape.questions.blanket import markov_blanket, parents_children
 from serape.questions.blankets import blankets
@@ -36,14 +37,16 @@ from serape.questions.region import region
 from serape.questions.skeleton import skeleton
 from serape.questions.stability import stability
 from serape.questions.wrapper import wrapper
+from serape.results.all_blankets import AllBlankets
 from serape.results.alpha_path import AlphaPath
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.description import Description
 from serape.results.edge_stability import EdgeStability
 from serape.results.false_selections import FalseSelections
 from serape.results.graph_comparison import GraphComparison, compare_graphs
+from serape.results.loaded import load_result
 from serape.results.pairs import Pairs
-from serape.results.result import Result, load_result
+from serape.results.result import Result
 from serape.results.saved_structure import load_structure
 from serape.results.stability import Stability
 from serape.results.structure import Structure
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GCM",
     "PCM",
+    "AllBlankets",
     "AlphaPath",
     "Answer",
     "ClusterError",
@@ -96,6 +100,7 @@ __all__ = [
     "Table",
     "Variable",
     "algorithms",
+    "all_blankets",
     "all_pairs",
     "alpha_path",
     "blankets",

@@ -1,4 +1,4 @@
-"""serape path and stability."""
+"""serape all-blankets, path and stability."""
 
 import json
 import re
@@ -161,3 +161,42 @@ class TestRepeated:
             assert (code, err) == (0, "")
             assert "not complete: this is the result so far" in out
             assert "the budget (--max-seconds, --max-tests) ended the search" in out
+
+
+class TestAllBlankets:
+    def test_all_of_it(self, capsys: pytest.CaptureFixture[str], patients: str, tmp_path: Path) -> None:
+        picture, kept, report = (tmp_path / name for name in ("all.svg", "all.json", "all.html"))
+        asked = ("all-blankets", patients, "-t", "HeartDisease", "--alpha", "0.01")
+        files = ("--picture", str(picture), "-o", str(kept), "--report", str(report))
+        code, out, err = run(capsys, *asked, *files, "--explain", "ECG")
+        assert (code, err) == (0, "")
+        assert out.startswith("Markov blankets of HeartDisease: 1 blanket\n")
+        assert re.search(r"ECG +│ indispensable +│ 1 ", out)
+        assert "ECG is indispensable: without it, the search finds" in out
+        assert "ECG" in picture.read_text()
+        assert report.read_text().endswith("</html>\n")
+        expected = serape.all_blankets(patients, "HeartDisease", alpha=0.01)
+        assert serape.load_result(kept) == expected
+        content = json.loads(run(capsys, *asked, "--json", "--explain", "ECG")[1])
+        assert content["blankets"] == [list(blanket) for blanket in expected.blankets]
+        assert content["explanations"] == {"ECG": expected.explain("ECG")}
+
+    def test_a_bound_and_interruption(
+        self, capsys: pytest.CaptureFixture[str], patients: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = ("all-blankets", patients, "-t", "HeartDisease", "--alpha", "0.01")
+        code, out, _ = run(capsys, *asked, "--max-blankets", "1")
+        assert code == 0
+        assert "the search ended at --max-blankets 1: there may be more blankets" in out
+        code, _, err = run(capsys, *asked, "--max-blankets", "0")
+        assert code == 2
+        assert "--max-blankets must be a whole number, 1 or more, not 0" in err
+
+        def interrupted(*_: object, **__: object) -> serape.AllBlankets:
+            raise serape.Interrupted(part)
+
+        part = replace(serape.all_blankets(patients, "HeartDisease"), complete=False)
+        monkeypatch.setattr(serape, "all_blankets", interrupted)
+        code, out, _ = run(capsys, *asked)
+        assert code == 130
+        assert "not complete: this is the result so far" in out

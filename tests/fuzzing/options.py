@@ -15,7 +15,7 @@ from fuzzing.outcomes import outcome_of
 
 QUESTIONS = (
     "markov_blanket", "parents_children", "blankets", "region", "skeleton", "network", "stability", "alpha_path",
-    "all_pairs", "ci_test", "describe", "degenerate", "discretise",
+    "all_blankets", "all_pairs", "ci_test", "describe", "degenerate", "discretise",
 )  # fmt: skip
 TOLD = ("progress", "checkpoint")
 """Parameters that are not drawn: functions that are called, files that are written."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import serape
+from benchmarks.common.equivalences import Case, random_case
 from plain import random_dag
 
 
@@ -69,3 +70,66 @@ def test_usable_as_data() -> None:
     found = serape.markov_blanket(oracle, "t")
     assert set(found.blanket) == {"a", "c", "s"}
     assert serape.ci_test(oracle, "x", "t", ["a"]).p == 1.0
+
+
+# --- variables that are functions of others --------------------------------------------------------------------------
+
+
+def numbered(*columns: np.ndarray) -> np.ndarray:
+    return np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].ravel()
+
+
+def distribution(case: Case, random: np.random.Generator) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Draw a distribution that has the graph and its functions: the values of all nodes in each state, and its p."""
+    values: dict[str, np.ndarray] = {}
+    p = np.ones(1)
+    for node in nx.topological_sort(case.graph):
+        parents = list(case.graph.predecessors(node))
+        of_parents = numbered(*(values[x] for x in parents)) if parents else np.zeros(len(p), int)
+        if node.startswith("d"):
+            levels = int(of_parents.max()) + 1
+            coarse = min(levels - 1, 4) if levels > 2 else levels  # of a function that cannot be undone
+            undone = (parents[0], [node]) in case.determined
+            values[node] = of_parents if undone else random.permutation(levels)[of_parents] % coarse
+            continue
+        table = random.dirichlet(np.ones(5), int(of_parents.max()) + 1)
+        p = (p[:, None] * table[of_parents]).ravel()
+        values = {name: np.repeat(column, 5) for name, column in values.items()}
+        values[node] = np.tile(np.arange(5), len(of_parents))
+    return values, p
+
+
+def are_independent(x: np.ndarray, y: np.ndarray, z: np.ndarray, p: np.ndarray) -> bool:
+    levels = x.max() + 1, y.max() + 1, z.max() + 1
+    joint = np.zeros(levels)
+    np.add.at(joint, (x, y, z), p)
+    product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    return bool(np.allclose(joint * joint.sum(axis=(0, 1)), product, rtol=0, atol=1e-13))
+
+
+def test_functions_against_distributions() -> None:
+    """Independence that the oracle shows holds in every distribution with the graph; dependence holds in nearly all."""
+    random = np.random.default_rng(3)
+    independent = dependent = exceptions = 0
+    for _ in range(60):
+        case = random_case(random)
+        oracle, names = case.oracle(), case.order
+        values, p = distribution(case, random)
+        for _ in range(40):
+            order = random.permutation(len(names)).tolist()
+            x, y, given = order[0], order[1], order[2 : 2 + int(random.integers(min(4, len(names) - 1)))]
+            z = numbered(*(values[names[k]] for k in given)) if given else np.zeros(len(p), int)
+            true = are_independent(values[names[x]], values[names[y]], z, p)
+            if oracle.test(x, y, given).p == 1.0:
+                assert true
+                independent += 1
+            else:
+                dependent += 1
+                exceptions += true
+    assert min(independent, dependent) > 500
+    assert exceptions < 0.02 * dependent
+
+
+def test_a_function_of_what_is_not_there() -> None:
+    with pytest.raises(serape.DataError, match="`determined` names 'c', but the graph has no such node"):
+        serape.DSeparation(nx.DiGraph([("a", "b")]), determined=[("b", ["c"])])

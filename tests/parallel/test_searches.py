@@ -66,6 +66,8 @@ class TestSearches:
         assert one.frequencies == two.frequencies
         first, second = (serape.alpha_path(self.table, 0, n_jobs=n) for n in (1, 2))
         assert first.members == second.members
+        few, many = (serape.all_blankets(self.table, 0, n_jobs=n) for n in (1, 2))
+        assert few == many
 
     def test_own_tests_stay_here(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nobody knows whether what others have written can be sent."""

@@ -60,6 +60,11 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "bootstrap": lambda data, **more: (
         serape.stability(data, 0, draws=3, algorithm="iamb", sampling="bootstrap", **more).frequencies
     ),
+    "all_blankets": lambda data, **more: [
+        (found := serape.all_blankets(data, "HeartDisease", **more)).blankets,
+        repr(found.trials),
+        found.tests,
+    ],
     "alpha_path": lambda data, **more: asdict(replace(serape.alpha_path(data, 0, **more), seconds=0.0, notes=())),
     "ci_test": lambda data, **more: repr(serape.ci_test(data, 0, 1, [2], **{**more, "n_jobs": 1})),
     "all_pairs": lambda data, **more: repr(list(serape.all_pairs(data, **more).records)),

@@ -34,6 +34,18 @@ def use_result(path: Path) -> None:
     found.save(path.with_suffix(".again"))
 
 
+def use_blankets(path: Path) -> None:
+    found = serape.load_result(path)
+    assert "\x1b" not in str(found)
+    repr(found)
+    list(found.records)
+    found._repr_html_()
+    for name in found.members[:2]:
+        found.explain(name)
+    found.report(path.with_suffix(".html"))
+    found.save(path.with_suffix(".again"))
+
+
 def use_structure(path: Path) -> None:
     found = serape.load_structure(path)
     assert "\x1b" not in str(found)
@@ -77,14 +89,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("saved")
     data = serape.Table(clinic(300))
     serape.markov_blanket(data, "HeartDisease", "hiton-mb", alpha=0.05, fdr=0.2).save(folder / "result.json")
+    serape.all_blankets(data, "HeartDisease", alpha=0.05).save(folder / "blankets.json")
     serape.skeleton(data, "hiton-pc", alpha=0.05).save(folder / "skeleton.json")
     serape.network(data, "mmhc").save(folder / "network.json")
     return folder
 
 
-@pytest.mark.parametrize("name", ["result", "skeleton", "network"])
+@pytest.mark.parametrize("name", ["result", "blankets", "skeleton", "network"])
 def test_any_content(files: Path, tmp_path: Path, name: str) -> None:
-    use = use_result if name == "result" else use_structure
+    use = {"result": use_result, "blankets": use_blankets}.get(name, use_structure)
     content = json.loads((files / f"{name}.json").read_text())
     chance = random.Random(0)
     where = list(places(content))
@@ -105,6 +118,20 @@ def test_any_content(files: Path, tmp_path: Path, name: str) -> None:
 def test_of_results(files: Path, tmp_path: Path, at: tuple[Any, ...], value: Any) -> None:
     content = json.loads((files / "result.json").read_text())
     assert_read_or_refused(use_result, tmp_path / "changed.json", changed(content, at, value))
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (("blankets",), []), (("blankets", 0), "x"), (("blankets", 0), ["x"]), (("blankets", 0), ["Age", "Age"]),
+        (("trials", 0, "verdict"), "x"), (("trials", 0, "removed"), []), (("trials", 0, "log_p"), 1e308),
+        (("interchangeable",), {"x": ["y"]}), (("interchangeable",), []), (("known",), ["x"]), (("target",), "\ud800"),
+        (("max_blankets",), "@digits@"), (("tests_by_size",), {"x": 1}), (("trials", 0, "effect"), -1),
+    ],
+)  # fmt: skip
+def test_of_all_blankets(files: Path, tmp_path: Path, at: tuple[Any, ...], value: Any) -> None:
+    content = json.loads((files / "blankets.json").read_text())
+    assert_read_or_refused(use_blankets, tmp_path / "changed.json", changed(content, at, value))
 
 
 @pytest.mark.parametrize(

@@ -58,18 +58,22 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = hostile_data()
     blanket = serape.markov_blanket(data, HOSTILE[0], "hiton-mb", alpha=0.05, max_conditioning=1)
     network = serape.network(data, "mmhc")
-    blanket.report(folder / "blanket.html")
-    network.report(folder / "network.html")
-    blanket.save(folder / "blanket.json")
-    network.save(folder / "network.json")
-    for name, load in (("blanket", serape.load_result), ("network", serape.load_structure)):
+    every = serape.all_blankets(data, HOSTILE[0], alpha=0.05)
+    results: dict[str, Any] = {"blanket": blanket, "blankets": every, "network": network}
+    for name, found in results.items():
+        found.report(folder / f"{name}.html")
+        found.save(folder / f"{name}.json")
+    for name in results:
+        load = serape.load_structure if name == "network" else serape.load_result
         path = folder / f"{name}.json"
         path.write_text(json.dumps(replaced(json.loads(path.read_text()))))
         load(path).report(folder / f"{name}_of_a_file.html")
     return folder
 
 
-@pytest.mark.parametrize("name", ["blanket", "network", "blanket_of_a_file", "network_of_a_file"])
+@pytest.mark.parametrize(
+    "name", [f"{name}{of}" for name in ("blanket", "blankets", "network") for of in ("", "_of_a_file")]
+)
 def test_no_script_of_a_name_runs(browser: Any, pages: Path, name: str) -> None:
     seen = Opened(browser.new_page(reduced_motion="reduce"))
     seen.page.goto((pages / f"{name}.html").as_uri())

@@ -36,7 +36,9 @@ _EITHER = ("stability", "path")
 
 def _complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     asked = context.info_name
-    finds = context.params.get("finds") or ("blanket" if asked in ("blanket", *_EITHER) else "parents-children")
+    finds = context.params.get("finds") or (
+        "blanket" if asked in ("blanket", "all-blankets", *_EITHER) else "parents-children"
+    )
     if finds in ("skeleton", "network"):
         asked, finds = finds, "parents-children"
     known = [(a.name, a.paper) for a in ALGORITHMS.values() if a.finds in (finds, "both")]
@@ -220,7 +222,7 @@ class QuestionOptions:
         str,
         typer.Option(
             help="Stop after so many seconds, and keep what was found: a number, none, or auto (60 for a target, 600 "
-            "for a structure).",
+            "for a structure or all blankets).",
             metavar="[NUMBER|none|auto]",
             rich_help_panel=_TESTS,
         ),

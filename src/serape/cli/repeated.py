@@ -1,4 +1,4 @@
-"""`serape path` and `serape stability`: one question, repeated at many alphas or in many draws of rows."""
+"""`serape all-blankets`, `path` and `stability`: one question, repeated without members, at alphas, in drawn rows."""
 
 from __future__ import annotations
 
@@ -21,17 +21,65 @@ from serape.cli.options import (
     Output,
     Picture,
     QuestionOptions,
+    Report,
     Score,
     SearchOptions,
     Target,
     check_files,
 )
-from serape.cli.show import print_json, show_path, show_stability
+from serape.cli.show import print_json, show_blankets, show_path, show_stability
 from serape.errors import OptionError
 from serape.files import atomic_write
+from serape.questions.all_blankets import MAX_BLANKETS
 from serape.questions.alpha_path import ALPHAS
 from serape.results.result import finite
 from serape.types import FindsEdges
+
+
+@command(
+    "all-blankets",
+    "serape all-blankets patients.csv --target HeartDisease --alpha 0.01 --picture blankets.png",
+    "serape all-blankets patients.csv --target HeartDisease --min-effect 0.002 --report report.html --json",
+)
+def all_blankets(
+    data: DataOptions,
+    target: Target,
+    *,
+    max_blankets: Annotated[
+        int, typer.Option(help="Stop when so many blankets are found.", rich_help_panel="How to search")
+    ] = MAX_BLANKETS,
+    search: SearchOptions,
+    explain: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Explain why this member is indispensable, replaceable or undecided; repeatable.",
+            metavar="COLUMN",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    picture: Picture = None,
+    output: Output = None,
+    report: Report = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find every Markov blanket of a column that the data cannot tell apart.
+
+    Prints the members with what may stand for each, then the blankets, how they were found, and notes.
+    """
+    check_files(output, picture=picture, report=report)
+    settings = search.checked()
+    table = data.read()
+
+    def show(found: serape.AllBlankets) -> None:
+        show_blankets(found, explain or (), as_json)
+        if output is not None:
+            found.save(output)
+        if report is not None:
+            found.report(report)
+        if picture is not None:
+            found.plot(picture)
+
+    answer(lambda: serape.all_blankets(table, target, max_blankets=max_blankets, **settings), show)
 
 
 @command(

@@ -132,6 +132,25 @@ def _records(found: Result) -> Iterator[dict[str, Any]]:
         yield plain | {name: None if names is None else list(names) for name, names in sets.items()}
 
 
+def show_blankets(found: serape.AllBlankets, explain: Sequence[str] = (), as_json: bool = False) -> None:
+    """Print all blankets, what may stand for their members, and explanations for some members."""
+    explanations = {name: found.explain(name) for name in explain}
+    if as_json:
+        print_json({**found.to_dict(), **({"explanations": explanations} if explanations else {})})
+        return
+    lines = str(found).splitlines()
+    print_line(lines[0])
+    if found.members:
+        heads, rows, total = found._grid(MAX_COLUMNS)
+        print_grid(heads, rows)
+        if total > len(rows):
+            print_line(f"and {total - len(rows):,} more variables (--json lists all)")
+    for line in lines[1:]:
+        print_line(line.strip())
+    for explanation in explanations.values():
+        print_line(f"\n{explanation}")
+
+
 def show_path(found: serape.AlphaPath) -> None:
     """Print the alpha at which each variable enters."""
     lines = str(found).splitlines()

@@ -4,12 +4,17 @@ X and Y are *d-separated* by Z if no path between them is open. A path is open i
 or has a descendant there, and none of its other inner nodes is in Z. Under the Markov and faithfulness assumptions,
 d-separation in the graph is the same as conditional independence in the distribution. So an algorithm that is right
 with this oracle is sound.
+
+Some variables may be functions of others. A conditioning set then also fixes what it determines, so X and Y are
+separated by Z if they are d-separated by Z and all that Z determines (Geiger, Verma and Pearl, *Identifying
+independence in Bayesian networks*, Networks 20, 1990). Such a distribution is not faithful: a variable can have several
+blankets.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,17 +41,30 @@ class DSeparation(IndependenceTest):
         The true graph, a DAG.
     order
         The variables in another order than that of the graph's nodes.
+    determined
+        Nodes that are functions of others: pairs of a node and the nodes that determine it. A copy, or a column with
+        the same information in other words, is a child of the original, and each determines the other.
 
     Examples
     --------
     >>> oracle = serape.DSeparation(clinic_graph())
     >>> serape.markov_blanket(oracle, "HeartDisease").blanket
     ('Age', 'BloodPressure', 'Smoking', 'ECG', 'ChestPain', 'Anxiety')
+    >>> import networkx
+    >>> graph = networkx.DiGraph([("Cause", "Target"), ("Cause", "Copy")])
+    >>> oracle = serape.DSeparation(graph, determined=[("Copy", ["Cause"]), ("Cause", ["Copy"])])
+    >>> serape.ci_test(oracle, "Cause", "Target", ["Copy"]).p
+    1.0
     """
 
     name = "d-separation"
 
-    def __init__(self, graph: nx.DiGraph[Any], order: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self,
+        graph: nx.DiGraph[Any],
+        order: Sequence[Any] | None = None,
+        determined: Iterable[tuple[Any, Collection[Any]]] = (),
+    ) -> None:
         import networkx as nx
 
         if not isinstance(graph, nx.DiGraph):
@@ -71,6 +89,10 @@ class DSeparation(IndependenceTest):
         self._parents = [sum(1 << index[p] for p in graph.predecessors(node)) for node in nodes]
         self._children = [sum(1 << index[c] for c in graph.successors(node)) for node in nodes]
         self._answers: dict[tuple[int, int], int] = {}
+        pairs = [(node, set(others)) for node, others in determined]
+        for unknown in {name for node, others in pairs for name in (node, *others)} - set(index):
+            raise DataError(f"`determined` names {unknown!r}, but the graph has no such node; correct the name")
+        self._functions = [(index[node], sum(1 << index[x] for x in others)) for node, others in pairs]
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
         """Test whether X and Y are d-separated by the given set."""
@@ -114,8 +136,19 @@ class DSeparation(IndependenceTest):
         if known is None:
             if len(self._answers) >= _MAX_ANSWERS:
                 self._answers.clear()
-            known = self._answers[key] = self._reached(source, inside)
+            fixed = self._determined(inside)
+            known = self._answers[key] = 0 if fixed >> source & 1 else self._reached(source, fixed)
         return known
+
+    def _determined(self, inside: int) -> int:
+        """Return the nodes that are fixed where these are: themselves, and all that they determine."""
+        before = -1
+        while inside != before:
+            before = inside
+            for node, determining in self._functions:
+                if not determining & ~inside:
+                    inside |= 1 << node
+        return inside
 
     def _reached(self, source: int, inside: int) -> int:
         ancestors = self._closure(inside, self._parents)  # an open collider is one of these

@@ -1,4 +1,4 @@
-"""Charts: the alphas at which variables are members, and how often variables are found in resampled rows."""
+"""Charts: at which alphas variables are members, how often resampled rows show them, and in which blankets they are."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from serape.results.pictures import check_matplotlib
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from serape.results.all_blankets import AllBlankets
     from serape.results.alpha_path import AlphaPath
     from serape.results.stability import Stability
 
 MAX_BARS = 30
 MAX_ROWS = 40
+MAX_BLANKETS = 60
 _DASHES = (0, (4, 3))
 _POINTS = 9.0
 _MAX_NAME = 80  # characters: about three lines
@@ -80,6 +82,40 @@ def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
             ax.barh(index, edges[end] - edges[begin], left=edges[begin], height=0.66, color=LIGHT.accent, zorder=2)
     if edges[0] < 0.05 < edges[-1]:
         _mark(ax, 0.05, "0.05", len(first))
+    return ax
+
+
+def draw_blankets(found: AllBlankets, ax: Axes | None = None) -> Axes:
+    """Draw which variables are in which blankets; see `AllBlankets.plot`."""
+    check_matplotlib()
+    from matplotlib.lines import Line2D
+
+    n, width = n_shown(len(found.members), MAX_ROWS), n_shown(len(found.blankets), MAX_BLANKETS)
+    first, blankets = found.members[:n], found.blankets[:width]
+    others = [
+        _count(len(found.members) - n, "other variable") if n < len(found.members) else "",
+        _count(len(found.blankets) - width, "other blanket") if width < len(found.blankets) else "",
+    ]
+    more = " and ".join(filter(None, others))
+    sentence = f"{found.counted[0].upper()}{found.counted[1:]}{f' ({more} not drawn)' if more else ''}."
+    copies = {name: len(found.interchangeable.get(name, ())) for name in first}
+    labels = [f"{name} (or {_count(copies[name], 'duplicate')})" if copies[name] else name for name in first]
+    ax = _rows(labels, found.title, sentence, "blanket", ax)
+    ax.set_xlim(0.4, max(len(blankets), 4) + 0.6)
+    step = -(-max(len(blankets), 1) // 20)
+    ax.set_xticks(range(1, len(blankets) + 1, step))
+    if not first:
+        return _empty(ax, "The blanket is empty: no variable depends on the target.")
+    colours = {"indispensable": LIGHT.accent, "replaceable": LIGHT.pale, "undecided": LIGHT.faint}
+    for row, name in enumerate(first):
+        inside = [k for k, blanket in enumerate(blankets, 1) if name in blanket]
+        ax.barh([row] * len(inside), 0.8, left=[k - 0.4 for k in inside], height=0.66, zorder=2,
+                color=colours[found.status[name]], edgecolor=LIGHT.ink, linewidth=0.4)  # fmt: skip
+    shown_ = dict.fromkeys(found.status[name] for name in first)
+    keys = [Line2D([], [], marker="s", linestyle="", markersize=7, markeredgecolor=LIGHT.ink, markeredgewidth=0.4,
+                   color=colours[status], label=status) for status in colours if status in shown_]  # fmt: skip
+    ax.legend(handles=keys, loc="upper left", ncols=3, fontsize=_POINTS - 1, frameon=False, borderpad=0,
+              borderaxespad=0.1, handletextpad=0.2)  # fmt: skip
     return ax
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from serape.data.provenance import Provenance
 from serape.errors import OptionError, abbreviate, suggestion
-from serape.files import as_path, atomic_write
+from serape.files import atomic_write
 from serape.formats import dot_text
 from serape.independence.outcomes import Tally
 from serape.markup import plain
@@ -23,7 +23,7 @@ from serape.results.call import Call
 from serape.results.displayed import Displayed, evidence_table, rate_text
 from serape.results.explanation import Evidence, Explanation
 from serape.results.pictures import figure_of, picture_format, save_picture
-from serape.results.saved import DAMAGED, LEAST, damaged, known, number, optional_number, read_saved, texts
+from serape.results.saved import LEAST, known, number, optional_number, texts
 from serape.types import Finds
 from serape.wording import setting
 
@@ -273,39 +273,8 @@ def json_text(result: _HasDict) -> str:
     return json.dumps(finite(result.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
 
 
-def load_result(path: str | os.PathLike[str]) -> Result:
-    """Read a result written by `Result.save`.
-
-    Parameters
-    ----------
-    path
-        The JSON file.
-
-    Returns
-    -------
-    Result
-        The result, with the evidence and without the data.
-
-    Raises
-    ------
-    DataError
-        If the file is no such result.
-
-    Examples
-    --------
-    >>> found = serape.markov_blanket(patients, "HeartDisease", alpha=0.01)
-    >>> found.save("found.json")
-    >>> serape.load_result("found.json").blanket == found.blanket
-    True
-    """
-    content = read_saved(as_path(path), FORMAT, "result")
-    try:
-        return _from_dict(content)
-    except DAMAGED as error:
-        raise damaged(path, error) from None
-
-
-def _from_dict(content: Mapping[str, Any]) -> Result:
+def result_from_dict(content: Mapping[str, Any]) -> Result:
+    """Return the result that `Result.to_dict` wrote."""
     spouses = content["spouses"]
     data = content.get("data")  # files of older versions have none
     neighbours = content["parents_children"]

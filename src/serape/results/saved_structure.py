@@ -42,7 +42,7 @@ def load_structure(path: str | os.PathLike[str]) -> Structure:
     >>> serape.load_structure("found.json").edges == found.edges
     True
     """
-    content = read_saved(as_path(path), FORMAT, "structure")
+    content = read_saved(as_path(path), (FORMAT,), "structure")
     try:
         return _from_dict(content)
     except DAMAGED as error:

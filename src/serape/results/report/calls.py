@@ -10,6 +10,7 @@ from serape.data.provenance import ARRAY, Provenance
 from serape.wording import option_words
 
 if TYPE_CHECKING:
+    from serape.results.all_blankets import AllBlankets
     from serape.results.result import Result
     from serape.results.structure import Structure
 
@@ -26,6 +27,22 @@ def blanket_calls(found: Result) -> dict[str, str]:
     words = None if found.dropped or found.call.own else _words(found.data, settings, {})
     if words is not None:
         command = ["serape", "blanket" if blanket else "neighbours", *words[0]]
+        calls["On the command line"] = _shell([command, ["--target", found.target], *words[1:]])
+    return calls
+
+
+def blankets_calls(found: AllBlankets) -> dict[str, str]:
+    """Return the calls that reproduce all blankets."""
+    settings = {"algorithm": found.algorithm, "max_blankets": found.max_blankets}
+    settings |= _tested(found.test, found.alpha, found.options)
+    calls = {
+        "In Python": _python(
+            "all_blankets", found.data, found.test, [repr(found.target), *_arguments(settings, found.call.own)]
+        )
+    }
+    words = None if found.call.own else _words(found.data, settings, {})
+    if words is not None:
+        command = ["serape", "all-blankets", *words[0]]
         calls["On the command line"] = _shell([command, ["--target", found.target], *words[1:]])
     return calls
 
@@ -97,7 +114,7 @@ def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
 _SETTINGS = frozenset(
     {
         "algorithm", "test", "alpha", "fdr", "fdr_method", "max_conditioning", "reliability", "dof", "random_state",
-        "rule", "score", "equivalent_sample_size",
+        "rule", "score", "equivalent_sample_size", "max_blankets",
     }
 )  # fmt: skip
 """The settings that the command line can show; others are objects, or in files."""

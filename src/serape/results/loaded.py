@@ -1,0 +1,44 @@
+"""Results about one target, read from files that their `save` wrote."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from serape.files import as_path
+from serape.results import all_blankets, result
+from serape.results.saved import DAMAGED, damaged, read_saved
+
+_FORMATS = {result.FORMAT: result.result_from_dict, all_blankets.FORMAT: all_blankets.AllBlankets.from_dict}
+
+
+def load_result(path: str | os.PathLike[str]) -> Any:
+    """Read a result written by `Result.save` or `AllBlankets.save`.
+
+    Parameters
+    ----------
+    path
+        The JSON file.
+
+    Returns
+    -------
+    Result or AllBlankets
+        The result, with the evidence and without the data.
+
+    Raises
+    ------
+    DataError
+        If the file is no such result.
+
+    Examples
+    --------
+    >>> found = serape.markov_blanket(patients, "HeartDisease", alpha=0.01)
+    >>> found.save("found.json")
+    >>> serape.load_result("found.json").blanket == found.blanket
+    True
+    """
+    content = read_saved(as_path(path), tuple(_FORMATS), "result")
+    try:
+        return _FORMATS[content["format"]](content)
+    except DAMAGED as error:
+        raise damaged(path, error) from None
