@@ -82,6 +82,16 @@ def check_finds(finds: Any) -> None:
         raise OptionError(f"finds={shown(finds)} is not known; use 'blanket' or 'parents-children'")
 
 
+def check_weight_kind(weight_kind: Any, sample_weight: Any) -> None:
+    """Refuse an unknown meaning of weights, and one other than the usual without weights."""
+    if not is_one_of(weight_kind, ("frequency", "survey")):
+        raise OptionError(f"{setting('weight_kind', weight_kind)} is not known; use 'frequency' or 'survey'")
+    if weight_kind != "frequency" and sample_weight is None:
+        raise OptionError(
+            f"{setting('weight_kind', weight_kind)} needs weights; name their column with {setting('sample_weight')}"
+        )
+
+
 def check_limits(max_seconds: Any, max_tests: Any) -> None:
     """Refuse limits of time or of tests that are no limits."""
     if not (max_seconds is None or is_auto(max_seconds)) and (

@@ -22,6 +22,7 @@ from serape.checks import (
     check_min_effect,
     check_missing,
     check_random_state,
+    check_weight_kind,
     is_auto,
     is_one_of,
     thread_count,
@@ -230,13 +231,7 @@ class DataSettings:
         check_missing(self.missing)
         if isinstance(self.ignore, str | bytes) or not isinstance(self.ignore, Collection):
             raise OptionError(f"{setting('ignore')} must be a list of names, not {shown(self.ignore)}")
-        if not is_one_of(self.weight_kind, ("frequency", "survey")):
-            raise OptionError(f"{setting('weight_kind', self.weight_kind)} is not known; use 'frequency' or 'survey'")
-        if self.weight_kind != "frequency" and self.sample_weight is None:
-            raise OptionError(
-                f"{setting('weight_kind', self.weight_kind)} needs weights; name their column with "
-                f"{setting('sample_weight')}"
-            )
+        check_weight_kind(self.weight_kind, self.sample_weight)
 
     def given(self) -> list[str]:
         """Return the names of the settings that differ from their default."""
