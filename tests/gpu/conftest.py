@@ -17,7 +17,8 @@ def device(tmp_path_factory: pytest.TempPathFactory) -> Device:
         return cuda_device()
     if COMPILER is None:
         pytest.skip("there is no C++ compiler")
-    folder = tmp_path_factory.getbasetemp().parent / "kernels"  # of all processes that test
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernels"  # of all processes that test
     folder.mkdir(exist_ok=True)
     return EmulatedDevice(folder)
 

@@ -80,3 +80,21 @@ def test_small_tables_stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "find_device", no_device)
     data = {"a": ["x", "y"] * 30, "b": ["u", "v"] * 30}
     assert serape.markov_blanket(data, "a", engine="auto").blanket == ("b",)
+
+
+@pytest.mark.usefixtures("on_device")
+def test_a_table_larger_than_the_memory_is_refused(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "memory", 1000, raising=False)
+    with pytest.raises(serape.SerapeError, match=r"^the table needs .* GiB on the GPU, which has .* use engine='cpu'$"):
+        serape.all_pairs({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30}, engine="gpu")
+
+
+@pytest.mark.usefixtures("on_device")
+def test_auto_uses_a_gpu_for_many_pairs_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = categorical(np.random.default_rng(4), 70, 300, (2, 3))
+    monkeypatch.setattr(choice, "MIN_PAIRS", 100)
+    monkeypatch.setattr(choice, "has_device", lambda: True)
+    said = "a GPU answered the large questions; engine='cpu' gives the same answer without it"
+    assert said in serape.skeleton(table, algorithm="pc-stable", alpha=0.01).notes
+    assert said not in serape.skeleton(table, algorithm="hiton-pc", alpha=0.01).notes
+    assert said not in serape.markov_blanket(table, 0, alpha=0.01).notes

@@ -31,6 +31,7 @@ def on_engine(test: IndependenceTest, engine: EngineName) -> IndependenceTest:
         device = device_for(len(test.variables), engine)
         if device is not None and len(test.variables) <= MAX_COLUMNS:
             test.use_device(device)
+            _tell(test, engine)
         return test
     if type(test) is not G2:
         if engine == "gpu":
@@ -45,5 +46,13 @@ def on_engine(test: IndependenceTest, engine: EngineName) -> IndependenceTest:
             f"{setting('engine', 'gpu')} takes tables of up to {MAX_ROWS:,} rows, and this one has "
             f"{test.table.rows:,}; use {setting('engine', 'cpu')}"
         )
-    test.use_planes(planes_of(test.table, engine))
+    planes = planes_of(test.table, engine)
+    if planes is not None:
+        test.use_planes(planes)
+        _tell(test, engine)
     return test
+
+
+def _tell(test: IndependenceTest, engine: EngineName) -> None:
+    if engine == "auto":
+        test.note(f"a GPU answered the large questions; {setting('engine', 'cpu')} gives the same answer without it")

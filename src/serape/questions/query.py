@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from serape.checks import check_finds
+from serape.checks import check_finds, is_auto
 from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer
 from serape.independence import IndependenceTest, make_test, position, table_of
 from serape.independence.registry import TESTS, has_rows, refuse_beside_test, searched, seed_of
@@ -95,7 +95,7 @@ class Query:
             reliability=algorithm.reliability if asked.reliability == "auto" else asked.reliability,
             seed=0 if isinstance(data, IndependenceTest) else seed_of(asked.test, asked.random_state),
             few_rows=asked.dof == asked.reliability == "auto" and algorithm.dof == "adjusted",
-            engine=settings.run.engine,
+            engine="cpu" if is_auto(settings.run.engine) and not algorithm.by_pairs else settings.run.engine,
         )
         source = make_source(read())
         if asked.test == "auto" and source.name in TESTS:  # the same test on other rows, however many

@@ -39,7 +39,9 @@ def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
     known = _known.setdefault(data, {})
     found = known.get((finds, id(settings)))
     if found is not None:
-        return _with_source(found.query, on_engine(found.make_source(data), settings.run.engine))
+        return _with_source(
+            found.query, on_engine(found.make_source(data), "gpu" if settings.run.engine == "gpu" else "cpu")
+        )
     query = Query.resolve(data, finds, settings)
     source = query.source
     if isinstance(source, G2 | X2) and not source.notes:

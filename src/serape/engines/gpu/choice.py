@@ -10,11 +10,13 @@ from serape import _core
 from serape.data.table import Table
 from serape.engines.gpu.correlations import DeviceCorrelations
 from serape.engines.gpu.device import Device, cuda_device
-from serape.engines.gpu.planes import MAX_ROWS, DevicePlanes
+from serape.engines.gpu.planes import MAX_ROWS, DevicePlanes, bytes_of
 from serape.errors import MissingLibraryError, SerapeError
+from serape.wording import setting
 
 MIN_PAIRS = 2e8
 """Pairs of columns from which on "auto" uses a GPU (docs/gpu.md)."""
+_SHARE = 0.8  # of the memory, that columns may take
 _sent: WeakKeyDictionary[Table, DevicePlanes] = WeakKeyDictionary()
 _correlations: WeakKeyDictionary[Table, dict[Hashable, DeviceCorrelations]] = WeakKeyDictionary()
 
@@ -53,6 +55,14 @@ def planes_of(table: Table, engine: str) -> DevicePlanes | None:
         return None
     found = _sent.get(table)
     if found is None:
+        needed = bytes_of(table.packed)
+        if needed > _SHARE * device.memory:
+            if engine == "auto":
+                return None
+            raise SerapeError(
+                f"the table needs {needed / 2**30:,.1f} GiB on the GPU, which has {device.memory / 2**30:,.1f} GiB; "
+                f"use {setting('engine', 'cpu')}"
+            )
         found = _sent[table] = DevicePlanes(device, table.packed)
     return found
 

@@ -115,12 +115,21 @@ class CudaDevice:
 
 
 def source(file: str) -> str:
-    """Return the text of a file of kernels, with the files that it includes in their places."""
-    lines = (KERNELS / file).read_text(encoding="utf-8").splitlines()
-    included = [
-        source(line.split('"')[1]) if line.startswith('#include "') and ".cuh" in line else line for line in lines
-    ]
-    return "\n".join(line for line in included if line != "#pragma once") + "\n"
+    """Return the text of a file of kernels, with the files that it includes in their places, each once."""
+    met: set[str] = set()
+
+    def text(name: str) -> str:
+        if name in met:
+            return ""
+        met.add(name)
+        lines = (KERNELS / name).read_text(encoding="utf-8").splitlines()
+        return "\n".join(
+            text(line.split('"')[1]) if line.startswith('#include "') and ".cuh" in line else line
+            for line in lines
+            if line != "#pragma once"
+        )
+
+    return text(file) + "\n"
 
 
 @lru_cache(maxsize=1)

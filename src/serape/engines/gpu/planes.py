@@ -26,6 +26,13 @@ _PART = 256 << 20  # bytes that are sent at a time
 _NONE = np.uint32(0xFFFFFFFF)
 
 
+def bytes_of(packed: _core.PackedTable) -> int:
+    """Return how many bytes the columns of a table take on a device: a bit for each row and level."""
+    levels = packed.all_levels().astype(np.int64)
+    words = -(-packed.rows // (32 * WORDS)) * WORDS
+    return int(np.where(levels <= MAX_LEVELS, levels, 1).sum()) * words * 4
+
+
 class DevicePlanes:
     """Planes on a device, and what kernels need to know of each column."""
 

@@ -1,5 +1,6 @@
 // The strongest of several lists of each row: by sum, then by position; at most KEEP. One thread a row.
 #pragma once
+#include "tiles.cuh"
 
 extern "C" __global__ void merge_best(const i64* __restrict__ best_sum, const u32* __restrict__ best_id, u32 lists,
                                       u32 row_count, u32 keep, i64* __restrict__ sum, u32* __restrict__ id) {

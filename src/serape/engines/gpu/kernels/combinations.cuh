@@ -1,5 +1,6 @@
 // Subsets of one size, in the order of the members.
 #pragma once
+#include "common.cuh"
 
 // Goes so many steps on; `at[0] + Size` is more than the members if there is no subset left.
 template <u32 Size>
