@@ -12,6 +12,7 @@ from serape.knowledge import BoundKnowledge
 from serape.local.registry import ALGORITHMS, DIVIDE, Algorithm
 from serape.records import Records
 from serape.skeletons.pc import pc_skeleton
+from serape.structure.boss import boss
 from serape.structure.ges import ges
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
@@ -54,6 +55,11 @@ def _ges(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirec
     return ges(score, **options)
 
 
+def _boss(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
+    del skeleton
+    return boss(score, **options)
+
+
 def _sca(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
     del skeleton
     return PartlyDirected.of_dag(sparse_candidate(score, **options))
@@ -77,6 +83,8 @@ _ALL = (
                      {"symmetry": False}, _HYBRID, "bdeu"),
     NetworkAlgorithm("h2pc", "hybrid", False, "Gasse, Aussem & Elghazel 2014", _tabu, "hpc", {}, _HYBRID, "bdeu"),
     NetworkAlgorithm("ges", "score", True, "Chickering 2002", _ges, defaults={"max_parents": None}, finds_class=True),
+    NetworkAlgorithm("boss", "score", True, "Andrews et al. 2023", _boss, defaults={"max_parents": None},
+                     finds_class=True),
     NetworkAlgorithm("sca", "score", False, "Friedman, Nachman & Pe'er 1999", _sca, defaults={"k": 10, **_TABU}),
     NetworkAlgorithm("tabu", "score", False, "Glover & Laguna 1997", _tabu, defaults=_TABU),
 )  # fmt: skip
