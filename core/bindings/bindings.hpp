@@ -13,6 +13,7 @@ void bind_counts(nanobind::module_& m);
 void bind_gaussian(nanobind::module_& m);
 void bind_gaussian_score(nanobind::module_& m);
 void bind_mixed(nanobind::module_& m);
+void bind_mixed_score(nanobind::module_& m);
 void bind_order(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
 void bind_residuals(nanobind::module_& m);

@@ -39,6 +39,7 @@ NB_MODULE(_core, m) {
     serape::bind_gaussian(m);
     serape::bind_gaussian_score(m);
     serape::bind_mixed(m);
+    serape::bind_mixed_score(m);
     serape::bind_order(m);
     serape::bind_pairs(m);
     serape::bind_residuals(m);

@@ -28,7 +28,8 @@ void bind_order(nb::module_& m) {
     nb::class_<OrderSearch>(m, "OrderSearch", "An order of variables, and the parents of each among those before it.")
         .def(
             "__init__",
-            [](OrderSearch* self, std::size_t variables, nb::callable grow, nb::callable shrink) {
+            [](OrderSearch* self, std::size_t variables, nb::typed<nb::callable, Grown(std::uint32_t, List)> grow,
+               nb::typed<nb::callable, Left(std::uint32_t, List)> shrink) {
                 auto grown = [self, grow](std::uint32_t child, std::span<const std::uint32_t> parents) {
                     const auto [xs, scores] = nb::cast<Grown>(grow(child, List(parents.begin(), parents.end())));
                     check_one_length(xs, scores);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "serape/kernels.hpp"
@@ -11,10 +12,11 @@
 namespace serape {
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double log_pi = 1.1447298858494002;
 constexpr double prior_weight = 1.0;  // of the means
 constexpr double prior_dof = 2.0;     // beyond the number of variables
-constexpr double prior_scale = prior_weight * (prior_dof - 1.0) / (prior_weight + 1.0);  // of the variances
+constexpr double prior_scale = prior_weight * (prior_dof - 1.0) / (prior_weight + 1.0);  // of the matrix
 
 constexpr std::size_t row_begin(std::size_t row) {
     return row * (row + 1) / 2;
@@ -29,16 +31,17 @@ GaussianScore::GaussianScore(const GaussianTest& columns, GaussianScoreKind kind
       rows_(columns.effective_rows()),
       cost_(0.5 * std::log(rows_) + cost),
       unit_(std::ldexp(1.0, std::ilogb(rows_) - 34)),
-      constant_(std::move(log_variance)) {
-    if (kind == GaussianScoreKind::bge) {
-        const double sum = rows_ - 1.0;  // of squares, with variances of 1
-        shrink_ = sum / (sum + prior_scale);
-    }
-    for (std::size_t k = 0; k < constant_.size(); ++k) {
-        const double scale = -0.5 * rows_ * constant_[k];
-        const double alone = std::log(2.0 * std::numbers::pi) + 1.0;
-        const double own = kind == GaussianScoreKind::bge ? 0.0 : -0.5 * rows_ * alone - std::log(rows_);
-        constant_[k] = rounded(columns.varies(k) ? scale + own : 0.0);
+      of_column_(std::move(log_variance)) {
+    for (std::size_t k = 0; k < of_column_.size(); ++k) {
+        if (kind == GaussianScoreKind::bge) {  // sums of squares, with those of the prior
+            const double log_sum = columns.varies(k) ? std::log(rows_) + of_column_[k] : -infinity;
+            const double share = 1.0 / (1.0 + prior_scale * std::exp(-log_sum));
+            shrink_.push_back(std::sqrt(share));
+            of_column_[k] = share > 0.0 ? log_sum - std::log(share) : std::log(prior_scale);
+        } else {
+            const double fit = std::log(2.0 * std::numbers::pi) + 1.0 + of_column_[k];
+            of_column_[k] = rounded(columns.varies(k) ? -0.5 * rows_ * fit - std::log(rows_) : 0.0);
+        }
     }
 }
 
@@ -53,17 +56,24 @@ GaussianScore::Terms GaussianScore::terms(std::size_t parents) const {
     }
     const double before = 0.5 * (prior_dof + count + 1.0);
     const double after = before + 0.5 * rows_;
-    const double log_scale = std::log(rows_ - 1.0 + prior_scale);
     const double constant = 0.5 * std::log(prior_weight / (rows_ + prior_weight)) - 0.5 * rows_ * log_pi +
                             log_gamma(after) - log_gamma(before) +
-                            0.5 * (prior_dof + 2.0 * count + 1.0) * std::log(prior_scale) -
-                            (after + 0.5 * count) * log_scale;
+                            0.5 * (prior_dof + 2.0 * count + 1.0) * std::log(prior_scale);
     return {constant, after, 0.5};
 }
 
 double GaussianScore::score(std::size_t child, const Terms& terms, double left, double log_determinant) const {
-    return constant_[child] +
-           rounded(terms.constant - terms.of_left * std::log(left) - terms.of_determinant * log_determinant);
+    const double log_left = std::log(left);
+    if (kind_ == GaussianScoreKind::bic) {
+        return of_column_[child] + rounded(terms.constant - terms.of_left * log_left);
+    }
+    return rounded(terms.constant - terms.of_left * (of_column_[child] + log_left) -
+                   terms.of_determinant * log_determinant);
+}
+
+// The determinant of a column alone, in logarithms; only BGe asks for determinants.
+double GaussianScore::log_scale(std::size_t column) const {
+    return kind_ == GaussianScoreKind::bge ? of_column_[column] : 0.0;
 }
 
 GaussianScore::Basis GaussianScore::basis(std::size_t child, std::span<const std::uint32_t> parents) const {
@@ -88,7 +98,10 @@ GaussianScore::Basis GaussianScore::basis(std::size_t child, std::span<const std
         }
         if (last) {
             made.left = std::max(left, least_variance);
-        } else if (left > least_variance) {
+            break;
+        }
+        made.log_determinant += log_scale(sorted[i]);
+        if (left > least_variance) {
             shares[size] = std::sqrt(left);
             made.members.push_back(sorted[i]);
             made.log_determinant += std::log(left);
@@ -109,8 +122,11 @@ void GaussianScore::add_each(const Basis& basis, std::size_t child, std::span<co
     for (std::size_t k = 0; k <= size; ++k) {  // the last is the child: what is left there are covariances
         double* const shares = scratch.shares.data() + k * width;
         const double* const factor = basis.factor.data() + row_begin(k);
-        for (std::size_t b = 0; b < width; ++b) {
-            shares[b] *= shrink_;
+        if (!shrink_.empty()) {
+            const double own = shrink_[k < size ? basis.members[k] : child];
+            for (std::size_t b = 0; b < candidates.size(); ++b) {
+                shares[b] *= own * shrink_[candidates[b]];
+            }
         }
         kernels().subtract(shares, scratch.vectors.data(), factor, k, width);
         if (k < size) {
@@ -125,7 +141,7 @@ void GaussianScore::add_each(const Basis& basis, std::size_t child, std::span<co
     const Terms with_one_more = terms(basis.parents + 1);
     for (std::size_t b = 0; b < candidates.size(); ++b) {
         double of_child = basis.left;
-        double log_determinant = basis.log_determinant;
+        double log_determinant = basis.log_determinant + log_scale(candidates[b]);
         if (left[b] > least_variance && columns_.varies(candidates[b])) {
             of_child = std::max(of_child - covariance[b] * covariance[b] / left[b], least_variance);
             log_determinant += std::log(left[b]);

@@ -7,7 +7,7 @@
 // - BIC: −N/2 ln(2πe · the variance that is left) − ½ ln(N) (parents + 2) − what each parent costs besides.
 // - BGe, the marginal likelihood of Geiger and Heckerman (Annals of Statistics 2002), as corrected by Kuipers, Moffa
 //   and Heckerman (Annals of Statistics 2014). The prior has the sample means with weight 1, variables + 2 degrees of
-//   freedom, and half the variances of columns on the diagonal of its matrix, so that units do not matter.
+//   freedom, and ½ on the diagonal of its matrix.
 //
 // A parent of which the others leave less than 1e-10 of its variance adds nothing, and no family leaves less than that
 // of its child. By BIC, parents explain nothing if there are more parameters than rows.
@@ -49,7 +49,7 @@ class GaussianScore {
         std::vector<double> factor;          // lower half, row by row; the last row belongs to the child
         std::size_t parents;                 // all of them
         double left;                         // of the child
-        double log_determinant;              // of the parents
+        double log_determinant;              // of the parents' sums of products
     };
     // A score is `constant` − `of_left` · ln(left) − `of_determinant` · ln(determinant), by the number of parents.
     struct Terms {
@@ -61,7 +61,10 @@ class GaussianScore {
     Basis basis(std::size_t child, std::span<const std::uint32_t> parents) const;
     void add_each(const Basis& basis, std::size_t child, std::span<const std::uint32_t> candidates,
                   Projection::Scratch& scratch, double* out) const;
-    double correlation(std::size_t a, std::size_t b) const { return shrink_ * columns_.correlation(a, b); }
+    double correlation(std::size_t a, std::size_t b) const {
+        return shrink_.empty() ? columns_.correlation(a, b) : shrink_[a] * shrink_[b] * columns_.correlation(a, b);
+    }
+    double log_scale(std::size_t column) const;
     Terms terms(std::size_t parents) const;
     double score(std::size_t child, const Terms& terms, double left, double log_determinant) const;
     double rounded(double value) const;
@@ -70,9 +73,9 @@ class GaussianScore {
     GaussianScoreKind kind_;
     double rows_;  // that the data are worth
     double cost_;
-    double shrink_ = 1.0;  // what the prior leaves of a correlation
     double unit_;
-    std::vector<double> constant_;  // by child
+    std::vector<double> of_column_;  // of BIC, the score with no parents; of BGe, ln(sum of squares and prior)
+    std::vector<double> shrink_;     // of BGe, by column: what the prior leaves of a correlation, for each of the two
 };
 
 }  // namespace serape

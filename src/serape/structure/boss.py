@@ -19,8 +19,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from serape import _core
+from serape.independence.outcomes import Floats
 from serape.knowledge import BoundKnowledge
 from serape.structure.ges import backward_search
 from serape.structure.graphs import PartlyDirected, cpdag
@@ -68,6 +70,8 @@ class _Family:
         self.max_parents = n if max_parents is None else max_parents
         self.threads = threads
         self.candidates = possible_parents(n, knowledge)
+        self.nodes = np.arange(n, dtype=np.uint32)
+        self.allowed = [np.isin(self.nodes, xs) for xs in self.candidates]
         self.first: dict[int, Grown] = {}
 
     def grow(self, child: int, parents: Sequence[int]) -> Grown:
@@ -76,8 +80,9 @@ class _Family:
             return [], []
         if not parents:
             return self._grow_first(child)
-        xs = self.candidates[child]
-        xs = xs[~np.isin(xs, parents)]
+        others = self.allowed[child].copy()
+        others[list(parents)] = False
+        xs = self.nodes[others]
         return self._raising(child, xs, parents, self.score.additions(child, xs, parents, threads=self.threads))
 
     def shrink(self, child: int, parents: Sequence[int]) -> tuple[list[int], float]:
@@ -104,8 +109,8 @@ class _Family:
                 self.first[y] = self._raising(y, self.candidates[y], (), after)
         return self.first.pop(child)
 
-    def _raising(self, child: int, xs: Sequence[int], parents: Sequence[int], after: Sequence[float]) -> Grown:
-        before = self.score.family(child, parents)
-        order = np.argsort(-np.asarray(after), kind="stable")
-        order = order[np.asarray(after)[order] > before]
-        return np.asarray(xs)[order].tolist(), np.asarray(after)[order].tolist()
+    def _raising(self, child: int, xs: NDArray[np.uint32], parents: Sequence[int], after: Floats) -> Grown:
+        """Return the candidates that raise the score, the best first; of equals, the one with the smallest number."""
+        raising = np.flatnonzero(after > self.score.family(child, parents))
+        raising = raising[np.argsort(-after[raising], kind="stable")]
+        return xs[raising].tolist(), after[raising].tolist()

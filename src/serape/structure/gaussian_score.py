@@ -6,12 +6,13 @@ residuals of Y in a regression on its parents, a family's score, in natural loga
 - `gaussian-bic`: −½ N ln(2πe s²) − ½ ln(N) (k + 2) (Schwarz, *Estimating the dimension of a model*, Annals of
   Statistics 1978; `bic-g` in bnlearn);
 - `gaussian-ebic`: the same less ½ k ln(p), with p variables: the extended BIC with γ = ½, for many variables (Chen and
-  Chen, Biometrika 2008; Foygel and Drton, *Extended Bayesian information criteria for Gaussian graphical models*, 2010);
+  Chen, Biometrika 2008; Foygel and Drton, *Extended Bayesian information criteria for Gaussian graphical models*,
+  NeurIPS 2010);
 - `bge`: the marginal likelihood under a normal-Wishart prior (Geiger and Heckerman, *Parameter priors for directed
-  acyclic graphical models*, Annals of Statistics 2002) in the corrected form (Kuipers, Moffa and Heckerman, *Addendum on
-  the scoring of Gaussian directed acyclic graphical models*, Annals of Statistics 2014). The prior has weight 1, the
-  means of the data, p + 2 degrees of freedom, and a diagonal matrix of half the variances of the data, so that units do
-  not matter.
+  acyclic graphical models*, Annals of Statistics 2002) in the corrected form (Kuipers, Moffa and Heckerman, *Addendum
+  on the scoring of Gaussian directed acyclic graphical models*, Annals of Statistics 2014). The prior has weight 1, the
+  means of the data, p + 2 degrees of freedom, and the matrix ½ I, as in bnlearn and GOBNILP. So units matter a little:
+  scale columns whose variance is far below 1.
 
 All three give Markov-equivalent networks the same score. They use means and correlations alone: skewed columns and
 curved relations are beyond them.
@@ -49,7 +50,7 @@ from serape.wording import setting
 class NativeScore(Score):
     """A score whose families are scored by the core."""
 
-    _native: _core.GaussianScore
+    _native: _core.GaussianScore | _core.MixedScore
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of a child with its parents."""
@@ -98,24 +99,11 @@ class GaussianScore(NativeScore):
         check_numbers(table, f"score {self.name!r}")
         rows: float = table.rows if table.weights is None else table.weights.effective
         native = _core.GaussianTest(table.rows, len(table.names), "student-t", None if table.weights is None else rows)
-        logs = [self._append(native, table, k) for k in range(len(table.names))]
-        self._finish(native, logs, rows)
+        logs = [append_column(native, table, k) for k in range(len(table.names))]
+        self._finish(native, logs)
 
-    @staticmethod
-    def _append(native: _core.GaussianTest, table: Table, position: int) -> float:
-        """Hand a column to the core; return the logarithm of its mean square. Identifiers are like constants."""
-        if position in table.identifiers:
-            native.append(np.zeros(table.rows))
-            return 0.0
-        values = np.ascontiguousarray(table.numbers(position), np.float64)
-        weights = table.weights
-        state = native.append(values if weights is None else weighted_column(values, weights))
-        return 0.0 if state == "constant" else _log_variance(values, None if weights is None else weights.values)
-
-    def _finish(self, native: _core.GaussianTest, logs: Sequence[float], rows: float) -> None:
-        """Make the native score from columns, the logarithms of their mean squares, and the number of rows."""
-        if self.kind == "bge" and rows > 1:
-            logs = [log + math.log(rows / (rows - 1)) for log in logs]
+    def _finish(self, native: _core.GaussianTest, logs: Sequence[float]) -> None:
+        """Make the native score from columns and the logarithms of their mean squares."""
         extra = self.gamma * math.log(max(len(self.variables), 1))
         self._native = _core.GaussianScore(native, self.kind, list(logs), extra)
 
@@ -130,7 +118,9 @@ class GaussianScore(NativeScore):
         """Return the score of so many rows that have this covariance matrix."""
         matrix = np.asarray(covariance, np.float64)
         if matrix.shape != (len(variables),) * 2 or not np.allclose(matrix, matrix.T):
-            raise OptionError(f"the covariance matrix of {len(variables)} variables must be symmetric, with as many rows")
+            raise OptionError(
+                f"the covariance matrix of {len(variables)} variables must be symmetric, with as many rows"
+            )
         try:
             factor = np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError:
@@ -141,7 +131,7 @@ class GaussianScore(NativeScore):
         native = _core.GaussianTest(len(variables), len(variables), "student-t", float(rows))
         for row in factor:  # the products of the rows are the covariances
             native.append(np.ascontiguousarray(row))
-        made._finish(native, np.log(np.diag(matrix)).tolist(), float(rows))
+        made._finish(native, np.log(np.diag(matrix)).tolist())
         return made
 
     table: Table | None
@@ -165,6 +155,17 @@ class BGe(GaussianScore):
 
     name = "bge"
     kind = "bge"
+
+
+def append_column(native: _core.GaussianTest, table: Table, position: int) -> float:
+    """Hand a column to the core; return the logarithm of its mean square. Identifiers are like constants."""
+    if position in table.identifiers:
+        native.append(np.zeros(table.rows))
+        return 0.0
+    values = np.ascontiguousarray(table.numbers(position), np.float64)
+    weights = table.weights
+    state = native.append(values if weights is None else weighted_column(values, weights))
+    return 0.0 if state == "constant" else _log_variance(values, None if weights is None else weights.values)
 
 
 def _log_variance(values: Floats, weights: Floats | None) -> float:
