@@ -12,7 +12,7 @@ import serape
 from serape.structure.scores import Score, make_score
 
 
-@pytest.mark.parametrize("algorithm", ["ges", "tabu", "sca", "mmhc", "h2pc"])
+@pytest.mark.parametrize("algorithm", ["ges", "boss", "tabu", "sca", "mmhc", "h2pc"])
 def test_order_of_columns_does_not_matter(algorithm: str) -> None:
     table = serape.load_network("alarm").sample(500, 3)
     random = np.random.default_rng(1)
@@ -24,7 +24,7 @@ def test_order_of_columns_does_not_matter(algorithm: str) -> None:
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("algorithm", ["tabu", "ges"])
+@pytest.mark.parametrize("algorithm", ["tabu", "ges", "boss"])
 def test_a_score_that_is_no_number_is_refused(algorithm: str) -> None:
     class Odd(Score):
         name = "odd"
@@ -46,7 +46,7 @@ def test_notes_of_the_table_are_reported() -> None:
         assert "constant" in notes
 
 
-@pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "mmhc", "h2pc"])
+@pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "boss", "mmhc", "h2pc"])
 class TestNetwork:
     def test_max_parents(self, algorithm: str) -> None:
         found = serape.network(serape.load_network("insurance").sample(500, 1), algorithm, max_parents=1)

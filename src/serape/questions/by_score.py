@@ -172,7 +172,7 @@ def score_of(data: Any, score: str | Score, by_default: str, equivalent_sample_s
             data.check_categorical(f"score {score!r}", data.searched)
         except DataError as error:
             raise DataError(
-                f"{error}; or use {setting('score', 'auto')}, which takes columns of any kind, or "
+                f"{error}; or use {setting('score', 'auto')}, which takes columns of any kind, or use "
                 f"{setting('algorithm', 'hiton-pc')} or 'pc-stable', which use tests"
             ) from None
     made = make_score(data, score, equivalent_sample_size)

@@ -5,7 +5,7 @@ residuals of Y in a regression on its parents, a family's score, in natural loga
 
 - `gaussian-bic`: −½ N ln(2πe s²) − ½ ln(N) (k + 2) (Schwarz, *Estimating the dimension of a model*, Annals of
   Statistics 1978; `bic-g` in bnlearn);
-- `gaussian-ebic`: the same less ½ k ln(p), with p variables: the extended BIC with γ = ½, for many variables (Chen and
+- `gaussian-ebic`: the same less k ln(p), with p variables: the extended BIC with γ = 1, for many variables (Chen and
   Chen, Biometrika 2008; Foygel and Drton, *Extended Bayesian information criteria for Gaussian graphical models*,
   NeurIPS 2010);
 - `bge`: the marginal likelihood under a normal-Wishart prior (Geiger and Heckerman, *Parameter priors for directed
@@ -144,10 +144,10 @@ class GaussianBIC(GaussianScore):
 
 
 class GaussianEBIC(GaussianScore):
-    """The extended Bayesian information criterion of linear Gaussian families with γ = ½, as a score."""
+    """The extended Bayesian information criterion of linear Gaussian families with γ = 1, as a score."""
 
     name = "gaussian-ebic"
-    gamma = 0.5
+    gamma = 1.0
 
 
 class BGe(GaussianScore):

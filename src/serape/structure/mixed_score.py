@@ -12,7 +12,7 @@ score of the child with its parents less that of the parents. So
   parents against the numbers given the other parents;
 - of categories alone, it is `bic`; of numbers alone, `gaussian-bic` up to O(1 / N).
 
-`cg-ebic` takes off ½ ln(p) for every parent besides, as `gaussian-ebic` does.
+`cg-ebic` takes off ln(p) for every parent besides, as `gaussian-ebic` does.
 
 Markov-equivalent networks have the same score. Nothing forbids numbers as parents of categories.
 
@@ -70,7 +70,7 @@ class ConditionalGaussianBIC(NativeScore):
 
 
 class ConditionalGaussianEBIC(ConditionalGaussianBIC):
-    """Extended BIC of conditional Gaussian families, with γ = ½."""
+    """Extended BIC of conditional Gaussian families, with γ = 1."""
 
     name = "cg-ebic"
-    gamma = 0.5
+    gamma = 1.0
