@@ -234,6 +234,20 @@ def test_frequencies_are_rows_repeated(kind: str) -> None:
         assert one.local(child, parents) == pytest.approx(other.local(child, parents), rel=1e-9)
 
 
+@pytest.mark.parametrize("kind", SCORES)
+def test_weights_of_a_survey(kind: str) -> None:
+    """Weighted moments stand for moments, and the effective number of rows for rows."""
+    data = correlated(2, 80, 4)
+    weights = np.random.default_rng(1).uniform(0.5, 3.0, 80)
+    columns = {f"c{k}": data[:, k] for k in range(4)}
+    score = make_score(serape.Table({**columns, "w": weights}, sample_weight="w", weight_kind="survey"), kind)
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    covariance = np.cov(data.T, aweights=weights, bias=True)
+    expected = SCORES[kind].of_covariance(list(columns), covariance, effective)
+    for child, parents in ((0, []), (1, [0]), (3, [0, 1, 2])):
+        assert score.local(child, parents) == pytest.approx(expected.local(child, parents), rel=1e-9)
+
+
 def test_bad_use() -> None:
     random = np.random.default_rng(1)
     a = random.normal(size=50)

@@ -133,7 +133,9 @@ def test_a_network_of_mixed_columns() -> None:
 def test_bad_use() -> None:
     frame = frame_of(1, 60)
     with pytest.raises(DataError, match="'cg-bic' cannot use weights of rows"):
-        make_score(serape.Table({**frame, "w": 1 + np.arange(60) % 3}, sample_weight="w"), "cg-bic")
+        make_score(
+            serape.Table({**frame, "w": 1.5 + np.arange(60) % 3}, sample_weight="w", weight_kind="survey"), "cg-bic"
+        )
     gaps = frame.assign(x=frame["x"].where(frame["x"] < 1))
     with pytest.raises(DataError, match="missing"):
         make_score(serape.Table(gaps, missing="pairwise"), "cg-bic")

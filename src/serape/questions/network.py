@@ -29,6 +29,7 @@ from serape.settings import FIELDS, DataSettings, RunSettings, Settings, questio
 from serape.structure.registry import NETWORK_ALGORITHMS, NetworkAlgorithm
 from serape.structure.scores import Score
 from serape.types import LocalAlgorithm, Rule
+from serape.wording import setting
 
 
 @question()
@@ -52,7 +53,8 @@ def network(
         As for `markov_blanket`. Algorithms that use a score alone also accept a `Score`.
     algorithm
         - "auto": "hpc" for categorical columns (up to 1,000, and 50,000 rows; "ges" if there are more rows, "mmhc" if
-          there are more columns or if you ask for a score), "hiton-pc" if some columns are numbers.
+          there are more columns or if you ask for a score), "hiton-pc" if some columns are numbers, because their
+          relations may be curved.
         - "mmhc", "h2pc": a skeleton by MMPC or HPC, in which tabu search finds the graph of the highest
           score. Options: `tabu` (100), `patience` (15), `max_parents`.
         - "tabu", "sca": tabu search among all graphs, or among the `k` (10) most promising parents of each variable.
@@ -116,7 +118,10 @@ def resolve_network(
         algorithm = "mmhc" if isinstance(data, Score) else choose_network(data, by_score=by_score)
         asked = replace(asked, search=replace(asked.search, algorithm=algorithm))
         if isinstance(data, Table) and algorithm == "hiton-pc":
-            notes = [f"algorithm {algorithm!r} was chosen because scores cannot use continuous columns; tests can"]
+            notes = [
+                f"algorithm {algorithm!r} was chosen because some columns are numbers, whose relations may be "
+                f"curved; if they are linear, {setting('algorithm', 'boss')} is more accurate"
+            ]
     name = match(algorithm, NETWORK_ALGORITHMS)
     chosen = None if name is None else NETWORK_ALGORITHMS[name]
     if chosen is None or chosen.search is None:
