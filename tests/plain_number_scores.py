@@ -24,7 +24,7 @@ def plain_gaussian_bic(data: Floats, child: int, parents: Sequence[int], gamma: 
     residuals = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
     likelihood = -0.5 * rows * (math.log(2 * math.pi * float(residuals @ residuals) / rows) + 1)
     cost = 0.5 * math.log(rows) * (len(parents) + 2) + gamma * math.log(columns) * len(parents)
-    return likelihood - cost
+    return float(likelihood - cost)
 
 
 def plain_bge(data: Floats, child: int, parents: Sequence[int]) -> float:
