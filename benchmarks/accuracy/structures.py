@@ -7,6 +7,7 @@ import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -16,7 +17,7 @@ import serape
 from benchmarks.common.data import numbers_on_graph, random_graph
 from benchmarks.common.output import report
 
-PARTS = ("oracle", "penalty", "growth")
+PARTS = ("oracle", "penalty", "growth", "real")
 
 
 class PopulationScore(serape.Score):
@@ -178,11 +179,33 @@ def growth(sizes: Sequence[int]) -> None:
                 )
 
 
+def real(folder: Path) -> None:
+    """Print, for real tables, the edges found in halves of the rows, how many of them both halves have, and seconds."""
+    for name in ("pima.txt.xz", "bike.txt.xz", "german.txt.xz"):
+        table = serape.Table(folder / name)
+        order = np.random.default_rng(1).permutation(table.rows)
+        halves = [table.to_pandas().iloc[rows] for rows in np.array_split(order, 2)]
+        tables = [serape.Table(half, kinds=dict(table.kinds)) for half in halves]
+        for algorithm in ("boss", "ges", "tabu", "mmhc", "hiton-pc"):
+            begin = time.perf_counter()
+            found = [serape.network(half, algorithm) for half in tables]
+            seconds = time.perf_counter() - begin
+            one, other = ({frozenset(edge) for edge in structure.edges} for structure in found)
+            score, both = found[0].score or found[0].test, len(one & other) / max(len(one | other), 1)
+            print(
+                f"{name.partition('.')[0]}, {len(tables[0]):,} rows of {len(table.names)} columns, {algorithm} with "
+                f"{score}: {len(one)} and {len(other)} edges, {both:.2f} of them in "
+                f"both halves, {seconds / 2:.3g} s",
+                flush=True,
+            )
+
+
 def options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[], help="all, if none is named")
     parser.add_argument("--cases", type=int, default=5000, help="random graphs for perfect scores")
     parser.add_argument("--repeats", type=int, default=4, help="graphs of each kind, for the penalty")
+    parser.add_argument("--real", type=Path, help="a folder with pima.txt.xz, bike.txt.xz and german.txt.xz")
     parser.add_argument("--variables", nargs="+", type=int, default=[250, 500, 1000, 2000])
 
 
@@ -191,7 +214,7 @@ def run(options: argparse.Namespace) -> None:
 
     oracle: wrong classes with the scores of endless rows (exact covariances, exact joint distributions). penalty: mean
     structural Hamming distances on random linear Gaussian networks, by which the default score was chosen. growth:
-    seconds as the number of variables grows.
+    seconds as the number of variables grows. real: whether halves of real tables have the same edges.
     """
     if options.quick:
         options.cases, options.repeats, options.variables = 5, 1, [20]
@@ -200,5 +223,7 @@ def run(options: argparse.Namespace) -> None:
             oracle(options.cases)
         elif part == "penalty":
             penalty(options.repeats, 20 if options.quick else 100)
-        else:
+        elif part == "growth":
             growth(options.variables)
+        elif options.real is not None:
+            real(options.real)

@@ -63,12 +63,9 @@ void bind_order(nb::module_& m) {
                         throw nb::value_error("an order has every variable once");
                     }
                 }
-                if (!search.order().empty()) {
-                    throw nb::value_error("the order is set once");
-                }
                 search.set_order(order);
             },
-            nb::arg("order"))
+            nb::arg("order"), "Begins with an order, the first one or another.")
         .def(
             "best_move",
             [](OrderSearch& search, std::uint32_t variable, double least) {

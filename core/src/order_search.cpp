@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 
 namespace serape {
 
@@ -16,9 +15,6 @@ OrderSearch::OrderSearch(std::size_t variables, Grow grow, Shrink shrink)
       parts_(variables * variables, none) {}
 
 void OrderSearch::set_order(std::span<const std::uint32_t> order) {
-    if (!order_.empty()) {
-        throw std::logic_error("the order is set once");
-    }
     order_.assign(order.begin(), order.end());
     for (std::uint32_t k = 0; k < order_.size(); ++k) {
         place_[order_[k]] = k;

@@ -360,7 +360,8 @@ class OrderSearch:
         `grow(child, parents)` returns the further parents that raise the score, the best first, and the scores with them; `shrink(child, parents)` returns the parents that remain, and the score.
         """
 
-    def set_order(self, order: Sequence[int]) -> None: ...
+    def set_order(self, order: Sequence[int]) -> None:
+        """Begins with an order, the first one or another."""
 
     def best_move(self, variable: int, least: float) -> float:
         """

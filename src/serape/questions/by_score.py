@@ -151,7 +151,7 @@ def check_network_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any
             takes = ", ".join(map(repr, algorithm.defaults))
             close = suggestion(name, algorithm.defaults)
             raise OptionError(f"algorithm {algorithm.name!r} has no option {name!r} (it takes {takes}).{close}")
-        if name == "rule" or (name == "max_parents" and value is None):
+        if name == "rule" or (name in ("max_parents", "starts") and value is None):
             continue
         smallest = 0 if name == "patience" else 1
         if not (is_integer(value) and value >= smallest):

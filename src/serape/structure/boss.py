@@ -9,13 +9,16 @@ GES, then removes what is left too much. The score must be the same for equivale
 to infinity, the graph of any order has the independences of the data only, and the search finds the class of the true
 graph.
 
-The first order is that of the names. The grow-shrink trees, which remember the scores, are in the core.
+The first order is that of the names. The search ends at a local optimum, so it begins again with other orders, drawn
+at random, and takes the graph of the highest score: ten orders, fewer if there are more than 100 variables, one from
+1,000 on. The grow-shrink trees, which remember the scores, are in the core; all starts share them.
 
 See docs/papers.md: Andrews et al. 2023.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,6 +32,8 @@ from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.scores import Score
 from serape.structure.tabu import MIN_GAIN, TOGETHER, ScoreCallback, Stopped, possible_parents
 
+MOST_STARTS = 10
+
 Grown = tuple[list[int], list[float]]
 """Further parents that raise the score, the best first, and the scores with them."""
 
@@ -38,27 +43,44 @@ def boss(
     *,
     knowledge: BoundKnowledge | None = None,
     max_parents: int | None = None,
+    starts: int | None = None,
     threads: int = 1,
     watch: ScoreCallback | None = None,
 ) -> PartlyDirected:
-    """Return the completed graph at which the search ends. Of knowledge, only forbidden pairs are used."""
+    """Return the completed graph at which the search ends. Of knowledge, only forbidden pairs are used.
+
+    `starts` are the orders to begin with; None is 10, fewer if there are more than 100 variables.
+    """
     n = len(score.variables)
     family = _Family(score, knowledge, max_parents, threads)
     search = _core.OrderSearch(n, family.grow, family.shrink)
+    best = -math.inf
+    found: list[list[int]] = [[] for _ in range(n)]
+    random = np.random.default_rng(0)
+    starts = max(1, min(MOST_STARTS, 1000 // max(n, 1))) if starts is None else starts
     try:
-        search.set_order(list(range(n)))
-        moving = True
-        while moving:
-            moving = False
-            for variable in list(search.order):
-                if search.best_move(variable, MIN_GAIN * abs(search.total)):
-                    moving = True
-                    if watch is not None:
-                        watch(sum(len(search.parents(y)) for y in range(n)), search.total)
+        for start in range(starts):
+            search.set_order(random.permutation(n).tolist() if start else list(range(n)))
+            _improve(search, watch)
+            if search.total > best + MIN_GAIN * abs(search.total):
+                best, found = search.total, [search.parents(y) for y in range(n)]
     except KeyboardInterrupt:
-        found = [search.parents(y) for y in range(n)] if search.order else [[] for _ in range(n)]
+        if best == -math.inf and search.order:
+            found = [search.parents(y) for y in range(n)]
         raise Stopped(cpdag(found)) from None
-    return backward_search(score, [search.parents(y) for y in range(n)], threads=threads, watch=watch)
+    return backward_search(score, found, threads=threads, watch=watch)
+
+
+def _improve(search: _core.OrderSearch, watch: ScoreCallback | None) -> None:
+    """Move each variable to its best place in turn, until no move raises the score."""
+    moving = True
+    while moving:
+        moving = False
+        for variable in list(search.order):
+            if search.best_move(variable, MIN_GAIN * abs(search.total)):
+                moving = True
+                if watch is not None:
+                    watch(sum(len(search.parents(y)) for y in range(len(search.order))), search.total)
 
 
 class _Family:

@@ -25,6 +25,8 @@ Correlations are computed once and kept, for up to 4,096 columns; one call score
 parents. Scores are rounded to multiples of about 1e-10·N, so that equal scores are equal to the bit.
 
 With weights, means and correlations are weighted, and N is the effective number of rows.
+
+See docs/papers.md: Geiger and Heckerman 2002.
 """
 
 from __future__ import annotations

@@ -19,6 +19,8 @@ Markov-equivalent networks have the same score. Nothing forbids numbers as paren
 Deviation from the paper: the covariance matrix of n rows of a cell is (S + V) / (n + 1), where S are the sums of
 products and V the variances of all rows. This adds O(1 / n) to the score in large cells, and keeps it finite in cells
 of few rows or in which a number does not vary.
+
+See docs/papers.md: Andrews et al. 2018.
 """
 
 from __future__ import annotations

@@ -83,8 +83,8 @@ _ALL = (
                      {"symmetry": False}, _HYBRID, "bdeu"),
     NetworkAlgorithm("h2pc", "hybrid", False, "Gasse, Aussem & Elghazel 2014", _tabu, "hpc", {}, _HYBRID, "bdeu"),
     NetworkAlgorithm("ges", "score", True, "Chickering 2002", _ges, defaults={"max_parents": None}, finds_class=True),
-    NetworkAlgorithm("boss", "score", True, "Andrews et al. 2023", _boss, defaults={"max_parents": None},
-                     finds_class=True),
+    NetworkAlgorithm("boss", "score", True, "Andrews et al. 2023", _boss,
+                     defaults={"starts": None, "max_parents": None}, finds_class=True),
     NetworkAlgorithm("sca", "score", False, "Friedman, Nachman & Pe'er 1999", _sca, defaults={"k": 10, **_TABU}),
     NetworkAlgorithm("tabu", "score", False, "Glover & Laguna 1997", _tabu, defaults=_TABU),
 )  # fmt: skip
