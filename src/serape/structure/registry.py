@@ -49,6 +49,11 @@ class NetworkAlgorithm:
     uses forbidden pairs only."""
     finds: str = "network"
 
+    @property
+    def uses_score_alone(self) -> bool:
+        """Whether it asks a score and no tests."""
+        return self.search is not None and not self.learner
+
 
 def _ges(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
     del skeleton
