@@ -14,6 +14,7 @@ from benchmarks.accuracy import (
     selector,
     small_tables,
     stability,
+    structures,
 )
 from benchmarks.common.command import Command, Part
 
@@ -32,5 +33,6 @@ COMMAND = Command(
         "small-tables": Part(small_tables.run, small_tables.options),
         "networks": Part(networks.run, networks.options),
         "stability": Part(stability.run),
+        "structures": Part(structures.run, structures.options),
     }
 )

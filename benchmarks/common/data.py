@@ -90,6 +90,38 @@ def gaussian_network(
     return data, edges
 
 
+FORMS = ("linear", "monotone", "curved")
+"""How numbers depend on each other in `numbers_on_graph`."""
+
+
+def random_graph(random: np.random.Generator, variables: int, degree: float) -> nx.DiGraph[int]:
+    """Draw a directed acyclic graph in which a variable has so many neighbours on average."""
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(variables))
+    while graph.number_of_edges() < variables * degree / 2:
+        a, b = sorted(random.choice(variables, 2, replace=False).tolist())
+        graph.add_edge(a, b)
+    return graph
+
+
+def numbers_on_graph(graph: nx.DiGraph[int], rows: int, form: str, random: np.random.Generator) -> NDArray[np.float64]:
+    """Draw numbers whose relations have a form; columns are scaled, and those of nodes 0, 1, 2 …"""
+    data = np.zeros((rows, len(graph)))
+    for node in nx.topological_sort(graph):
+        data[:, node] = random.normal(size=rows)
+        for parent in sorted(graph.predecessors(node)):
+            x = data[:, parent]
+            if form == "curved":
+                x = (np.tanh(2 * x), x * x - 1, x)[int(random.integers(3))] * 1.5
+            data[:, node] += random.uniform(0.3, 1.0) * random.choice([-1, 1]) * x
+        data[:, node] /= data[:, node].std()
+    if form == "monotone":
+        for k in range(data.shape[1]):
+            x = data[:, k]
+            data[:, k] = (np.exp(x), x**3, np.sign(x) * np.sqrt(np.abs(x)), x)[int(random.integers(4))]
+    return data
+
+
 # --- large tables with a known graph ----------------------------------------------------------------------------------
 
 Large = tuple[serape.Table, "nx.DiGraph[str]"]

@@ -35,7 +35,7 @@ def serape(data: Codes, method: str, alpha: float) -> Job:
     package = import_module("serape")
     table = package.load_network(data.network).sample(len(data.codes), data.seed)
     algorithm, _, score = method.partition(", ")
-    options: dict[str, Any] = {"alpha": alpha}
+    options: dict[str, Any] = {} if algorithm in ("ges", "boss", "tabu") else {"alpha": alpha}
     if score:
         options |= {"score": score, "equivalent_sample_size": SAMPLE_SIZE}
     return lambda _: package.network(table, algorithm, **options), lambda found: list(found.graph.edges)

@@ -89,7 +89,7 @@ class Runner:
 
     def __init__(
         self,
-        kind: Literal["searches", "networks", "gaussian", "independence", "cells"],
+        kind: Literal["searches", "networks", "gaussian", "structures", "independence", "cells"],
         folder: Path,
         warm: Path,
         interpreters: Mapping[str, str],

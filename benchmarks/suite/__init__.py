@@ -5,7 +5,7 @@ cannot be installed is reported and left out. `--python` names an environment th
 """
 
 from benchmarks.common.command import Command, Part
-from benchmarks.suite import gaussian, networks, packed, published, reading, searches
+from benchmarks.suite import gaussian, networks, packed, published, reading, searches, structures
 
 COMMAND = Command(
     {
@@ -14,6 +14,7 @@ COMMAND = Command(
         "reading": Part(reading.run, reading.options, "2,000 rows, once"),
         "packed": Part(packed.run, packed.options, "2,000 rows and 500 columns"),
         "published": Part(published.run, published.options, "serape alone, three cells, 300 rows, once"),
+        "structures": Part(structures.run, structures.options, "serape alone, 10 variables, 200 rows"),
         "gaussian": Part(gaussian.run, gaussian.options, "serape alone, 50 variables"),
     },
     default="searches",

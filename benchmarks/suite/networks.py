@@ -34,10 +34,12 @@ METHODS = tuple(
     for tool, name, kind in (
         ("serape", "pc-stable", "tests"),  # others are compared with the first of their kind
         ("serape", "hiton-pc", "tests"),
+        ("serape", "hpc", "tests"),
         ("serape", "mmhc, bdeu", "hybrid"),
         ("serape", "h2pc, bdeu", "hybrid"),
         ("serape", "ges, bdeu", "ges, bdeu"),
         ("serape", "ges, bic", "ges, bic"),
+        ("serape", "boss, bic", "ges, bic"),
         ("serape", "tabu, bdeu", "climbing, bdeu"),
         ("serape", "tabu, bic", "climbing, bic"),
         ("pgmpy", "PC", "tests"),

@@ -37,7 +37,10 @@ NB_MODULE(_core, m) {
     serape::bind_subsets(m);
     serape::bind_contingency_test(m);
     serape::bind_gaussian(m);
+    serape::bind_gaussian_score(m);
     serape::bind_mixed(m);
+    serape::bind_mixed_score(m);
+    serape::bind_order(m);
     serape::bind_pairs(m);
     serape::bind_residuals(m);
     serape::bind_score(m);

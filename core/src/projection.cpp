@@ -78,24 +78,19 @@ bool Projection::factorise() {
     return target_left_ > least_left && (size < 2 || inflation(factor_, size) <= most_inflation);
 }
 
-const ColumnProjection& Projection::columns() const {
-    std::call_once(projected_, [&] { columns_ = std::make_unique<ColumnProjection>(test_, target_, given_); });
-    return *columns_;
-}
-
-// The correlations of some x with the members of the set, `width` apart, and with the target.
-void Projection::load_shares(std::span<const std::uint32_t> xs, Scratch& scratch, std::size_t width) const {
-    const Correlations& known = test_.correlations();
-    const std::size_t size = given_.size();
+void load_correlations(const GaussianTest& test, std::span<const std::uint32_t> given, std::uint32_t target,
+                       std::span<const std::uint32_t> xs, std::size_t width, Projection::Scratch& scratch) {
+    const Correlations& known = test.correlations();
+    const std::size_t size = given.size();
     scratch.shares.assign((size + 1) * width, 0.0);
     if (!known.kept()) {
         scratch.products.resize(size + 1);
         scratch.vectors.resize(size + 1);
         for (std::size_t k = 0; k <= size; ++k) {
-            scratch.vectors[k] = test_.column(k < size ? given_[k] : target_);
+            scratch.vectors[k] = test.column(k < size ? given[k] : target);
         }
         for (std::size_t b = 0; b < xs.size(); ++b) {
-            kernels().dots(test_.column(xs[b]), scratch.vectors.data(), size + 1, test_.stride(),
+            kernels().dots(test.column(xs[b]), scratch.vectors.data(), size + 1, test.stride(),
                            scratch.products.data());
             for (std::size_t k = 0; k <= size; ++k) {
                 scratch.shares[k * width + b] = scratch.products[k];
@@ -104,7 +99,7 @@ void Projection::load_shares(std::span<const std::uint32_t> xs, Scratch& scratch
         return;
     }
     for (std::size_t k = 0; k <= size; ++k) {
-        const std::uint32_t member = k < size ? given_[k] : target_;
+        const std::uint32_t member = k < size ? given[k] : target;
         double* const out = scratch.shares.data() + k * width;
         if (const Correlations::Row row = known.row(member)) {
             for (std::size_t b = 0; b < xs.size(); ++b) {
@@ -118,6 +113,11 @@ void Projection::load_shares(std::span<const std::uint32_t> xs, Scratch& scratch
     }
 }
 
+const ColumnProjection& Projection::columns() const {
+    std::call_once(projected_, [&] { columns_ = std::make_unique<ColumnProjection>(test_, target_, given_); });
+    return *columns_;
+}
+
 void Projection::partials(std::span<const std::uint32_t> xs, Scratch& scratch, PartialCorrelation* out) const {
     constexpr PartialCorrelation unknown{nan, nan, false, false};
     if (!factorised_) {
@@ -128,7 +128,7 @@ void Projection::partials(std::span<const std::uint32_t> xs, Scratch& scratch, P
     }
     const std::size_t size = given_.size();
     const std::size_t width = (xs.size() + line_words - 1) / line_words * line_words;
-    load_shares(xs, scratch, width);
+    load_correlations(test_, given_, target_, xs, width, scratch);
     std::array<double, block> left;
     left.fill(1.0);
     scratch.vectors.resize(size);

@@ -1,6 +1,6 @@
 """The native core: packed columns, counting, statistics."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, overload
 
 import numpy
@@ -318,6 +318,22 @@ class GaussianTest:
     def dependent(self, statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reliable: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
         """Which answers are reliable and have log p <= log_alpha."""
 
+class GaussianScore:
+    """Scores of linear Gaussian families."""
+
+    def __init__(self, columns: GaussianTest, kind: str, log_variance: Sequence[float], cost: float = 0.0) -> None:
+        """
+        Of the columns of a test of partial correlations, all of which must have been appended.
+        """
+
+    def additions_of_many(self, children: Sequence[int], candidates: Sequence[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], parents: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Scores of many children, each with its parents and each of its candidates.
+        """
+
+    def families(self, child: int, parent_sets: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Scores of the child with each of several sets of parents."""
+
 class MixedTest:
     """The conditional Gaussian likelihood-ratio test."""
 
@@ -331,6 +347,50 @@ class MixedTest:
 
     def test(self, x: int, y: int, given: Sequence[int], thorough: bool = True, remember: bool = True) -> tuple[float, float, int, bool]:
         """Statistic, dof, rows that take part and reliability."""
+
+class MixedScore:
+    """Conditional Gaussian scores of families."""
+
+    def __init__(self, numbers: GaussianTest, log_variance: Sequence[float], cost: float = 0.0) -> None: ...
+
+    def add_category(self, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: int) -> None:
+        """Adds a category as the next variable."""
+
+    def add_number(self) -> None:
+        """Adds the next of the numbers as the next variable."""
+
+    def additions_of_many(self, children: Sequence[int], candidates: Sequence[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], parents: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Scores of many children, each with its parents and each of its candidates.
+        """
+
+    def families(self, child: int, parent_sets: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Scores of the child with each of several sets of parents."""
+
+class OrderSearch:
+    """An order of variables, and the parents of each among those before it."""
+
+    def __init__(self, variables: int, grow: Callable[[int, Sequence[int]], tuple[Sequence[int], Sequence[float]]], shrink: Callable[[int, Sequence[int]], tuple[Sequence[int], float]]) -> None:
+        """
+        `grow(child, parents)` returns the further parents that raise the score, the best first, and the scores with them; `shrink(child, parents)` returns the parents that remain, and the score.
+        """
+
+    def set_order(self, order: Sequence[int]) -> None:
+        """Begins with an order, the first one or another."""
+
+    def best_move(self, variable: int, least: float) -> float:
+        """
+        Moves a variable to where the score is highest, if that raises it by more than `least`; by how much.
+        """
+
+    @property
+    def order(self) -> list[int]: ...
+
+    @property
+    def total(self) -> float:
+        """The score."""
+
+    def parents(self, child: int) -> list[int]: ...
 
 def all_pairs(table: PackedTable, log_alpha: float, strongest: int, least_rows: int, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """

@@ -54,6 +54,7 @@ class Keywords(TypedDict, total=False):
     published: bool
     rank: Literal["significance", "information"]
     semi_interleaved: bool
+    starts: int | None
     symmetry: bool | None
     tabu: int
     unreliable: Literal["skipped", "independent"]

@@ -222,7 +222,7 @@ ERRORS = [
     ("network plain.csv --algorithm ges --option k=2", 2, "has no option 'k'"),
     ("network plain.csv --algorithm tabu --option max_parents=0", 2, "--option max_parents must be a whole number"),
     ("network plain.csv --algorithm tabu --score bdeu --ess -1", 2, "must be"),
-    ("network mixed.csv --algorithm mmhc", 1, "or use --algorithm hiton-pc or 'pc-stable'"),
+    ("network mixed.csv --algorithm mmhc --score bic", 1, "or use --algorithm hiton-pc or 'pc-stable'"),
     ("network numbers.csv --bif net.bif", 1, "leave them out with --ignore"),
     ("network plain.csv --truth asia", 2, "have different variables"),
     ("network plain.csv --truth ASI", 2, "Did you mean 'asia'"),

@@ -84,7 +84,7 @@ def test_small_tables_stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("on_device")
 def test_a_table_larger_than_the_memory_is_refused(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "memory", 1000, raising=False)
+    monkeypatch.setattr(device, "memory", 100, raising=False)
     with pytest.raises(serape.SerapeError, match=r"^the table needs .* GiB on the GPU, which has .* use engine='cpu'$"):
         serape.all_pairs({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30}, engine="gpu")
 

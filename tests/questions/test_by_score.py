@@ -12,7 +12,7 @@ import serape
 from serape.structure.scores import Score, make_score
 
 
-@pytest.mark.parametrize("algorithm", ["ges", "tabu", "sca", "mmhc", "h2pc"])
+@pytest.mark.parametrize("algorithm", ["ges", "boss", "tabu", "sca", "mmhc", "h2pc"])
 def test_order_of_columns_does_not_matter(algorithm: str) -> None:
     table = serape.load_network("alarm").sample(500, 3)
     random = np.random.default_rng(1)
@@ -24,7 +24,7 @@ def test_order_of_columns_does_not_matter(algorithm: str) -> None:
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("algorithm", ["tabu", "ges"])
+@pytest.mark.parametrize("algorithm", ["tabu", "ges", "boss"])
 def test_a_score_that_is_no_number_is_refused(algorithm: str) -> None:
     class Odd(Score):
         name = "odd"
@@ -46,7 +46,7 @@ def test_notes_of_the_table_are_reported() -> None:
         assert "constant" in notes
 
 
-@pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "mmhc", "h2pc"])
+@pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "boss", "mmhc", "h2pc"])
 class TestNetwork:
     def test_max_parents(self, algorithm: str) -> None:
         found = serape.network(serape.load_network("insurance").sample(500, 1), algorithm, max_parents=1)
@@ -123,3 +123,68 @@ def test_own_score() -> None:
     assert found.total == 1.0
     with pytest.raises(serape.InputTypeError, match="cannot test independence"):
         serape.network(Fond(), "pc-stable")
+
+
+# --- numbers and mixtures -------------------------------------------------------------------------------------------
+
+
+def farm(rows: int, seed: int) -> dict[str, Any]:
+    """Draw numbers with a collider and a chain, and a category that changes one of them."""
+    random = np.random.default_rng(seed)
+    rain, heat = random.normal(size=rows), random.normal(20, 5, size=rows)
+    growth = 3 * rain + 0.5 * heat + random.normal(0, 2, size=rows)
+    harvest = 2 * growth + random.normal(0, 4, size=rows)
+    return {"rain": rain, "heat": heat, "growth": growth, "harvest": harvest}
+
+
+@pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "boss", "mmhc", "h2pc"])
+@pytest.mark.parametrize("score", ["auto", "gaussian-bic", "bge", "cg-bic"])
+def test_numbers(algorithm: str, score: str) -> None:
+    table = serape.Table(farm(1500, 1))
+    found = serape.network(table, algorithm, score=score)
+    assert set(found.graph.edges) == {("rain", "growth"), ("heat", "growth"), ("growth", "harvest")}
+    assert found.score == ("gaussian-ebic" if score == "auto" else score)
+    assert found.dag is not None
+    index = {name: k for k, name in enumerate(table.names)}
+    parents = [{index[x] for x in found.dag.predecessors(name)} for name in table.names]
+    assert found.total == pytest.approx(make_score(table, found.score).total(parents), rel=1e-12)
+    assert all(gain > 0 for gain in found.evidence["gain"])
+
+
+@pytest.mark.parametrize("algorithm", ["tabu", "ges", "boss"])
+def test_order_of_columns_of_numbers_and_threads(algorithm: str) -> None:
+    random = np.random.default_rng(3)
+    weights = np.triu(random.normal(size=(15, 15)) * (random.random((15, 15)) < 0.3), 1)
+    data = random.normal(size=(300, 15)) @ np.linalg.inv(np.eye(15) - weights)
+    found = set()
+    for k in range(4):
+        order = random.permutation(15)
+        table = serape.Table({f"v{x}": data[:, x] for x in order}, kinds="continuous")
+        found.add(frozenset(serape.network(table, algorithm, n_jobs=1 + k % 2).graph.edges))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("kind", ["numbers", "mixed"])
+def test_edges_in_bootstraps(kind: str) -> None:
+    data = farm(400, 2)
+    if kind == "mixed":
+        data["soil"] = np.where(data["rain"] > 0, "wet", "dry")
+    for algorithm in ("boss", "ges"):
+        found = serape.stability(
+            data, finds="network", algorithm=algorithm, draws=10, sampling="bootstrap", random_state=1
+        )
+        assert found.score == ("cg-ebic" if kind == "mixed" else "gaussian-ebic")
+        share = {frozenset(edge[:2]): edge for edge in found.stable(0.9)}
+        assert frozenset(("growth", "harvest")) in share
+
+
+def test_scores_that_do_not_suit_the_columns() -> None:
+    data = farm(100, 1)
+    with pytest.raises(serape.DataError, match="score 'bic' needs categorical columns.*or use score='auto'"):
+        serape.network(data, "ges", score="bic")
+    with pytest.raises(serape.DataError, match="score 'bge' needs columns of numbers, but 'soil' is categorical"):
+        serape.network({**data, "soil": ["a", "b"] * 50}, "ges", score="bge")
+    with pytest.raises(serape.OptionError, match="score 'gaussian' is not known"):
+        serape.network(data, "ges", score="gaussian")
+    found = serape.network(data)
+    assert any("algorithm='boss' is more accurate" in note for note in found.notes)

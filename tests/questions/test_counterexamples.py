@@ -41,6 +41,24 @@ class TestCheckAlgorithm:
         assert wrong is not None
         assert wrong.graph.number_of_nodes() == 5
 
+    @pytest.mark.parametrize("algorithm", ["ges", "boss"])
+    def test_sound_searches_by_score_pass(self, algorithm: str) -> None:
+        assert serape.check_algorithm(algorithm, cases=20) is None
+
+    @pytest.mark.parametrize("algorithm", ["tabu", "sca"])
+    def test_searches_that_end_at_a_local_optimum_are_caught(self, algorithm: str) -> None:
+        wrong = serape.check_algorithm(algorithm)
+        assert wrong is not None
+        assert wrong.graph.number_of_nodes() <= 4
+        assert wrong.target == ""
+        assert set(wrong.found) != set(wrong.truth)
+        assert f"{algorithm} is wrong on" in str(wrong)
+        assert "the network is" in str(wrong)
+
+    def test_networks_by_tests_are_refused(self) -> None:
+        with pytest.raises(serape.OptionError, match="finds a whole network"):
+            serape.check_algorithm("mmhc")
+
     def test_nonsense(self) -> None:
         with pytest.raises(serape.OptionError):
             serape.check_algorithm("magic")

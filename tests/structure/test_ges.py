@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import networkx as nx
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import serape
 from plain import random_dag
+from plain_number_scores import Population
 from plain_searches import Trace, plain_ges
 from serape.structure.ges import cliques, ges
 from serape.structure.graphs import PartlyDirected, cpdag, extension
-from serape.structure.scores import BDeu, Score, make_score
+from serape.structure.scores import BDeu, make_score
 from serape.structure.tabu import Stopped
-
-
-class Population(Score):
-    """The BIC of endless rows: a linear Gaussian network whose covariance is known exactly. A perfect score."""
-
-    name = "population"
-
-    def __init__(self, graph: nx.DiGraph[str], order: Sequence[str], random: np.random.Generator) -> None:
-        self.variables = tuple(order)
-        index = {name: k for k, name in enumerate(order)}
-        weights = np.zeros((len(order), len(order)))
-        for a, b in graph.edges:
-            weights[index[b], index[a]] = random.uniform(0.4, 1.2) * random.choice([-1, 1])
-        inverse = np.linalg.inv(np.eye(len(order)) - weights)
-        self.covariance: NDArray[np.float64] = inverse @ inverse.T
-        self.rows = 1e13  # a partial correlation of 2e-6 is seen
-
-    def local(self, child: int, parents: Sequence[int]) -> float:
-        above = list(parents)
-        variance = self.covariance[child, child]
-        if above:
-            part = self.covariance[np.ix_(above, above)]
-            cross = self.covariance[above, child]
-            variance = variance - cross @ np.linalg.solve(part, cross)
-        return float(-0.5 * self.rows * np.log(variance) - 0.5 * np.log(self.rows) * len(above))
 
 
 @pytest.mark.parametrize(("density", "most"), [(0.15, 11), (0.3, 9), (0.5, 7)])

@@ -51,7 +51,6 @@ class Projection {
 
   private:
     bool factorise();
-    void load_shares(std::span<const std::uint32_t> xs, Scratch& scratch, std::size_t width) const;
     const ColumnProjection& columns() const;
 
     const GaussianTest& test_;
@@ -65,5 +64,9 @@ class Projection {
     mutable std::once_flag projected_;  // made when it is needed
     mutable std::unique_ptr<ColumnProjection> columns_;
 };
+
+// The correlations of some x with the members of a set and with a target, `width` apart, into `scratch.shares`.
+void load_correlations(const GaussianTest& test, std::span<const std::uint32_t> given, std::uint32_t target,
+                       std::span<const std::uint32_t> xs, std::size_t width, Projection::Scratch& scratch);
 
 }  // namespace serape

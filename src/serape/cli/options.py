@@ -115,7 +115,11 @@ _RULE = typer.Option(
 Rule = Annotated[Literal["and", "or"], _RULE]
 OptionalRule = Annotated[Literal["and", "or"] | None, _RULE]
 Score = Annotated[
-    Literal["auto", "bdeu", "bic", "aic", "k2"], typer.Option(help="The score, for algorithms that use one.")
+    Literal["auto", "bdeu", "bic", "aic", "k2", "gaussian-bic", "gaussian-ebic", "bge", "cg-bic", "cg-ebic"],
+    typer.Option(
+        help="The score, for algorithms that use one: the first four for categories, the next three for "
+        "numbers, the last two for any columns."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=_OUTPUT)]
 Truth = Annotated[

@@ -113,7 +113,7 @@ class CorrelationTest(IndependenceTest):
         if (weights is not None or self.scored) and np.isfinite(values).all():
             values = self._column(values)
             if weights is not None:
-                values = _weighted(values, weights)
+                values = weighted_column(values, weights)
         return np.ascontiguousarray(values, np.float64)
 
     def _column(self, values: Floats) -> Floats:
@@ -349,7 +349,7 @@ def _quantiles(ranks: Floats, rows: float) -> Floats:
     return np.array([quantile(rank / (rows + 1)) for rank in ranks.tolist()])
 
 
-def _weighted(values: Floats, weights: Weights) -> Floats:
+def weighted_column(values: Floats, weights: Weights) -> Floats:
     """Return deviations from the weighted mean times the roots of the weights: products are weighted covariances."""
     low, high = float(values.min()), float(values.max())
     if low == high:

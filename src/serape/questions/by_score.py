@@ -10,6 +10,7 @@ from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate, is_integer, shown, suggestion
 from serape.independence import IndependenceTest
 from serape.knowledge import Knowledge
+from serape.names import match
 from serape.progress import Progress, StatusLine, progress_callback
 from serape.questions.edge_evidence import test_attributes
 from serape.questions.query import Query
@@ -21,7 +22,8 @@ from serape.skeletons.edges import pairs_of
 from serape.structure.equivalence import equivalence_class, is_equivalent, member
 from serape.structure.graphs import PartlyDirected
 from serape.structure.registry import NetworkAlgorithm
-from serape.structure.scores import PermutedScore, Score, make_score
+from serape.structure.score_choice import automatic_score
+from serape.structure.scores import SCORES, PermutedScore, Score, make_score
 from serape.structure.tabu import Stopped
 from serape.wording import algorithm_option, setting
 
@@ -149,7 +151,7 @@ def check_network_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any
             takes = ", ".join(map(repr, algorithm.defaults))
             close = suggestion(name, algorithm.defaults)
             raise OptionError(f"algorithm {algorithm.name!r} has no option {name!r} (it takes {takes}).{close}")
-        if name == "rule" or (name == "max_parents" and value is None):
+        if name == "rule" or (name in ("max_parents", "starts") and value is None):
             continue
         smallest = 0 if name == "patience" else 1
         if not (is_integer(value) and value >= smallest):
@@ -158,15 +160,20 @@ def check_network_options(algorithm: NetworkAlgorithm, options: Mapping[str, Any
             )
 
 
-def score_of(data: Any, score: str | Score, equivalent_sample_size: float) -> Score:
-    """Return the score; refuse one that cannot use the data's columns, or whose variables are not those of the data."""
-    if isinstance(data, Table) and isinstance(score, str):
+def score_of(data: Any, score: str | Score, by_default: str, equivalent_sample_size: float) -> Score:
+    """Return the score; refuse one that cannot use the data's columns, or whose variables are not those of the data.
+
+    `by_default` is the score of an algorithm for columns of categories, if the caller names none.
+    """
+    if match(score, ["auto"]):
+        score = automatic_score(data, by_default) if isinstance(data, Table) else by_default
+    if isinstance(data, Table) and match(score, SCORES):
         try:
             data.check_categorical(f"score {score!r}", data.searched)
         except DataError as error:
             raise DataError(
-                f"{error}; or use {setting('algorithm', 'hiton-pc')} or 'pc-stable', which use tests and take columns "
-                f"of any kind"
+                f"{error}; or use {setting('score', 'auto')}, which takes columns of any kind, or use "
+                f"{setting('algorithm', 'hiton-pc')} or 'pc-stable', which use tests"
             ) from None
     made = make_score(data, score, equivalent_sample_size)
     if isinstance(score, Score) and data is not score:

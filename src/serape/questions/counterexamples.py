@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 import numpy as np
 
@@ -14,9 +14,13 @@ from serape.errors import OptionError, is_integer
 from serape.independence import DSeparation
 from serape.local.registry import ALGORITHMS
 from serape.names import match
+from serape.questions.network import resolve_network
 from serape.questions.query import Query
 from serape.results.comparison import true_members
-from serape.settings import Settings, question, refuse
+from serape.settings import RunSettings, Settings, question, refuse
+from serape.structure.graphs import PartlyDirected, cpdag
+from serape.structure.perfect_score import PerfectScore
+from serape.structure.registry import NETWORK_ALGORITHMS
 from serape.types import Finds, LocalAlgorithm
 
 if TYPE_CHECKING:
@@ -64,6 +68,25 @@ class Counterexample:
         return "\n".join(lines)
 
 
+class NetworkCounterexample(Counterexample):
+    """A graph for which a search by score returns another class; `found` and `truth` are edges, and there is no target.
+
+    Examples
+    --------
+    >>> wrong = serape.check_algorithm("tabu", cases=20)
+    >>> type(wrong).__name__
+    'NetworkCounterexample'
+    """
+
+    def __str__(self) -> str:
+        arcs = ", ".join(f"{a}→{b}" for a, b in sorted(self.graph.edges)) or "no arcs"
+        found, truth = (", ".join(edges) or "without edges" for edges in (self.found, self.truth))
+        return (
+            f"{self.algorithm} is wrong on {arcs} with the columns in the order {', '.join(self.order)}:\n"
+            f"  the network is {truth}, it returned {found}"
+        )
+
+
 @question(
     without=dict.fromkeys(
         (
@@ -84,7 +107,7 @@ def check_algorithm(
     seed: int = 0,
     **settings: Unpack[Keywords],
 ) -> Counterexample | None:
-    """Search for a DAG on which an algorithm is wrong even with perfect tests.
+    """Search for a DAG on which an algorithm is wrong even with perfect tests, or with a perfect score.
 
     The search covers all DAGs of up to four nodes with every target, then random DAGs of several densities, in shuffled
     orders. A counterexample is reduced: nodes and arcs are removed as long as the algorithm is still wrong.
@@ -92,7 +115,8 @@ def check_algorithm(
     Parameters
     ----------
     algorithm
-        A name, or any callable `algorithm(search, target, **options)`.
+        A name, or any callable `algorithm(search, target, **options)`. Of the algorithms for networks, those that use
+        a score alone ("ges", "boss", "tabu", "sca") are checked with BIC on endless rows of linear Gaussian networks.
     finds
         What a callable finds, or which question a name that answers both is asked.
     cases
@@ -125,15 +149,20 @@ def check_algorithm(
     if name is not None:
         found = ALGORITHMS[name].finds
         finds = found if found in ("blanket", "parents-children") else finds
-    trial = _Trial(Settings.of(algorithm=algorithm, **settings), finds)
-    for graph, order in _graphs(np.random.default_rng(seed), cases, max_nodes):
-        for target in order:
+    asked = Settings.of(algorithm=algorithm, **settings)
+    network = match(algorithm, NETWORK_ALGORITHMS)
+    by_score = network is not None and NETWORK_ALGORITHMS[network].uses_score_alone
+    trial = _NetworkTrial(asked, finds) if by_score else _Trial(asked, finds)
+    for graph, order in _graphs(np.random.default_rng(seed), cases, max_nodes, renamed=by_score):
+        for target in [""] if by_score else order:
             if trial.is_wrong(graph, order, target):
                 return trial.reduced(graph, order, target)
     return None
 
 
 class _Trial:
+    example: ClassVar[type[Counterexample]] = Counterexample
+
     def __init__(self, settings: Settings, finds: Finds) -> None:
         self.settings, self.finds = settings, finds
 
@@ -142,7 +171,10 @@ class _Trial:
         return query.run(at).members
 
     def is_wrong(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
-        return len(order) > 1 and set(self.answer(graph, order, target)) != true_members(graph, target, self.finds)
+        return len(order) > 1 and set(self.answer(graph, order, target)) != self.truth(graph, target)
+
+    def truth(self, graph: nx.DiGraph[str], target: str) -> set[str]:
+        return true_members(graph, target, self.finds)
 
     def reduced(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> Counterexample:
         smaller = True
@@ -154,9 +186,34 @@ class _Trial:
                     break
         algorithm = self.settings.search.algorithm
         name = algorithm if isinstance(algorithm, str) else getattr(algorithm, "__name__", "the algorithm")
-        truth = tuple(sorted(true_members(graph, target, self.finds)))
+        truth = tuple(sorted(self.truth(graph, target)))
         found = tuple(sorted(self.answer(graph, order, target)))
-        return Counterexample(name, self.finds, graph, order, target, found, truth)
+        return self.example(name, self.finds, graph, order, target, found, truth)
+
+
+class _NetworkTrial(_Trial):
+    """A search for a network by a perfect score: answers and truth are the edges of a class."""
+
+    example = NetworkCounterexample
+
+    def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
+        found = resolve_network(PerfectScore(graph, order), self.settings).ask(None, RunSettings())
+        return () if found.dag is None else tuple(self.truth(found.dag, target))
+
+    def truth(self, graph: nx.DiGraph[str], target: str) -> set[str]:
+        del target
+        return _edges_of_class(graph)
+
+
+def _edges_of_class(dag: nx.DiGraph[str]) -> set[str]:
+    """Return the edges of the class of a DAG."""
+    names = tuple(dag)
+    graph = cpdag(PartlyDirected.of_networkx(dag, names).parents).to_networkx(names)
+    return {
+        f"{a} – {b}" if graph.has_edge(b, a) else f"{a}→{b}"
+        for a, b in graph.edges
+        if a < b or not graph.has_edge(b, a)
+    }
 
 
 def _reductions(
@@ -174,10 +231,15 @@ def _reductions(
 
 
 def _graphs(
-    random: np.random.Generator, cases: int, max_nodes: int
+    random: np.random.Generator, cases: int, max_nodes: int, renamed: bool
 ) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
+    """Yield graphs and orders; if `renamed`, the names of small graphs change in place of the order.
+
+    A search by score takes variables by name, whatever the order of the columns.
+    """
     import networkx as nx
 
+    seen: set[tuple[int, frozenset[tuple[str, str]]]] = set()
     for nodes in range(2, 5):
         names = tuple("ABCD"[:nodes])
         pairs = list(combinations(range(nodes), 2))
@@ -188,6 +250,12 @@ def _graphs(
                 graph.add_edges_from(
                     (names[a], names[b]) for (a, b), present in zip(pairs, arcs, strict=True) if present
                 )
+                if renamed:
+                    graph = nx.relabel_nodes(graph, dict(zip(names, order, strict=True)))
+                    known = nodes, frozenset(graph.edges)
+                    if known in seen:
+                        continue
+                    seen.add(known)
                 yield graph, order
     for _ in range(cases):
         nodes = int(random.integers(5, max_nodes + 1))

@@ -21,6 +21,7 @@ from serape.questions.query import Query
 from serape.results.description import AutomaticChoice, Description, NearlyDetermined, column_facts, empty_column
 from serape.settings import FIELDS, DataSettings, Settings, check_options, question, refuse
 from serape.structure.registry import NETWORK_ALGORITHMS
+from serape.structure.score_choice import automatic_score
 from serape.wording import OTHERS, either, setting
 
 MAX_COMPARED = 60
@@ -133,7 +134,7 @@ def _choices(table: Table, query: Query) -> tuple[AutomaticChoice, ...]:
     """Return what "auto" means for a blanket, for parents and children, and for a network."""
     name = choose_network(table, by_score=False)
     network = NETWORK_ALGORITHMS.get(name)
-    score = None if network is None or network.search is None else network.score
+    score = None if network is None or network.search is None else automatic_score(table, network.score)
     by_score = AutomaticChoice("network", name, None, None, None, None, None, score)
     learner = name if network is None else network.learner or name
     return (

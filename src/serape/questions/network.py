@@ -29,6 +29,7 @@ from serape.settings import FIELDS, DataSettings, RunSettings, Settings, questio
 from serape.structure.registry import NETWORK_ALGORITHMS, NetworkAlgorithm
 from serape.structure.scores import Score
 from serape.types import LocalAlgorithm, Rule
+from serape.wording import setting
 
 
 @question()
@@ -52,17 +53,21 @@ def network(
         As for `markov_blanket`. Algorithms that use a score alone also accept a `Score`.
     algorithm
         - "auto": "hpc" for categorical columns (up to 1,000, and 50,000 rows; "ges" if there are more rows, "mmhc" if
-          there are more columns or if you ask for a score), "hiton-pc" if some columns are numbers.
+          there are more columns or if you ask for a score), "hiton-pc" if some columns are numbers, because their
+          relations may be curved.
         - "mmhc", "h2pc": a skeleton by MMPC or HPC, in which tabu search finds the graph of the highest
           score. Options: `tabu` (100), `patience` (15), `max_parents`.
         - "tabu", "sca": tabu search among all graphs, or among the `k` (10) most promising parents of each variable.
           Same options.
-        - "ges": greedy search through equivalence classes. Option: `max_parents`.
+        - "ges", "boss": greedy search through equivalence classes, or through orders of the variables. Option:
+          `max_parents`; for boss also `starts`, the number of orders to begin with (10, fewer for many columns).
         - "pc-stable", or any algorithm that finds parents and children: a skeleton, whose edges are directed where
           separating sets decide their direction.
     score
-        "bdeu", "bic", "aic", "k2", a `Score`, or "auto": "bdeu" for mmhc and h2pc, as in their papers, and "bic" for
-        the other algorithms that use a score.
+        For categories "bdeu", "bic", "aic" or "k2"; for numbers "gaussian-bic", "gaussian-ebic" or "bge"; for columns
+        of any kind "cg-bic" or "cg-ebic"; or a `Score`. "auto" follows the columns. For categories it is "bdeu" for
+        mmhc and h2pc, as in their papers, and "bic" for the other algorithms that use a score; for numbers it is
+        "gaussian-ebic", for mixtures "cg-ebic".
     equivalent_sample_size
         The equivalent sample size of BDeu.
     rule
@@ -113,16 +118,18 @@ def resolve_network(
         algorithm = "mmhc" if isinstance(data, Score) else choose_network(data, by_score=by_score)
         asked = replace(asked, search=replace(asked.search, algorithm=algorithm))
         if isinstance(data, Table) and algorithm == "hiton-pc":
-            notes = [f"algorithm {algorithm!r} was chosen because scores cannot use continuous columns; tests can"]
+            notes = [
+                f"algorithm {algorithm!r} was chosen because some columns are numbers, whose relations may be "
+                f"curved; if they are linear, {setting('algorithm', 'boss')} is more accurate"
+            ]
     name = match(algorithm, NETWORK_ALGORITHMS)
     chosen = None if name is None else NETWORK_ALGORITHMS[name]
     if chosen is None or chosen.search is None:
         return _by_tests(data, asked, score, checkpoint, notes)
     check_network_options(chosen, asked.options)
-    wanted = chosen.score if isinstance(score, str) and match(score, ["auto"]) else score
     if chosen.learner:
-        return _hybrid(data, asked, chosen, wanted, equivalent_sample_size, checkpoint)
-    return _by_score(data, asked, chosen, wanted, equivalent_sample_size, checkpoint)
+        return _hybrid(data, asked, chosen, score, equivalent_sample_size, checkpoint)
+    return _by_score(data, asked, chosen, score, equivalent_sample_size, checkpoint)
 
 
 def _by_tests(
@@ -155,7 +162,7 @@ def _hybrid(
     data: Any,
     asked: Settings,
     chosen: NetworkAlgorithm,
-    wanted: str | Score,
+    score: str | Score,
     equivalent_sample_size: float,
     checkpoint: str | os.PathLike[str] | None,
 ) -> StructureQuery:
@@ -174,7 +181,7 @@ def _hybrid(
 
     def ask(table: Table | None, settings: RunSettings) -> Structure:
         own = query if table is None else query.on(table)
-        scores = score_of(whole if table is None else table, wanted, equivalent_sample_size)
+        scores = score_of(whole if table is None else table, score, chosen.score, equivalent_sample_size)
         run = Run.of(own, asked, settings)
         check_score(chosen, scores, run.knowledge, options["max_parents"])
         return scored_result(run, own, chosen, scores, strong_neighbours(run, own, rule, checkpoint), options)
@@ -186,7 +193,7 @@ def _by_score(
     data: Any,
     asked: Settings,
     chosen: NetworkAlgorithm,
-    wanted: str | Score,
+    score: str | Score,
     equivalent_sample_size: float,
     checkpoint: str | os.PathLike[str] | None,
 ) -> StructureQuery:
@@ -200,13 +207,13 @@ def _by_score(
     )
     if not isinstance(data, Score | IndependenceTest):
         data = Table.of(data, asked.data)
-    whole = score_of(data, wanted, equivalent_sample_size)
+    whole = score_of(data, score, chosen.score, equivalent_sample_size)
     knowledge = None if asked.search.knowledge is None else Knowledge.of(asked.search.knowledge)
     options = {**chosen.defaults, **asked.options}
     check_score(chosen, whole, knowledge, options["max_parents"])
 
     def ask(table: Table | None, settings: RunSettings) -> Structure:
-        scores = whole if table is None else score_of(table, wanted, equivalent_sample_size)
+        scores = whole if table is None else score_of(table, score, chosen.score, equivalent_sample_size)
         run = Run(scores.variables, scores, knowledge, settings)
         return scored_result(run, None, chosen, scores, None, options)
 

@@ -111,7 +111,7 @@ def stability(
         if target is not None:
             raise OptionError(f"a {finds} has no target, but {setting('target', target)} is given; leave it out")
         if not isinstance(score, str):
-            raise OptionError("a score in an object belongs to its data; name the score ('bdeu', 'bic', 'aic' or 'k2')")
+            raise OptionError("a score in an object belongs to its data; name the score ('bic', say)")
         if finds == "network":
             query = resolve_network(drawn.table, resolved, score, equivalent_sample_size, rule)
         else:

@@ -11,19 +11,20 @@ the one that has all others as parents; so only nodes below a change are labelle
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from heapq import heappop, heappush
 
-from serape.structure.graphs import PartlyDirected
+from serape.structure.graphs import PartlyDirected, cpdag
 
 
 class DagClass:
     """A class of DAGs: `graph` is its completed graph, `member` one of the DAGs."""
 
-    def __init__(self, n: int) -> None:
-        self.graph = PartlyDirected(n)
-        self.member = PartlyDirected(n)
-        self.arcs = 0
+    def __init__(self, n: int, parents: Sequence[Collection[int]] = ()) -> None:
+        """Begin with the class of a DAG, given the parents of every node; without them, with no arcs."""
+        self.graph = cpdag(parents) if parents else PartlyDirected(n)
+        self.member = PartlyDirected.of_dag(parents) if parents else PartlyDirected(n)
+        self.arcs = sum(map(len, parents))
         self._before: dict[int, tuple[set[int], set[int]]] = {}  # parents and neighbours of nodes that a change reached
 
     def insert(self, x: int, y: int, clique: Collection[int]) -> set[int]:

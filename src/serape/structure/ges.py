@@ -14,7 +14,7 @@ See docs/papers.md: Rodrigues de Morais and Aussem 2010, Section 5.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -57,6 +57,18 @@ def ges(
     search = _Ges(score, knowledge or BoundKnowledge(), max_parents, threads)
     try:
         search.climb(search.insertions, search.insert, watch)
+        search.climb(search.deletions, search.delete, watch)
+    except KeyboardInterrupt:
+        raise Stopped(search.found.settled()) from None
+    return search.graph
+
+
+def backward_search(
+    score: Score, parents: Sequence[Collection[int]], *, threads: int = 1, watch: ScoreCallback | None = None
+) -> PartlyDirected:
+    """Return the completed graph at which the backward phase ends that begins with the class of a DAG."""
+    search = _Ges(score, BoundKnowledge(), None, threads, parents)
+    try:
         search.climb(search.deletions, search.delete, watch)
     except KeyboardInterrupt:
         raise Stopped(search.found.settled()) from None
@@ -117,16 +129,23 @@ class Ranking:
 
 
 class _Ges:
-    def __init__(self, score: Score, knowledge: BoundKnowledge, max_parents: int | None, threads: int) -> None:
+    def __init__(
+        self,
+        score: Score,
+        knowledge: BoundKnowledge,
+        max_parents: int | None,
+        threads: int,
+        start: Sequence[Collection[int]] = (),
+    ) -> None:
         self.score = score
         self.knowledge = knowledge
         n = len(score.variables)
         self.max_parents = n if max_parents is None else max_parents
         self.threads = threads
-        self.found = DagClass(n)
+        self.found = DagClass(n, start)
         self.graph = self.found.graph
         self.nodes = np.arange(n, dtype=np.uint32)
-        self.total = score.total(self.graph.parents)
+        self.total = score.total(self.found.member.parents)
         self._known: dict[Family, list[tuple[int, float]]] = {}  # by family: further parents and their gains
 
     def climb(

@@ -12,6 +12,7 @@ from serape.knowledge import BoundKnowledge
 from serape.local.registry import ALGORITHMS, DIVIDE, Algorithm
 from serape.records import Records
 from serape.skeletons.pc import pc_skeleton
+from serape.structure.boss import boss
 from serape.structure.ges import ges
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
@@ -48,10 +49,20 @@ class NetworkAlgorithm:
     uses forbidden pairs only."""
     finds: str = "network"
 
+    @property
+    def uses_score_alone(self) -> bool:
+        """Whether it asks a score and no tests."""
+        return self.search is not None and not self.learner
+
 
 def _ges(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
     del skeleton
     return ges(score, **options)
+
+
+def _boss(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
+    del skeleton
+    return boss(score, **options)
 
 
 def _sca(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
@@ -77,6 +88,8 @@ _ALL = (
                      {"symmetry": False}, _HYBRID, "bdeu"),
     NetworkAlgorithm("h2pc", "hybrid", False, "Gasse, Aussem & Elghazel 2014", _tabu, "hpc", {}, _HYBRID, "bdeu"),
     NetworkAlgorithm("ges", "score", True, "Chickering 2002", _ges, defaults={"max_parents": None}, finds_class=True),
+    NetworkAlgorithm("boss", "score", True, "Andrews et al. 2023", _boss,
+                     defaults={"starts": None, "max_parents": None}, finds_class=True),
     NetworkAlgorithm("sca", "score", False, "Friedman, Nachman & Pe'er 1999", _sca, defaults={"k": 10, **_TABU}),
     NetworkAlgorithm("tabu", "score", False, "Glover & Laguna 1997", _tabu, defaults=_TABU),
 )  # fmt: skip

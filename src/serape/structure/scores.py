@@ -12,6 +12,8 @@ of levels (declared ones included). A family's score, in natural logarithms, lar
 - `k2`: the same with a_jk = 1, a_j = r (Cooper and Herskovits, *A Bayesian method for the induction of probabilistic
   networks from data*, Machine Learning 1992).
 
+These are for columns of categories; `gaussian_score` has those for numbers, `mixed_score` those for mixtures.
+
 All but `k2` give Markov-equivalent networks the same score. The number of parents is not limited: memory is bounded by
 the number of rows, and a_jk may be smaller than any float (a_jk → 0). Only the penalties of `bic` and `aic` become
 infinite if q is larger than any float.
@@ -286,10 +288,18 @@ def make_score(data: Any, score: str | Score = "bdeu", equivalent_sample_size: f
             return given
     if not isinstance(score, str):
         raise InputTypeError(f"a score is a name or a serape.Score, not {shown(score)}")
-    name = match(score, SCORES)
+    from serape.structure.score_choice import NUMBER_SCORES  # it builds on this module
+
+    name = match(score, [*SCORES, *NUMBER_SCORES])
     if name is None:
-        raise OptionError(unknown("score", score, SCORES))
+        raise OptionError(unknown("score", score, [*SCORES, *NUMBER_SCORES]))
     table = Table(data)
+    if name in NUMBER_SCORES:
+        if table.remote is not None:
+            raise DataError(
+                f"score {name!r} needs the columns in this process; pass the data, not a table on a cluster"
+            )
+        return NUMBER_SCORES[name].of(table, equivalent_sample_size)
     if table.remote is not None:
         made: Score = table.remote.score(name, equivalent_sample_size)
         return made

@@ -1,0 +1,229 @@
+"""Networks by score: perfect scores, which penalty, how cost grows."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+import serape
+from benchmarks.common.data import numbers_on_graph, random_graph
+from benchmarks.common.output import report
+
+PARTS = ("oracle", "penalty", "growth", "real")
+
+
+class PopulationScore(serape.Score):
+    """The score of endless rows: conditional entropies less those given the true parents, and BIC's penalty."""
+
+    name = "population"
+    rows = 1e13
+
+    def _fit(self, child: int, parents: Sequence[int]) -> float:
+        """Return the entropy of a child given its parents, in nats."""
+        raise NotImplementedError
+
+    def _parameters(self, child: int, parents: Sequence[int]) -> float:
+        raise NotImplementedError
+
+    def _prepare(self, graph: nx.DiGraph[str], order: Sequence[str]) -> None:
+        self.variables = tuple(order)
+        index = {name: k for k, name in enumerate(order)}
+        self.true_parents = [sorted(index[x] for x in graph.predecessors(name)) for name in order]
+        self._least = [self._fit(k, self.true_parents[k]) for k in range(len(order))]
+
+    def local(self, child: int, parents: Sequence[int]) -> float:
+        """Return the score of a child with its parents."""
+        fit = self._least[child] - self._fit(child, parents)
+        return self.rows * fit - 0.5 * math.log(self.rows) * self._parameters(child, parents)
+
+
+class GaussianPopulation(PopulationScore):
+    """Of a linear Gaussian network with random weights."""
+
+    def __init__(self, graph: nx.DiGraph[str], order: Sequence[str], random: np.random.Generator) -> None:
+        at = {name: k for k, name in enumerate(order)}
+        weights = np.zeros((len(order), len(order)))
+        for a, b in graph.edges:
+            weights[at[b], at[a]] = random.uniform(0.4, 1.2) * random.choice([-1, 1])
+        inverse = np.linalg.inv(np.eye(len(order)) - weights)
+        self._covariance: NDArray[np.float64] = inverse @ inverse.T
+        self._prepare(graph, order)
+
+    def _fit(self, child: int, parents: Sequence[int]) -> float:
+        chosen = [*parents, child]
+        both = np.linalg.slogdet(self._covariance[np.ix_(chosen, chosen)])[1]
+        alone = np.linalg.slogdet(self._covariance[np.ix_(list(parents), list(parents))])[1] if parents else 0.0
+        return float(0.5 * (both - alone))
+
+    def _parameters(self, child: int, parents: Sequence[int]) -> float:
+        del child
+        return float(len(parents))
+
+
+class BinaryPopulation(PopulationScore):
+    """Of a network of binary variables with random probabilities: its exact joint distribution."""
+
+    def __init__(self, graph: nx.DiGraph[str], order: Sequence[str], random: np.random.Generator) -> None:
+        n = len(order)
+        at = {name: k for k, name in enumerate(order)}
+        joint = np.ones((2,) * n)
+        for name in order:
+            parents = sorted(at[x] for x in graph.predecessors(name))
+            table = random.uniform(0.05, 0.95, (2,) * len(parents))
+            shape = [2 if k in parents else 1 for k in range(n)]
+            p = table.reshape(shape)
+            joint = joint * np.concatenate([1 - p, p], axis=at[name])
+        self._joint = joint
+        self._prepare(graph, order)
+
+    def _entropy(self, chosen: Sequence[int]) -> float:
+        rest = tuple(k for k in range(self._joint.ndim) if k not in chosen)
+        p = self._joint.sum(axis=rest)
+        return float(-(p * np.log(p)).sum())
+
+    def _fit(self, child: int, parents: Sequence[int]) -> float:
+        return self._entropy([*parents, child]) - self._entropy(list(parents))
+
+    def _parameters(self, child: int, parents: Sequence[int]) -> float:
+        del child
+        return 2.0 ** len(parents)
+
+
+def drawn_dag(random: np.random.Generator, most: int) -> nx.DiGraph[str]:
+    """Draw a directed acyclic graph of any density."""
+    n, density = int(random.integers(2, most + 1)), random.uniform(0.15, 0.7)
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(f"v{k}" for k in range(n))
+    graph.add_edges_from((f"v{a}", f"v{b}") for b in range(n) for a in range(b) if random.random() < density)
+    return graph
+
+
+def oracle(cases: int) -> None:
+    """Count wrong classes with scores of endless rows."""
+    kinds = {"Gaussian": (GaussianPopulation, 8), "binary": (BinaryPopulation, 6)}
+    for kind, (population, most) in kinds.items():
+        random = np.random.default_rng(1)
+        wrong: Counter[str] = Counter()
+        seconds: defaultdict[str, float] = defaultdict(float)
+        smallest: dict[str, nx.DiGraph[str]] = {}
+        for case in range(cases):
+            graph = drawn_dag(random, most)
+            score = population(graph, [str(name) for name in random.permutation(list(graph))], random)
+            if case % 500 == 0:
+                report(f"{kind}: {case:,} of {cases:,}")
+            for algorithm in ("boss", "ges", "tabu"):
+                begin = time.perf_counter()
+                found = serape.network(score, algorithm)
+                seconds[algorithm] += time.perf_counter() - begin
+                if serape.compare_graphs(found.graph, graph).shd:
+                    wrong[algorithm] += 1
+                    if algorithm not in smallest or len(graph) < len(smallest[algorithm]):
+                        smallest[algorithm] = graph
+        for algorithm in ("boss", "ges", "tabu"):
+            line = f"{kind}, {algorithm}: {wrong[algorithm]:,} of {cases:,} wrong, {seconds[algorithm]:.1f} s"
+            if algorithm in smallest:
+                line += f"; the smallest is {', '.join(f'{a}→{b}' for a, b in smallest[algorithm].edges)}"
+            print(line, flush=True)
+
+
+def penalty(repeats: int, largest: int) -> None:
+    """Print mean distances, as shares of the true edges, by score and algorithm."""
+    found: defaultdict[tuple[str, str, int], list[float]] = defaultdict(list)
+    random = np.random.default_rng(2)
+    sizes = [(n, degree) for n, degree in ((20, 2.0), (20, 4.0), (50, 3.0), (100, 3.0)) if n <= largest]
+    for variables, degree in sizes:
+        for rows in (200, 500, 5000):
+            for _ in range(repeats):
+                graph = random_graph(random, variables, degree)
+                order = random.permutation(variables).tolist()
+                graph = nx.relabel_nodes(graph, dict(zip(graph, order, strict=True)))
+                data = numbers_on_graph(graph, rows, "linear", random)
+                table = serape.Table({f"v{k:03}": data[:, k] for k in range(variables)}, kinds="continuous")
+                truth = nx.relabel_nodes(graph, lambda k: f"v{k:03}")
+                for score in ("gaussian-bic", "gaussian-ebic", "bge"):
+                    for algorithm in ("boss", "ges", "tabu"):
+                        shd = serape.network(table, algorithm, score=score).compare(truth).shd
+                        found[algorithm, score, rows].append(shd / graph.number_of_edges())
+    for (algorithm, score, rows), shares in sorted(found.items()):
+        print(f"{algorithm}, {score}, {rows:,} rows: {np.mean(shares):.2f} of the edges")
+
+
+def growth(sizes: Sequence[int]) -> None:
+    """Print seconds by number of variables: 1,000 rows, degrees 2 and 4."""
+    for variables in sizes:
+        for degree in (2.0, 4.0):
+            random = np.random.default_rng(variables)
+            graph = random_graph(random, variables, degree)
+            graph = nx.relabel_nodes(graph, dict(zip(graph, random.permutation(variables).tolist(), strict=True)))
+            data = numbers_on_graph(graph, 1000, "linear", random)
+            table = serape.Table({f"v{k:05}": data[:, k] for k in range(variables)}, kinds="continuous")
+            truth = nx.relabel_nodes(graph, lambda k: f"v{k:05}")
+            for algorithm in ("ges", "boss", "tabu"):
+                begin = time.perf_counter()
+                found = serape.network(table, algorithm)
+                seconds = time.perf_counter() - begin
+                comparison = found.compare(truth)
+                print(
+                    f"{variables:,} variables, degree {degree:g}, {algorithm}: {seconds:.2f} s, distance "
+                    f"{comparison.shd:,} of {graph.number_of_edges():,} edges, precision and recall of edges "
+                    f"{comparison.skeleton_precision:.3f} {comparison.skeleton_recall:.3f}",
+                    flush=True,
+                )
+
+
+def real(folder: Path) -> None:
+    """Print, for real tables, the edges found in halves of the rows, how many of them both halves have, and seconds."""
+    for name in ("pima.txt.xz", "bike.txt.xz", "german.txt.xz"):
+        table = serape.Table(folder / name)
+        order = np.random.default_rng(1).permutation(table.rows)
+        halves = [table.to_pandas().iloc[rows] for rows in np.array_split(order, 2)]
+        tables = [serape.Table(half, kinds=dict(table.kinds)) for half in halves]
+        for algorithm in ("boss", "ges", "tabu", "mmhc", "hiton-pc"):
+            begin = time.perf_counter()
+            found = [serape.network(half, algorithm) for half in tables]
+            seconds = time.perf_counter() - begin
+            one, other = ({frozenset(edge) for edge in structure.edges} for structure in found)
+            score, both = found[0].score or found[0].test, len(one & other) / max(len(one | other), 1)
+            print(
+                f"{name.partition('.')[0]}, {len(tables[0]):,} rows of {len(table.names)} columns, {algorithm} with "
+                f"{score}: {len(one)} and {len(other)} edges, {both:.2f} of them in "
+                f"both halves, {seconds / 2:.3g} s",
+                flush=True,
+            )
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[], help="all, if none is named")
+    parser.add_argument("--cases", type=int, default=5000, help="random graphs for perfect scores")
+    parser.add_argument("--repeats", type=int, default=4, help="graphs of each kind, for the penalty")
+    parser.add_argument("--real", type=Path, help="a folder with pima.txt.xz, bike.txt.xz and german.txt.xz")
+    parser.add_argument("--variables", nargs="+", type=int, default=[250, 500, 1000, 2000])
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure networks by score.
+
+    oracle: wrong classes with the scores of endless rows (exact covariances, exact joint distributions). penalty: mean
+    structural Hamming distances on random linear Gaussian networks, by which the default score was chosen. growth:
+    seconds as the number of variables grows. real: whether halves of real tables have the same edges.
+    """
+    if options.quick:
+        options.cases, options.repeats, options.variables = 5, 1, [20]
+    for part in options.parts or PARTS:
+        if part == "oracle":
+            oracle(options.cases)
+        elif part == "penalty":
+            penalty(options.repeats, 20 if options.quick else 100)
+        elif part == "growth":
+            growth(options.variables)
+        elif options.real is not None:
+            real(options.real)

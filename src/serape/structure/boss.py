@@ -1,0 +1,138 @@
+"""BOSS, the best order score search.
+
+Andrews, Ramsey, Sanchez Romero, Camchong and Kummerfeld, *Fast scalable and accurate discovery of DAGs using the best
+order score search and grow-shrink trees*, NeurIPS 2023. An order of the variables has a graph: the parents of each
+variable are found among those before it, by adding the parent that raises the score most as long as one does (grow),
+and then removing parents as long as that raises it (shrink). Each variable in turn is moved to the place at which the
+score of the graph is highest (`best_move`), until no move raises it. Backward equivalence search, the second phase of
+GES, then removes what is left too much. The score must be the same for equivalent graphs. As the number of rows tends
+to infinity, the graph of any order has the independences of the data only, and the search finds the class of the true
+graph.
+
+The first order is that of the names. The search ends at a local optimum, so it begins again with other orders, drawn
+at random, and takes the graph of the highest score: ten orders, fewer if there are more than 100 variables, one from
+1,000 on. The grow-shrink trees, which remember the scores, are in the core; all starts share them.
+
+See docs/papers.md: Andrews et al. 2023.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.independence.outcomes import Floats
+from serape.knowledge import BoundKnowledge
+from serape.structure.ges import backward_search
+from serape.structure.graphs import PartlyDirected, cpdag
+from serape.structure.scores import Score
+from serape.structure.tabu import MIN_GAIN, TOGETHER, ScoreCallback, Stopped, possible_parents
+
+MOST_STARTS = 10
+
+Grown = tuple[list[int], list[float]]
+"""Further parents that raise the score, the best first, and the scores with them."""
+
+
+def boss(
+    score: Score,
+    *,
+    knowledge: BoundKnowledge | None = None,
+    max_parents: int | None = None,
+    starts: int | None = None,
+    threads: int = 1,
+    watch: ScoreCallback | None = None,
+) -> PartlyDirected:
+    """Return the completed graph at which the search ends. Of knowledge, only forbidden pairs are used.
+
+    `starts` are the orders to begin with; None is 10, fewer if there are more than 100 variables.
+    """
+    n = len(score.variables)
+    family = _Family(score, knowledge, max_parents, threads)
+    search = _core.OrderSearch(n, family.grow, family.shrink)
+    best = -math.inf
+    found: list[list[int]] = [[] for _ in range(n)]
+    random = np.random.default_rng(0)
+    starts = max(1, min(MOST_STARTS, 1000 // max(n, 1))) if starts is None else starts
+    try:
+        for start in range(starts):
+            search.set_order(random.permutation(n).tolist() if start else list(range(n)))
+            _improve(search, watch)
+            if search.total > best + MIN_GAIN * abs(search.total):
+                best, found = search.total, [search.parents(y) for y in range(n)]
+    except KeyboardInterrupt:
+        if best == -math.inf and search.order:
+            found = [search.parents(y) for y in range(n)]
+        raise Stopped(cpdag(found)) from None
+    return backward_search(score, found, threads=threads, watch=watch)
+
+
+def _improve(search: _core.OrderSearch, watch: ScoreCallback | None) -> None:
+    """Move each variable to its best place in turn, until no move raises the score."""
+    moving = True
+    while moving:
+        moving = False
+        for variable in list(search.order):
+            if search.best_move(variable, MIN_GAIN * abs(search.total)):
+                moving = True
+                if watch is not None:
+                    watch(sum(len(search.parents(y)) for y in range(len(search.order))), search.total)
+
+
+class _Family:
+    """Grows and shrinks the parents of a child."""
+
+    def __init__(self, score: Score, knowledge: BoundKnowledge | None, max_parents: int | None, threads: int) -> None:
+        self.score = score
+        n = len(score.variables)
+        self.max_parents = n if max_parents is None else max_parents
+        self.threads = threads
+        self.candidates = possible_parents(n, knowledge)
+        self.nodes = np.arange(n, dtype=np.uint32)
+        self.allowed = [np.isin(self.nodes, xs) for xs in self.candidates]
+        self.first: dict[int, Grown] = {}
+
+    def grow(self, child: int, parents: Sequence[int]) -> Grown:
+        """Return the further parents that raise the score of a child, the best first, and the scores with them."""
+        if len(parents) >= self.max_parents:
+            return [], []
+        if not parents:
+            return self._grow_first(child)
+        others = self.allowed[child].copy()
+        others[list(parents)] = False
+        xs = self.nodes[others]
+        return self._raising(child, xs, parents, self.score.additions(child, xs, parents, threads=self.threads))
+
+    def shrink(self, child: int, parents: Sequence[int]) -> tuple[list[int], float]:
+        """Return the parents that remain when no removal raises the score, and the score."""
+        left = sorted(parents)
+        best = self.score.family(child, left)
+        while left:
+            without = self.score.families(child, [[x for x in left if x != y] for y in left])
+            k = int(without.argmax())
+            if not without[k] > best:
+                break
+            best = float(without[k])
+            del left[k]
+        return left, best
+
+    def _grow_first(self, child: int) -> Grown:
+        """Return the first parents of a child; those of many children are scored together."""
+        if child not in self.first:
+            children = [y for y in range(len(self.candidates)) if y not in self.first][:TOGETHER]
+            children = [child, *(y for y in children if y != child)]
+            queries = [(y, self.candidates[y], ()) for y in children]
+            found = self.score.additions_of_many(queries, threads=self.threads)
+            for y, after in zip(children, found, strict=True):
+                self.first[y] = self._raising(y, self.candidates[y], (), after)
+        return self.first.pop(child)
+
+    def _raising(self, child: int, xs: NDArray[np.uint32], parents: Sequence[int], after: Floats) -> Grown:
+        """Return the candidates that raise the score, the best first; of equals, the one with the smallest number."""
+        raising = np.flatnonzero(after > self.score.family(child, parents))
+        raising = raising[np.argsort(-after[raising], kind="stable")]
+        return xs[raising].tolist(), after[raising].tolist()

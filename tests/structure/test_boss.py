@@ -1,0 +1,161 @@
+"""BOSS: exact with a perfect score, the same as its plain twin, moves in the core, interruption."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import serape
+from plain import random_dag
+from plain_correlations import correlated, table_of
+from plain_number_scores import Population, plain_boss
+from serape import _core
+from serape.structure.boss import boss
+from serape.structure.gaussian_score import GaussianBIC
+from serape.structure.ges import backward_search
+from serape.structure.graphs import PartlyDirected, cpdag, extension
+from serape.structure.scores import Score, make_score
+from serape.structure.tabu import Stopped
+
+
+@pytest.mark.parametrize(("density", "most"), [(0.15, 11), (0.3, 9), (0.5, 7)])
+def test_boss_is_exact_with_a_perfect_score(density: float, most: int) -> None:
+    random = np.random.default_rng(int(100 * density))
+    for _ in range(40):
+        graph = random_dag(random, int(random.integers(2, most + 1)), density)
+        order = [str(node) for node in random.permutation(list(graph))]
+        found = serape.network(Population(graph, order, random), "boss")
+        truth = cpdag(PartlyDirected.of_networkx(graph, order).parents).to_networkx(order)
+        assert set(found.graph.edges) == set(truth.edges), list(graph.edges)
+
+
+def scores(seed: int) -> Score:
+    if seed % 2:
+        return GaussianBIC(table_of(correlated(seed, 60, 6)))
+    names = ("asia", "survey", "cancer")
+    return make_score(serape.load_network(names[seed // 2 % 3]).sample(150, seed), ("bic", "bdeu")[seed % 4 // 2])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_search_is_that_of_the_plain_twin(seed: int) -> None:
+    score = scores(seed)
+    n = len(score.variables)
+    most = (1, 2, n)[seed % 3]
+    found = plain_boss(score.family, n, most)
+    expected = backward_search(score, found)
+    for threads in (1, 3):
+        assert boss(score, max_parents=most, starts=1, threads=threads) == expected
+
+
+def test_moves_keep_count_of_the_score() -> None:
+    """What the core says of an order is what the score of its graph is, after every move."""
+    score = GaussianBIC(table_of(correlated(3, 100, 15)))
+
+    def grow(child: int, parents: Sequence[int]) -> tuple[list[int], list[float]]:
+        xs = [x for x in range(15) if x != child and x not in parents]
+        after = score.additions(child, xs, parents)
+        order = [k for k in np.argsort(-after, kind="stable").tolist() if after[k] > score.family(child, parents)]
+        return [xs[k] for k in order], [float(after[k]) for k in order]
+
+    def shrink(child: int, parents: Sequence[int]) -> tuple[list[int], float]:
+        return list(parents), score.family(child, parents)
+
+    search = _core.OrderSearch(15, grow, shrink)
+    random = np.random.default_rng(1)
+    search.set_order(random.permutation(15).tolist())
+    moves = 0
+    for variable in random.integers(15, size=200).tolist():
+        before = search.total
+        gained = search.best_move(variable, 1e-9)
+        assert search.total == pytest.approx(before + gained, rel=1e-12)
+        moves += gained > 0
+        assert sorted(search.order) == list(range(15))
+        place = {x: k for k, x in enumerate(search.order)}
+        parents = [search.parents(y) for y in range(15)]
+        assert all(place[x] < place[y] for y in range(15) for x in parents[y])
+        assert search.total == pytest.approx(score.total(parents), rel=1e-12)
+    assert moves > 10
+
+
+def test_more_starts_never_lower_the_score() -> None:
+    """All but the last phase: that removes edges, which raises the score further."""
+    higher = 0
+    for seed in range(6):
+        score = GaussianBIC(table_of(correlated(seed, 150, 14)))
+        totals = [score.total(extension(boss(score, starts=starts)) or []) for starts in (1, 4, 12)]
+        assert totals == sorted(totals) or max(totals) - min(totals) < 1.0
+        higher += totals[-1] > totals[0] + 0.1
+    assert higher
+    with pytest.raises(serape.OptionError, match="starts must be a whole number, 1 or more"):
+        serape.network(table_of(correlated(0, 50, 4)), "boss", starts=0)
+
+
+def test_forbidden_pairs_and_order_of_columns() -> None:
+    data = correlated(5, 300, 10)
+    table = table_of(data)
+    found = serape.network(table, "boss")
+    pair = found.edges[0]
+    without = serape.network(table, "boss", knowledge={"forbidden_pairs": [pair]})
+    assert not without.graph.has_edge(*pair)
+    assert not without.graph.has_edge(*pair[::-1])
+    assert (without.total or 0.0) < (found.total or 0.0)
+    order = np.random.default_rng(1).permutation(10)
+    turned = serape.Table({table.names[k]: data[:, k] for k in order}, kinds="continuous")
+    assert set(serape.network(turned, "boss").graph.edges) == set(found.graph.edges)
+    with pytest.raises(serape.OptionError, match="boss searches classes of graphs"):
+        serape.network(table, "boss", knowledge={"required": [pair]})
+
+
+def test_an_interrupted_search_returns_what_it_has() -> None:
+    score = GaussianBIC(table_of(correlated(9, 200, 20)))
+    whole = boss(score)
+    best = score.total(extension(whole) or [])
+    seen: list[float] = []
+
+    def watch(arcs: int, total: float) -> None:
+        del arcs
+        seen.append(total)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Stopped) as stopped:
+        boss(score, watch=watch)
+    parents = extension(stopped.value.graph)
+    assert parents is not None
+    assert cpdag(parents) == stopped.value.graph
+    assert seen == sorted(seen)
+    assert score.total(parents) == pytest.approx(seen[-1], rel=1e-9)
+    assert seen[-1] <= best + 1e-6
+
+
+def test_an_error_in_a_score_passes_through() -> None:
+    class Odd(Score):
+        name = "odd"
+        variables = ("a", "b", "c")
+
+        def local(self, child: int, parents: Sequence[int]) -> float:
+            return math.nan if len(parents) > 1 else float(len(parents)) + child
+
+    with pytest.raises(serape.DataError, match="score 'odd' of '.' with '.', '.' is nan"):
+        serape.network(Odd(), "boss")
+
+
+def test_nonsense_is_refused() -> None:
+    search = _core.OrderSearch(2, lambda y, xs: ([], []), lambda y, xs: (list(xs), 0.0))
+    with pytest.raises(ValueError, match="there is no order yet"):
+        search.best_move(0, 0.0)
+    with pytest.raises(ValueError, match="every variable once"):
+        search.set_order([0, 0])
+    search.set_order([1, 0])
+    search.set_order([0, 1])
+    assert list(search.order) == [0, 1]
+    with pytest.raises(IndexError, match="no such variable"):
+        search.best_move(2, 0.0)
+    with pytest.raises(IndexError, match="no such variable"):
+        search.parents(2)
+    wrong = _core.OrderSearch(2, lambda y, xs: ([y], [1.0]), lambda y, xs: (list(xs), 0.0))
+    with pytest.raises(ValueError, match="in the family already"):
+        wrong.set_order([0, 1])
