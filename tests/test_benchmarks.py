@@ -37,6 +37,7 @@ PARTS = (
     "scaling packing",
     "scaling skeletons",
     "scaling cluster --workers 2 --algorithms fbed",
+    "scaling gpu --jobs 2",
     "scaling wide --jobs 2",
     "kernels screens",
     "kernels subsets",

@@ -5,6 +5,7 @@ The exception is `serape.studies`, which is loaded only where it is needed.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ import serape
 from serape._core import PackedTable, instruction_set
 from serape.data.columns import WideColumns
 from serape.data.resampling import Resampler
+from serape.engines.gpu import choice
 from serape.files import atomic_write
 from serape.independence import G2, TESTS, X2, ContingencyTest
 from serape.independence.dependent_pairs import DependentBlocks, find_dependent_pairs
@@ -146,6 +148,17 @@ def phase_seconds() -> Iterator[dict[str, float]]:
         patch.object(DependentBlocks, "__iter__", blocks),
     ):
         yield seconds
+
+
+def has_device() -> bool:
+    """Return whether there is a GPU that can be used."""
+    return choice.has_device()
+
+
+def dependent_pairs_of(table: serape.Table, alpha: float, engine: Any, jobs: int) -> object:
+    """Test all pairs of categorical columns given nothing by G²."""
+    test = make_test(table, "g2", engine=engine)
+    return find_dependent_pairs(test, range(len(table.names)), math.log(alpha), jobs)
 
 
 def hpc_superset(search: serape.Search, target: int) -> Sequence[int]:
