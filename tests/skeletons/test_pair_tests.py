@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import TargetLists
 from serape.skeletons.edges import _by_strength
-from serape.skeletons.pair_tests import PairTests, keys_of, numbered, pair_of
+from serape.skeletons.pair_tests import PairTests, keys_of, numbered, pair_of, stable_order, strength_ranks
 
 
 @given(seed=st.integers(0, 10**6), pairs=st.sampled_from([1, 5, 40]), batches=st.integers(0, 4))
@@ -59,3 +59,18 @@ def test_numbers_of_pairs() -> None:
     assert [set(pair_of(key)) for key in keys.tolist()] == [{1, 3}, {3, 2**20}]
     assert numbers.tolist() == [0, 1, 0, 1]
     assert keys_of(lists.each_target(), lists.members).tolist() == keys[numbers].tolist()
+
+
+def test_ranks_are_by_log_p_then_statistic_then_place(random: np.random.Generator) -> None:
+    for case in range(200):
+        count = int(random.integers(0, 60))
+        log_p = -random.integers(0, 5, count).astype(float)
+        statistic = random.integers(0, 3, count).astype(float) if case % 2 else -log_p
+        order = np.lexsort((np.arange(count), -statistic, log_p))
+        assert strength_ranks(log_p, statistic)[order].tolist() == list(range(count))
+
+
+def test_a_stable_order_of_many_keys(random: np.random.Generator) -> None:
+    for count in (0, 50, 150_000):
+        keys = random.integers(0, 1000, count)
+        assert stable_order(keys).tolist() == keys.argsort(kind="stable").tolist()

@@ -6,6 +6,7 @@ Most tests of a search for a skeleton are replaced by others, so they are not ma
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ PairTest = tuple[float, float, Answers, int]
 Larger tuples are weaker.
 """
 Keys = NDArray[np.int64]
+_MANY = 100_000
 
 
 def keys_of(xs: NDArray[np.uint32], ys: NDArray[np.uint32]) -> Keys:
@@ -87,6 +89,30 @@ class PairTests:
             yield log_p, negative, batches[batch], index
 
 
+def stable_order(keys: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    """Return `keys.argsort(kind="stable")` of keys below 2³¹; of many, values are sorted, which takes less time."""
+    if len(keys) < _MANY:
+        return keys.argsort(kind="stable")
+    joined = keys.astype(np.int64) << 32 | np.arange(len(keys))
+    joined.sort()
+    return (joined & 0xFFFFFFFF).astype(np.intp, copy=False)
+
+
+def strength_ranks(log_p: Floats, statistic: Floats) -> NDArray[np.int64]:
+    """Return the rank of each test: by log p, then the larger statistic first, then by place; all ranks differ."""
+    order = log_p.argsort()
+    sorted_p, sorted_statistic = log_p[order], statistic[order]
+    differs = (sorted_p[1:] != sorted_p[:-1]) | (sorted_statistic[1:] != sorted_statistic[:-1])
+    if (differs & (sorted_p[1:] == sorted_p[:-1])).any():  # as likely as each other, with other statistics
+        order = np.lexsort((-statistic, log_p))
+    else:
+        run = np.concatenate((np.zeros(1, np.int64), np.cumsum(differs)))[: len(order)]
+        order = np.sort(run << 32 | order) & 0xFFFFFFFF
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
+
+
 def grouped_tests(
     pairs: NDArray[np.intp], log_p: Floats, statistic: Floats
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -94,7 +120,7 @@ def grouped_tests(
 
     The pairs are in ascending order.
     """
-    order = pairs.argsort(kind="stable")
+    order = stable_order(pairs)
     grouped = pairs[order]
     begin = np.flatnonzero(np.concatenate(([True], grouped[1:] != grouped[:-1])))
     if len(begin) == len(pairs):
