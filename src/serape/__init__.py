@@ -27,6 +27,7 @@ from serape.progress import Progress
 from serape.questions.alpha_path import alpha_path
 from serape.questions.blanket import markov_blanket, parents_children
 from serape.questions.blankets import blankets
+from serape.questions.causes import causes
 from serape.questions.ci import ci_test
 from serape.questions.counterexamples import Counterexample, check_algorithm
 from serape.questions.describe import describe
@@ -37,6 +38,7 @@ from serape.questions.skeleton import skeleton
 from serape.questions.stability import stability
 from serape.questions.wrapper import wrapper
 from serape.results.alpha_path import AlphaPath
+from serape.results.causes import Causes
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.description import Description
 from serape.results.edge_stability import EdgeStability
@@ -63,6 +65,7 @@ __all__ = [
     "PCM",
     "AlphaPath",
     "Answer",
+    "Causes",
     "ClusterError",
     "Comparison",
     "Counterexample",
@@ -99,6 +102,7 @@ __all__ = [
     "all_pairs",
     "alpha_path",
     "blankets",
+    "causes",
     "check_algorithm",
     "ci_test",
     "compare",

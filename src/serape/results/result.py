@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
 
+    from serape.results.causes import Causes
+
 FORMAT = "serape-result-1"
 
 
@@ -273,8 +275,8 @@ def json_text(result: _HasDict) -> str:
     return json.dumps(finite(result.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
 
 
-def load_result(path: str | os.PathLike[str]) -> Result:
-    """Read a result written by `Result.save`.
+def load_result(path: str | os.PathLike[str]) -> Result | Causes:
+    """Read a result written by `Result.save` or `Causes.save`.
 
     Parameters
     ----------
@@ -283,7 +285,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
 
     Returns
     -------
-    Result
+    Result or Causes
         The result, with the evidence and without the data.
 
     Raises
@@ -298,14 +300,18 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     >>> serape.load_result("found.json").blanket == found.blanket
     True
     """
-    content = read_saved(as_path(path), FORMAT, "result")
+    from serape.results.saved_causes import FORMAT as CAUSES
+    from serape.results.saved_causes import causes_from_dict
+
+    content = read_saved(as_path(path), (FORMAT, CAUSES), "result")
     try:
-        return _from_dict(content)
+        return causes_from_dict(content) if content["format"] == CAUSES else result_from_dict(content)
     except DAMAGED as error:
         raise damaged(path, error) from None
 
 
-def _from_dict(content: Mapping[str, Any]) -> Result:
+def result_from_dict(content: Mapping[str, Any]) -> Result:
+    """Return the result that `Result.to_dict` wrote."""
     spouses = content["spouses"]
     data = content.get("data")  # files of older versions have none
     neighbours = content["parents_children"]

@@ -18,16 +18,17 @@ _ROUNDING = 1e-6
 _MAX_BITS = 1e6
 
 
-def read_saved(path: Path, format_: str, what: str) -> dict[str, Any]:
-    """Return the content of a JSON file of the given format."""
+def read_saved(path: Path, format_: str | tuple[str, ...], what: str) -> dict[str, Any]:
+    """Return the content of a JSON file of the given format, or of one of several."""
+    formats = (format_,) if isinstance(format_, str) else format_
     try:
         content = parsed_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise no_file(path) from None
     except (OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read as JSON: {one_line(error)}") from None
-    if not isinstance(content, dict) or content.get("format") != format_:
-        raise DataError(f"{path} is not a {what} saved by serape (format {format_!r})")
+    if not isinstance(content, dict) or content.get("format") not in formats:
+        raise DataError(f"{path} is not a {what} saved by serape (format {formats[0]!r})")
     return content
 
 

@@ -14,6 +14,8 @@ from serape.records import Records
 from serape.skeletons.pc import pc_skeleton
 from serape.structure.ges import ges
 from serape.structure.graphs import PartlyDirected
+from serape.structure.local_graph import LocalGraph
+from serape.structure.mb_by_mb import mb_by_mb
 from serape.structure.scores import Score
 from serape.structure.sparse_candidate import sparse_candidate
 from serape.structure.tabu import allowed, possible_parents, tabu_search
@@ -91,6 +93,24 @@ SKELETON_ALGORITHMS = {
 """The algorithms that learn a skeleton pair by pair."""
 
 
+@dataclass(frozen=True, slots=True)
+class CausalAlgorithm:
+    """A named algorithm that finds the causes and effects of a target."""
+
+    name: str
+    run: Callable[[LocalGraph, int], None]
+    sound: bool
+    paper: str
+    uses_directions: bool = True
+    """Whether it uses directions that knowledge gives."""
+    family: str = "local"
+    finds: str = "causes"
+
+
+_CAUSAL = (CausalAlgorithm("mb-by-mb", mb_by_mb, True, "Wang, Zhou, Zhao & Geng 2014"),)
+CAUSAL_ALGORITHMS = {algorithm.name: algorithm for algorithm in _CAUSAL}
+
+
 def algorithms() -> Records:
     """Return the table of algorithms.
 
@@ -109,5 +129,5 @@ def algorithms() -> Records:
     True
     """
     columns = ("name", "finds", "family", "sound", "paper")
-    every = (*ALGORITHMS.values(), *_ALL)
+    every = (*ALGORITHMS.values(), *_ALL, *_CAUSAL)
     return Records({column: [getattr(a, column) for a in every] for column in columns})
