@@ -45,7 +45,9 @@ def causes(
     data, target
         As for `markov_blanket`.
     algorithm
-        "mb-by-mb", or "auto", which is the same.
+        "mb-by-mb": blankets of one variable after another, along undirected paths from the target. "ldecc": the blanket
+        of the target, then the tests of the PC algorithm until its edges have directions; it asks for no more blankets,
+        but possibly about all pairs of variables. "auto" is "mb-by-mb".
     learner
         What finds the blankets: an algorithm for `markov_blanket`, whose options are passed on to it; "auto" as there.
 
@@ -71,6 +73,11 @@ def causes(
     query = Query.resolve(data, "blanket", asked)
     at = query.position(target)
     query = query.constrained(asked.search, [at], symmetric=True)
+    if not chosen.uses_directions and query.knowledge is not None and query.knowledge.has_orientations:
+        raise OptionError(
+            f"algorithm {chosen.name!r} does not use directions that knowledge gives; use 'mb-by-mb', or forbid pairs "
+            f"only"
+        )
     return _Search(query, at, chosen, asked).run()
 
 
@@ -148,7 +155,7 @@ class _Search:
         }
         why = reasons(local)
         by_neighbour = {x: why.get((x, target)) or why.get((target, x)) for x in marks}
-        spouses = {
+        spouses: dict[int | str, list[int | str]] = {
             s: [c for c in sorted(around.neighbours) if marks.get(c) == "←" and local.depends(target, c, s)]
             for s in sorted((around.neighbours | around.spouses) - marks.keys())
         }

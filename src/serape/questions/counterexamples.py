@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -14,13 +14,22 @@ from serape.errors import OptionError, is_integer
 from serape.independence import DSeparation
 from serape.local.registry import ALGORITHMS
 from serape.names import match
+from serape.questions.causes import causes
 from serape.questions.query import Query
 from serape.results.comparison import true_members
 from serape.settings import Settings, question, refuse
+from serape.structure.graphs import cpdag
+from serape.structure.registry import CAUSAL_ALGORITHMS
 from serape.types import Finds, LocalAlgorithm
 
 if TYPE_CHECKING:
     import networkx as nx
+
+_WORDS = {
+    "blanket": "blanket of {} is",
+    "parents-children": "parents and children of {} are",
+    "causes": "edges of {} are",
+}
 
 
 @dataclass(frozen=True)
@@ -37,20 +46,23 @@ class Counterexample:
     """
 
     algorithm: str
-    finds: Finds
+    finds: Finds | Literal["causes"]
     graph: nx.DiGraph[str]
     order: tuple[str, ...]
     target: str
     found: tuple[str, ...]
+    """The variables that the algorithm found; for causes and effects, edges of the target such as "A→B" and "B–C"."""
     truth: tuple[str, ...]
 
     def __str__(self) -> str:
-        what = "blanket of {} is" if self.finds == "blanket" else "parents and children of {} are"
+        what = _WORDS[self.finds]
         arcs = ", ".join(f"{a}→{b}" for a, b in sorted(self.graph.edges)) or "no arcs"
         lines = [
             f"{self.algorithm} is wrong on {arcs} with the columns in the order {', '.join(self.order)}:",
             f"  the {what.format(self.target)} {{{', '.join(self.truth)}}}, it returned {{{', '.join(self.found)}}}",
         ]
+        if self.finds == "causes":
+            return "\n".join(lines)
         oracle = DSeparation(self.graph)
         index = {name: k for k, name in enumerate(oracle.variables)}
         for x in sorted(set(self.found) - set(self.truth)):
@@ -77,7 +89,7 @@ class Counterexample:
 )  # fmt: skip
 def check_algorithm(
     algorithm: str | LocalAlgorithm,
-    finds: Finds = "blanket",
+    finds: Finds | Literal["causes"] = "blanket",
     *,
     cases: int = 2000,
     max_nodes: int = 9,
@@ -94,7 +106,8 @@ def check_algorithm(
     algorithm
         A name, or any callable `algorithm(search, target, **options)`.
     finds
-        What a callable finds, or which question a name that answers both is asked.
+        What a callable finds, or which question a name that answers both is asked. The names of algorithms for `causes`
+        are asked for the edges of the target, which must be those of the completed graph.
     cases
         The number of random DAGs.
     max_nodes
@@ -119,13 +132,16 @@ def check_algorithm(
     refuse(check_algorithm, settings)
     if not is_integer(cases) or not is_integer(max_nodes) or cases < 0 or max_nodes < 5:
         raise OptionError("cases must be a whole number, 0 or more, and max_nodes one of 5 or more")
-    if finds not in ("blanket", "parents-children"):
-        raise OptionError(f"finds must be 'blanket' or 'parents-children', not {finds!r}")
+    if finds not in ("blanket", "parents-children", "causes"):
+        raise OptionError(f"finds must be 'blanket', 'parents-children' or 'causes', not {finds!r}")
     name = match(algorithm, ALGORITHMS)
-    if name is not None:
+    if name is not None and finds != "causes":
         found = ALGORITHMS[name].finds
         finds = found if found in ("blanket", "parents-children") else finds
-    trial = _Trial(Settings.of(algorithm=algorithm, **settings), finds)
+    if finds == "causes" or match(algorithm, CAUSAL_ALGORITHMS):
+        trial: _Trial = _CausesTrial(algorithm, settings)
+    else:
+        trial = _Trial(Settings.of(algorithm=algorithm, **settings), finds)
     for graph, order in _graphs(np.random.default_rng(seed), cases, max_nodes):
         for target in order:
             if trial.is_wrong(graph, order, target):
@@ -134,15 +150,24 @@ def check_algorithm(
 
 
 class _Trial:
+    finds: Finds | Literal["causes"]
+
     def __init__(self, settings: Settings, finds: Finds) -> None:
-        self.settings, self.finds = settings, finds
+        self.settings, self.finds, self.asked = settings, finds, finds
+
+    @property
+    def algorithm(self) -> object:
+        return self.settings.search.algorithm
+
+    def truth(self, graph: nx.DiGraph[str], target: str) -> set[str]:
+        return true_members(graph, target, self.asked)
 
     def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
-        query, at = Query.about(DSeparation(graph, order), target, self.finds, self.settings)
+        query, at = Query.about(DSeparation(graph, order), target, self.asked, self.settings)
         return query.run(at).members
 
     def is_wrong(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
-        return len(order) > 1 and set(self.answer(graph, order, target)) != true_members(graph, target, self.finds)
+        return len(order) > 1 and set(self.answer(graph, order, target)) != self.truth(graph, target)
 
     def reduced(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> Counterexample:
         smaller = True
@@ -152,11 +177,42 @@ class _Trial:
                 if self.is_wrong(less, rest, target):
                     graph, order, smaller = less, rest, True
                     break
-        algorithm = self.settings.search.algorithm
+        algorithm = self.algorithm
         name = algorithm if isinstance(algorithm, str) else getattr(algorithm, "__name__", "the algorithm")
-        truth = tuple(sorted(true_members(graph, target, self.finds)))
+        truth = tuple(sorted(self.truth(graph, target)))
         found = tuple(sorted(self.answer(graph, order, target)))
         return Counterexample(name, self.finds, graph, order, target, found, truth)
+
+
+class _CausesTrial(_Trial):
+    """A trial of an algorithm for causes and effects: the answer is the edges of the target, as text."""
+
+    def __init__(self, algorithm: object, settings: Mapping[str, Any]) -> None:
+        self.finds, self._algorithm, self._settings = "causes", algorithm, settings
+
+    @property
+    def algorithm(self) -> object:
+        return self._algorithm
+
+    def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
+        found = causes(DSeparation(graph, order), target, self._algorithm, **self._settings)  # type: ignore[arg-type]
+        return edges_at(found.graph, target)
+
+    def truth(self, graph: nx.DiGraph[str], target: str) -> set[str]:
+        names = list(graph)
+        index = {name: k for k, name in enumerate(names)}
+        parents = [{index[parent] for parent in graph.predecessors(name)} for name in names]
+        return set(edges_at(cpdag(parents).to_networkx(names), target))
+
+
+def edges_at(graph: nx.DiGraph[str], target: str) -> tuple[str, ...]:
+    """Return the edges of a node of a partly directed graph as text."""
+    into, out = set(graph.predecessors(target)), set(graph.successors(target))
+    return (
+        *(f"{x}→{target}" for x in sorted(into - out)),
+        *(f"{target}→{x}" for x in sorted(out - into)),
+        *(f"{target}–{x}" for x in sorted(into & out)),
+    )
 
 
 def _reductions(

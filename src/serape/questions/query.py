@@ -347,7 +347,13 @@ class Query:
             options=dict(self.reported),
             interchangeable=interchangeable,
             data=None if table is None else table.provenance,
-            notes=(*([] if table is None else table.notes), *self.source.notes, *search.notes, *duplicate_notes, *notes),
+            notes=(
+                *([] if table is None else table.notes),
+                *self.source.notes,
+                *search.notes,
+                *duplicate_notes,
+                *notes,
+            ),
             complete=complete,
             call=self._call,
             trace=Evidence.of(

@@ -54,14 +54,14 @@ class Causes(Displayed):
     blanket_result: Result = field(repr=False)
     """The blanket of the target, and the evidence for each variable."""
     marks: Mapping[str, str]
-    """By neighbour, its edge to the target, read from the neighbour: "→" for a cause, "←" for an effect, "–" if the data
-    do not decide. With `hidden`, also "↔" for a hidden common cause, and "o" at an end that may be a tail or an
+    """By neighbour, its edge to the target, read from the neighbour: "→" for a cause, "←" for an effect, "–" if the
+    data do not decide. With `hidden`, also "↔" for a hidden common cause, and "o" at an end that may be a tail or an
     arrowhead."""
     reasons: Mapping[str, str] = field(repr=False)
     """By cause and effect, why it is one."""
     graph: nx.DiGraph[str] = field(repr=False)
-    """The target, the variables whose blankets were learned, and their neighbours; an undirected edge is present in both
-    directions. With `hidden`, edges have their `marks`."""
+    """The target, the variables whose blankets were learned, and their neighbours; an undirected edge is present in
+    both directions. With `hidden`, edges have their `marks`."""
     expanded: tuple[str, ...]
     """The variables whose blankets were learned, in this order."""
     algorithm: str
@@ -112,7 +112,7 @@ class Causes(Displayed):
 
     @property
     def confounded(self) -> tuple[str, ...]:
-        """With `hidden`: the neighbours that are neither causes nor effects, but share a hidden cause with the target."""
+        """With `hidden`: the neighbours that share a hidden cause with the target, and are neither causes nor effects."""
         return self._with("hidden common cause")
 
     @property
@@ -154,9 +154,9 @@ class Causes(Displayed):
     def adjustment_sets(self, outcome: str | None = None) -> tuple[tuple[str, ...], ...]:
         """Return sets to adjust for in order to estimate the effect of the target on any other variable.
 
-        They are the sets of parents of the target in the DAGs that the data, and knowledge, allow: one set if all causes
-        are decided. If there are several, the effect lies among the estimates, one for each set. With an `outcome`, the
-        sets that contain it are left out: in their DAGs the target has no effect on it.
+        They are the sets of parents of the target in the DAGs that the data, and knowledge, allow: one set if all
+        causes are decided. If there are several, the effect lies among the estimates, one for each set. With an
+        `outcome`, the sets that contain it are left out: in their DAGs the target has no effect on it.
 
         Causes and effects must be known without hidden common causes: a result with `hidden=True` has no such sets.
         """
@@ -184,13 +184,15 @@ class Causes(Displayed):
             "→": f"{variable} is a cause of {self.target}{because}.",
             "←": f"{variable} is an effect of {self.target}{because}.",
             "↔": f"{variable} and {self.target} share a hidden common cause, and neither causes the other{because}.",
-            "o→": f"{variable} is no effect of {self.target}: it is a cause, or the two share a hidden cause{because}.",
-            "←o": f"{variable} is no cause of {self.target}: it is an effect, or the two share a hidden cause{because}.",
+            "o→": f"{variable} is no effect of {self.target}: a cause, or the two share a hidden cause{because}.",
+            "←o": f"{variable} is no cause of {self.target}: an effect, or the two share a hidden cause{because}.",
         }
         unknown = "networks that the data cannot tell apart disagree on it"
         if not self.complete:
             unknown = "the search ended before it could be decided"
-        return texts.get(mark, f"Whether {variable} is a cause or an effect of {self.target} is not decided: {unknown}.")
+        return texts.get(
+            mark, f"Whether {variable} is a cause or an effect of {self.target} is not decided: {unknown}."
+        )
 
     # --- pictures and files --------------------------------------------------------------------------------------
 
@@ -238,7 +240,7 @@ class Causes(Displayed):
             "reasons": dict(self.reasons),
             "hidden": self.hidden,
             "nodes": list(self.graph),
-            "edges": [{"from": a, "to": b, "marks": marks} for a, b, marks in self.graph.edges(data="marks")],
+            "edges": [{"from": a, "to": b, "marks": self.graph.edges[a, b].get("marks")} for a, b in self.graph.edges],
             "expanded": list(self.expanded),
             "algorithm": self.algorithm,
             "learner": self.learner,
@@ -299,15 +301,17 @@ class Causes(Displayed):
             via = (f"{name} (through {', '.join(c) or 'unknown effects'})" for name, c in self.spouses.items())
             lines.append(f"  spouses: {', '.join(via)}")
         lines.append(
-            f"  by {self.algorithm} on blankets of {len(self.expanded):,} variables by {self.learner}, with {result.test} "
+            f"  by {self.algorithm} with {_count(len(self.expanded), 'blanket')} by {self.learner}, {result.test} "
             f"at alpha {result.alpha:g}{rate_text(result.fdr, result.threshold)}: {self.tests:,} tests, "
             f"{self.skipped:,} skipped, {self.seconds:.3g} s"
         )
         if not self.complete:
             lines.append("  not complete: this is the result so far")
         if self.conflicts:
-            count = len(self.conflicts)
-            lines.append(
-                f"  {count:,} arrow{'' if count == 1 else 's'} dropped because of contradictions to others (see conflicts)"
-            )
+            dropped = _count(len(self.conflicts), "arrow")
+            lines.append(f"  {dropped} dropped because of contradictions to others (see conflicts)")
         return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

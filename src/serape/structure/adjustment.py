@@ -2,10 +2,10 @@
 
 The parents of X are a valid adjustment set for the effect of X on any Y that is not one of them (Pearl's back-door
 criterion). Where the data do not decide which neighbours are parents, there is one set for every DAG of the class, and
-they are found without listing the DAGs: Maathuis, Kalisch and Bühlmann, *Estimating high-dimensional intervention effects
-from observational data*, Annals of Statistics 37, 2009 (IDA). Some undirected neighbours are made parents of X and the
-others children; this is possible if it makes X no new collider, that is, if the new parents are adjacent to each other
-and to the known ones. With knowledge that is not enough, so the edges around must also have directions that agree with
+they are found without listing the DAGs: Maathuis, Kalisch and Bühlmann, *Estimating high-dimensional intervention
+effects from observational data*, Annals of Statistics 37, 2009 (IDA). Some undirected neighbours are made parents of X
+and the others children; this is possible if it makes X no new collider, that is, if the new parents are adjacent to each
+other and to the known ones. With knowledge that is not enough, so the edges around must also have directions that agree with
 it (Perković, Kalisch and Maathuis, UAI 2017): here, if the undirected part around X has a consistent extension.
 
 See docs/papers.md: Maathuis et al. 2009; Perković et al. 2017.
@@ -22,10 +22,12 @@ def possible_parents(graph: PartlyDirected, x: int) -> list[set[int]]:
     The graph must have all edges of the variables that undirected paths join to x.
     """
     around = _undirected_part(graph, x)
-    found = []
-    for new in _cliques(graph, sorted(graph.neighbours[x])):
-        if all(graph.are_adjacent(a, b) for a in new for b in graph.parents[x]) and _extends(graph, x, new, around):
-            found.append(graph.parents[x] | set(new))
+    known = graph.parents[x]
+    found = [
+        known | set(new)
+        for new in _cliques(graph, sorted(graph.neighbours[x]))
+        if all(graph.are_adjacent(a, b) for a in new for b in known) and _extends(graph, x, new, around)
+    ]
     return sorted(found, key=lambda parents: (len(parents), sorted(parents)))
 
 

@@ -41,8 +41,8 @@ class LocalGraph:
     names: Sequence[str]
     knowledge: BoundKnowledge | None = None
     expanded: dict[int, Around] = field(default_factory=dict)
-    effects: dict[Arc, tuple[float, int]] = field(default_factory=dict)
-    """Arcs by the first rule, each with its certainty (−log p of the test that shows it) and the spouse S."""
+    shown: dict[Arc, tuple[float, str]] = field(default_factory=dict)
+    """Arcs that a test shows, as by the first rule: each with its certainty (−log p of the test) and why, in words."""
     _certainties: dict[tuple[int, int, int], float | None] = field(default_factory=dict)
     _separating: dict[tuple[int, int], tuple[int, ...] | None] = field(default_factory=dict)
     _oriented: Oriented | None = None
@@ -54,11 +54,23 @@ class LocalGraph:
         self._oriented = None
         for s in sorted(around.spouses):
             separating = self.separating_set(s, x)
-            for c in sorted(around.neighbours) if separating is not None else ():
-                if c not in separating and self._may_join(x, c):
-                    certain = self._dependence(x, c, s)
-                    if certain is not None and certain > self.effects.get((x, c), (-1.0, s))[0]:
-                        self.effects[x, c] = certain, s
+            if separating is None:
+                continue
+            for c in sorted(around.neighbours.difference(separating)):
+                if self._may_join(x, c):
+                    self.show(x, c, self._dependence(x, c, s), self.collider_text(x, c, s))
+
+    def show(self, x: int, y: int, certain: float | None, why: str) -> None:
+        """Note that a test shows the arc x → y, unless a more certain one does; None if it does not show it."""
+        if certain is not None and certain > self.shown.get((x, y), (-1.0, ""))[0]:
+            self.shown[x, y] = certain, why
+            self._oriented = None
+
+    def collider_text(self, x: int, y: int, other: int) -> str:
+        """Return why X → Y follows from the dependence of X and another variable given Y, in words."""
+        names, given = self.names, [self.names[z] for z in self.separating_set(x, other) or ()]
+        alone = f"given {', '.join(given)}" if given else "given nothing"
+        return f"{names[x]} and {names[other]} are independent {alone}, but not given {', '.join([*given, names[y]])}"
 
     def _may_join(self, x: int, y: int) -> bool:
         return self.knowledge is None or self.knowledge.allows(x, y)
@@ -82,19 +94,23 @@ class LocalGraph:
 
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return the set that separates two variables, None if it is unknown whether they are adjacent."""
-        if x not in self.expanded and y not in self.expanded:
-            return None
         pair = (min(x, y), max(x, y))
-        if self._separating.get(pair) is None:  # the first set that was found stays
-            self._separating[pair] = self.search.separating_set(*pair)
-        return self._separating[pair]
+        known = self._separating.get(pair)
+        if known is None and (x in self.expanded or y in self.expanded):
+            known = self._separating[pair] = self.search.separating_set(*pair)
+        return known
+
+    def note_separation(self, x: int, y: int, given: tuple[int, ...]) -> None:
+        """Note that a set separates two variables, of which none need be expanded; a set found before stays."""
+        self._separating.setdefault((min(x, y), max(x, y)), given)
+        self._oriented = None
 
     def oriented(self) -> Oriented:
         """Return the graph over `variables`, whose node k is the k-th of them, directed as far as it can be."""
         if self._oriented is None:
             self._variables = ordered = self.variables
             index = {x: k for k, x in enumerate(ordered)}
-            shown = [(certain, arc) for arc, (certain, _) in self.effects.items() if self.are_adjacent(*arc)]
+            shown = [(certain, arc) for arc, (certain, _) in self.shown.items() if self.are_adjacent(*arc)]
             self._oriented = orient(
                 len(ordered),
                 [{index[y] for y in self.neighbours(x)} for x in ordered],

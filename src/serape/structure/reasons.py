@@ -31,23 +31,13 @@ def _shown(local: LocalGraph, x: int, y: int) -> str:
     """Return how knowledge or a test shows x → y, or an empty text."""
     if local.knowledge is not None and local.knowledge.direction(x, y) == (x, y):
         return f"knowledge allows no arc from {local.names[y]} to {local.names[x]}"
-    if (x, y) in local.effects:
-        return _collider(local, x, y, local.effects[x, y][1])
+    if (x, y) in local.shown:
+        return local.shown[x, y][1]
     for z in sorted(local.neighbours(y)):
         separating = None if z == x or local.are_adjacent(x, z) else local.separating_set(x, z)
         if separating is not None and y not in separating and y in local.children(z) and local.depends(x, y, z):
-            return _collider(local, x, y, z)
+            return local.collider_text(x, y, z)
     return ""
-
-
-def _collider(local: LocalGraph, x: int, y: int, other: int) -> str:
-    given = [local.names[z] for z in local.separating_set(x, other) or ()]
-    names = local.names
-    alone = f"given {', '.join(given)}" if given else "given nothing"
-    return (
-        f"{names[x]} and {names[other]} are independent {alone}, but not given {', '.join([*given, names[y]])}: "
-        f"{names[y]} is an effect of {names[x]}"
-    )
 
 
 def _by_rules(local: LocalGraph, known: dict[Arc, str], x: int, y: int) -> Iterator[str]:

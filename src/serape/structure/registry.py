@@ -14,6 +14,7 @@ from serape.records import Records
 from serape.skeletons.pc import pc_skeleton
 from serape.structure.ges import ges
 from serape.structure.graphs import PartlyDirected
+from serape.structure.ldecc import ldecc
 from serape.structure.local_graph import LocalGraph
 from serape.structure.mb_by_mb import mb_by_mb
 from serape.structure.scores import Score
@@ -107,7 +108,10 @@ class CausalAlgorithm:
     finds: str = "causes"
 
 
-_CAUSAL = (CausalAlgorithm("mb-by-mb", mb_by_mb, True, "Wang, Zhou, Zhao & Geng 2014"),)
+_CAUSAL = (
+    CausalAlgorithm("mb-by-mb", mb_by_mb, True, "Wang, Zhou, Zhao & Geng 2014"),
+    CausalAlgorithm("ldecc", ldecc, True, "Gupta, Childers & Lipton 2023", uses_directions=False),
+)
 CAUSAL_ALGORITHMS = {algorithm.name: algorithm for algorithm in _CAUSAL}
 
 
