@@ -11,6 +11,7 @@ from serape.cli.base import answer, command
 from serape.cli.data_options import DataOptions
 from serape.cli.options import (
     AsJson,
+    Hidden,
     Output,
     Picture,
     Report,
@@ -26,6 +27,7 @@ from serape.cli.show import print_grid, print_json, print_line
     "causes",
     "serape causes patients.csv --target HeartDisease --alpha 0.01 --explain Smoking",
     "serape causes patients.csv --target HeartDisease --learner hiton-mb --picture causes.png --report report.html",
+    "serape causes patients.csv --target HeartDisease --hidden",
     "serape sample alarm --rows 5000 | serape causes - --target HR --json > found.json",
 )
 def causes(
@@ -42,6 +44,7 @@ def causes(
             rich_help_panel="How to search",
         ),
     ] = "auto",
+    hidden: Hidden = False,
     explain: Annotated[
         list[str] | None,
         typer.Option(
@@ -76,7 +79,7 @@ def causes(
         if picture is not None:
             found.plot(picture)
 
-    answer(lambda: serape.causes(table, target, learner=learner, **settings), show)
+    answer(lambda: serape.causes(table, target, learner=learner, hidden=hidden, **settings), show)
 
 
 def _show(found: serape.Causes) -> None:

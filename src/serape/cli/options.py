@@ -123,6 +123,10 @@ Score = Annotated[
     Literal["auto", "bdeu", "bic", "aic", "k2"], typer.Option(help="The score, for algorithms that use one.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=_OUTPUT)]
+Hidden = Annotated[
+    bool,
+    typer.Option("--hidden", help="Allow for common causes that are not among the columns.", rich_help_panel=_TESTS),
+]
 Truth = Annotated[
     str | None,
     typer.Option(

@@ -9,7 +9,7 @@ with this oracle is sound.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class DSeparation(IndependenceTest):
         The true graph, a DAG.
     order
         The variables in another order than that of the graph's nodes.
+    hidden
+        Nodes that are not observed: they are no variables, but the paths through them count.
 
     Examples
     --------
@@ -46,7 +48,9 @@ class DSeparation(IndependenceTest):
 
     name = "d-separation"
 
-    def __init__(self, graph: nx.DiGraph[Any], order: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self, graph: nx.DiGraph[Any], order: Sequence[Any] | None = None, hidden: Collection[Any] = ()
+    ) -> None:
         import networkx as nx
 
         if not isinstance(graph, nx.DiGraph):
@@ -59,13 +63,18 @@ class DSeparation(IndependenceTest):
             raise DataError(
                 f"the graph has a cycle, {' → '.join(str(a) for a, _ in cycle)} → {cycle[0][0]}; a DAG has none"
             )
-        nodes = list(graph.nodes if order is None else order)
-        if len(nodes) != graph.number_of_nodes() or set(nodes) != set(graph.nodes):
-            raise DataError("the order must name every node of the graph exactly once")
+        unseen = set(hidden)
+        if isinstance(hidden, str) or not unseen <= set(graph.nodes):
+            raise DataError("hidden must be a list of nodes of the graph")
+        observed = [node for node in graph.nodes if node not in unseen]
+        nodes = list(observed if order is None else order)
+        if len(nodes) != len(observed) or set(nodes) != set(observed):
+            raise DataError(f"the order must name every {'observed ' if unseen else ''}node of the graph exactly once")
+        self.variables = tuple(str(node) for node in nodes)
+        nodes += [node for node in graph.nodes if node in unseen]
         if len({str(node) for node in nodes}) < len(nodes):
             raise DataError("two nodes have the same name once written as text; give every node a name of its own")
         self.graph = graph
-        self.variables = tuple(str(node) for node in nodes)
         index = {node: k for k, node in enumerate(nodes)}
         # Sets of nodes are bits of an integer.
         self._parents = [sum(1 << index[p] for p in graph.predecessors(node)) for node in nodes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from serape._keywords import Keywords
@@ -12,6 +13,7 @@ from serape.local.answer import Answer
 from serape.names import match, unknown
 from serape.progress import StatusLine, progress_callback
 from serape.questions.discoveries import Discoveries
+from serape.questions.hidden import allow_hidden, check_hidden
 from serape.questions.min_effect import without_weak
 from serape.questions.query import MAX_CONDITIONING, Query
 from serape.questions.run import STRUCTURE_SECONDS
@@ -19,9 +21,12 @@ from serape.results.causes import Causes
 from serape.search import Budget, BudgetSpent
 from serape.settings import Settings, question
 from serape.structure.local_graph import Around, LocalGraph
+from serape.structure.mmb_by_mmb import local_pag
+from serape.structure.pag import PartialAncestralGraph
 from serape.structure.reasons import reasons
 from serape.structure.registry import CAUSAL_ALGORITHMS, CausalAlgorithm
 from serape.types import LocalAlgorithm
+from serape.wording import setting
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -33,12 +38,14 @@ def causes(
     target: str | int,
     algorithm: str = "auto",
     learner: str | LocalAlgorithm = "auto",
+    *,
+    hidden: bool = False,
     **settings: Unpack[Keywords],
 ) -> Causes:
     """Find which neighbours of a variable are causes, which are effects, and which the data cannot tell.
 
     The search learns blankets around the target, no further than its edges need. With perfect tests the answer is that
-    of the whole network's class. It is causal if no common cause of the variables is hidden.
+    of the whole network's class. Unless `hidden`, it assumes that no common cause of the variables is hidden.
 
     Parameters
     ----------
@@ -47,9 +54,13 @@ def causes(
     algorithm
         "mb-by-mb": blankets of one variable after another, along undirected paths from the target. "ldecc": the blanket
         of the target, then the tests of the PC algorithm until its edges have directions; it asks for no more blankets,
-        but possibly about all pairs of variables. "auto" is "mb-by-mb".
+        but possibly about all pairs of variables. "mmb-by-mmb": as "mb-by-mb", where common causes may be hidden.
+        "auto" is "mb-by-mb", or "mmb-by-mmb" with `hidden`.
     learner
         What finds the blankets: an algorithm for `markov_blanket`, whose options are passed on to it; "auto" as there.
+    hidden
+        Whether common causes of the variables may be hidden. Then an edge may also mean a hidden common cause
+        (`found.confounded`), and `found.marks` has what is known of each neighbour (docs/hidden-causes.md).
 
     Returns
     -------
@@ -69,7 +80,9 @@ def causes(
     >>> print(found.explain("Anxiety"))
     """
     asked = Settings.of(algorithm=learner, **settings)
-    chosen = find_causal(algorithm)
+    chosen = find_causal(algorithm, hidden=check_hidden(hidden))
+    if chosen.hidden:
+        asked = allow_hidden(asked)
     query = Query.resolve(data, "blanket", asked)
     at = query.position(target)
     query = query.constrained(asked.search, [at], symmetric=True)
@@ -81,12 +94,28 @@ def causes(
     return _Search(query, at, chosen, asked).run()
 
 
-def find_causal(algorithm: object) -> CausalAlgorithm:
-    """Return the algorithm of a name."""
-    name = "mb-by-mb" if match(algorithm, ["auto"]) else match(algorithm, CAUSAL_ALGORITHMS)
+def find_causal(algorithm: object, *, hidden: bool) -> CausalAlgorithm:
+    """Return the algorithm of a name; refuse one that does not go with `hidden`."""
+    automatic = "mmb-by-mmb" if hidden else "mb-by-mb"
+    name = automatic if match(algorithm, ["auto"]) else match(algorithm, CAUSAL_ALGORITHMS)
     if name is None:
         raise OptionError(unknown("algorithm", algorithm, ["auto", *CAUSAL_ALGORITHMS]))
-    return CAUSAL_ALGORITHMS[name]
+    chosen = CAUSAL_ALGORITHMS[name]
+    if hidden and not chosen.hidden:
+        raise OptionError(f"algorithm {name!r} does not allow for hidden common causes; use {automatic!r}")
+    if chosen.hidden and not hidden:
+        raise OptionError(f"algorithm {name!r} allows for hidden common causes; pass {setting('hidden', True)} with it")
+    return chosen
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """The edges of the target: by neighbour, its marks and why; the graph around, and what was dropped."""
+
+    marks: dict[int, str]
+    reasons: dict[int, str]
+    graph: nx.DiGraph[str]
+    conflicts: tuple[str, ...]
 
 
 class _Search:
@@ -98,13 +127,14 @@ class _Search:
         budget = Budget.of(asked.run, STRUCTURE_SECONDS if has_rows(query.source) else None)
         self.search = query.search(target, asked.run.threads, self.watch, budget=budget)
         self.local = LocalGraph(self.search, self.learn, query.source.variables, query.knowledge)
+        self.ancestral: PartialAncestralGraph | None = None
         self.discoveries = Discoveries()
         self.started = time.perf_counter()
 
     def run(self) -> Causes:
         """Search, and return the result; what was found so far if a budget or Ctrl-C ends the search."""
         try:
-            self.algorithm.run(self.local, self.target)
+            self.ancestral = self.algorithm.run(self.local, self.target)
             return self.result(complete=True)
         except KeyboardInterrupt:
             raise Interrupted(self.result(complete=False)) from None
@@ -148,13 +178,8 @@ class _Search:
             around = Around(frozenset(), frozenset(search.members_so_far(target)))
             search.close_evidence()
             local.expanded[target] = around
-        marks = {
-            **dict.fromkeys(local.parents(target), "→"),
-            **dict.fromkeys(local.children(target), "←"),
-            **dict.fromkeys(local.undirected(target), "–"),
-        }
-        why = reasons(local)
-        by_neighbour = {x: why.get((x, target)) or why.get((target, x)) for x in marks}
+        edges = self._ancestral() if self.algorithm.hidden else self._directed()
+        marks = edges.marks
         spouses: dict[int | str, list[int | str]] = {
             s: [c for c in sorted(around.neighbours) if marks.get(c) == "←" and local.depends(target, c, s)]
             for s in sorted((around.neighbours | around.spouses) - marks.keys())
@@ -165,8 +190,8 @@ class _Search:
         return Causes(
             blanket_result=result,
             marks={names[x]: marks[x] for x in sorted(marks)},
-            reasons={names[x]: reason for x, reason in sorted(by_neighbour.items()) if reason},
-            graph=_named(local),
+            reasons={names[x]: edges.reasons[x] for x in sorted(edges.reasons)},
+            graph=edges.graph,
             expanded=tuple(names[x] for x in local.expanded),
             algorithm=self.algorithm.name,
             learner=self.query.algorithm.name,
@@ -176,9 +201,37 @@ class _Search:
             seconds=seconds,
             notes=result.notes,
             complete=complete,
-            conflicts=tuple(map(str, local.oriented().conflicts)),
+            hidden=self.algorithm.hidden,
+            conflicts=edges.conflicts,
         )
 
+    def _directed(self) -> _Edges:
+        """Return the edges of the target, directed as far as they can be."""
+        local, target = self.local, self.target
+        marks = {
+            **dict.fromkeys(local.parents(target), "→"),
+            **dict.fromkeys(local.children(target), "←"),
+            **dict.fromkeys(local.undirected(target), "–"),
+        }
+        why = reasons(local)
+        found = {x: why.get((x, target)) or why.get((target, x)) for x in marks}
+        oriented = local.oriented()
+        graph = oriented.graph.to_networkx([local.names[x] for x in local.variables])
+        return _Edges(marks, {x: text for x, text in found.items() if text}, graph, tuple(map(str, oriented.conflicts)))
 
-def _named(local: LocalGraph) -> nx.DiGraph[str]:
-    return local.oriented().graph.to_networkx([local.names[x] for x in local.variables])
+    def _ancestral(self) -> _Edges:
+        """Return the edges of the target with their marks, where common causes may be hidden."""
+        import networkx as nx
+
+        local, target = self.local, self.target
+        found = self.ancestral or local_pag(local)
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(local.names[x] for x in local.variables)
+        for x, y in found.mark:
+            if found.sign(x, y) not in ("←", "←o"):
+                graph.add_edge(local.names[x], local.names[y], marks=found.sign(x, y))
+        marks = {x: found.sign(x, target) for x in sorted(found.near[target])}
+        why = {x: [found.reasons.get(end, "") for end in ((x, target), (target, x))] for x in marks}
+        texts = {x: "; ".join(dict.fromkeys(filter(None, both))) for x, both in why.items()}
+        conflicts = tuple(f"{mark} is dropped: it contradicts another mark" for mark in found.conflicts)
+        return _Edges(marks, {x: text for x, text in texts.items() if text}, graph, conflicts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -15,6 +15,7 @@ from serape.independence import DSeparation
 from serape.local.registry import ALGORITHMS
 from serape.names import match
 from serape.questions.causes import causes
+from serape.questions.hidden import check_hidden
 from serape.questions.query import Query
 from serape.results.comparison import true_members
 from serape.settings import Settings, question, refuse
@@ -57,22 +58,24 @@ class Counterexample:
     def __str__(self) -> str:
         what = _WORDS[self.finds]
         arcs = ", ".join(f"{a}→{b}" for a, b in sorted(self.graph.edges)) or "no arcs"
+        if unseen := [node for node in self.graph if node not in self.order]:
+            arcs += f", {', '.join(unseen)} hidden,"
         lines = [
             f"{self.algorithm} is wrong on {arcs} with the columns in the order {', '.join(self.order)}:",
             f"  the {what.format(self.target)} {{{', '.join(self.truth)}}}, it returned {{{', '.join(self.found)}}}",
         ]
         if self.finds == "causes":
             return "\n".join(lines)
-        oracle = DSeparation(self.graph)
+        oracle = _oracle(self.graph, self.order)
         index = {name: k for k, name in enumerate(oracle.variables)}
         for x in sorted(set(self.found) - set(self.truth)):
-            rest = [index[v] for v in self.graph if v not in (x, self.target)]
+            rest = [index[v] for v in self.order if v not in (x, self.target)]
             sets = (s for size in range(len(rest) + 1) for s in combinations(rest, size))
             separating = next(s for s in sets if oracle.test(index[x], index[self.target], s).p == 1.0)
             given = ", ".join(oracle.variables[z] for z in separating)
             lines.append(f"  {x} does not belong to it: {x} ⊥ {self.target}{' | ' + given if given else ''}")
         missing = sorted(set(self.truth) - set(self.found))
-        lines += [f"  {x} is missing: {_role(self.graph, x, self.target)}" for x in missing]
+        lines += [f"  {x} is missing: {_role(self.graph, x, self.target)}" for x in missing if not unseen]
         return "\n".join(lines)
 
 
@@ -94,6 +97,7 @@ def check_algorithm(
     cases: int = 2000,
     max_nodes: int = 9,
     seed: int = 0,
+    hidden: bool = False,
     **settings: Unpack[Keywords],
 ) -> Counterexample | None:
     """Search for a DAG on which an algorithm is wrong even with perfect tests.
@@ -114,6 +118,9 @@ def check_algorithm(
         The largest number of their nodes; the smallest is 5.
     seed
         The seed of the random DAGs.
+    hidden
+        Whether some nodes of the random DAGs are hidden. A blanket must then be that of the ancestral graph. Causes and
+        effects must have the right neighbours, and every mark that is decided must be true.
 
     Returns
     -------
@@ -138,11 +145,16 @@ def check_algorithm(
     if name is not None and finds != "causes":
         found = ALGORITHMS[name].finds
         finds = found if found in ("blanket", "parents-children") else finds
+    hidden = check_hidden(hidden)
     if finds == "causes" or match(algorithm, CAUSAL_ALGORITHMS):
-        trial: _Trial = _CausesTrial(algorithm, settings)
+        trial: _Trial = (_HiddenCausesTrial if hidden else _CausesTrial)(algorithm, settings)
+    elif hidden and finds != "blanket":
+        raise OptionError("with hidden nodes, blankets, and causes and effects, can be checked; leave hidden out")
     else:
-        trial = _Trial(Settings.of(algorithm=algorithm, **settings), finds)
-    for graph, order in _graphs(np.random.default_rng(seed), cases, max_nodes):
+        trial = (_HiddenTrial if hidden else _Trial)(Settings.of(algorithm=algorithm, **settings), finds)
+    random = np.random.default_rng(seed)
+    for graph, columns in _graphs(random, cases, max_nodes):
+        order = columns[random.integers(1, len(columns) // 3 + 2) :] if hidden else columns
         for target in order:
             if trial.is_wrong(graph, order, target):
                 return trial.reduced(graph, order, target)
@@ -184,6 +196,30 @@ class _Trial:
         return Counterexample(name, self.finds, graph, order, target, found, truth)
 
 
+class _HiddenTrial(_Trial):
+    """A trial with hidden nodes: those that are not in the order. A member depends on the target given all others."""
+
+    def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
+        query, at = Query.about(_oracle(graph, order), target, self.asked, self.settings)
+        return query.run(at).members
+
+    def is_wrong(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
+        return len(order) > 1 and set(self.answer(graph, order, target)) != self.members(graph, order, target)
+
+    def members(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> set[str]:
+        oracle, at = _oracle(graph, order), order.index(target)
+        others = [k for k in range(len(order)) if k != at]
+        return {order[x] for x in others if oracle.test(x, at, [z for z in others if z != x]).p < 1}
+
+    def reduced(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> Counterexample:
+        found = super().reduced(graph, order, target)
+        return replace(found, truth=tuple(sorted(self.members(found.graph, found.order, target))))
+
+
+def _oracle(graph: nx.DiGraph[str], order: tuple[str, ...]) -> DSeparation:
+    return DSeparation(graph, order, [node for node in graph if node not in order])
+
+
 class _CausesTrial(_Trial):
     """A trial of an algorithm for causes and effects: the answer is the edges of the target, as text."""
 
@@ -205,6 +241,47 @@ class _CausesTrial(_Trial):
         return set(edges_at(cpdag(parents).to_networkx(names), target))
 
 
+class _HiddenCausesTrial(_CausesTrial):
+    """A trial with hidden nodes: the answer is the marks of the target's edges."""
+
+    def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
+        found = causes(_oracle(graph, order), target, self._algorithm, hidden=True, **self._settings)  # type: ignore[arg-type]
+        return tuple(f"{name} {mark} {target}" for name, mark in found.marks.items())
+
+    def is_wrong(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
+        answer = dict(line.split(" ")[:2] for line in self.answer(graph, order, target)) if len(order) > 1 else {}
+        truth = ancestral_edges(graph, order, target) if len(order) > 1 else {}
+        return answer.keys() != truth.keys() or any(not fits(mark, truth[name]) for name, mark in answer.items())
+
+    def reduced(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> Counterexample:
+        found = super().reduced(graph, order, target)
+        truth = ancestral_edges(found.graph, found.order, target)
+        return replace(found, truth=tuple(f"{name} {mark} {target}" for name, mark in sorted(truth.items())))
+
+
+def ancestral_edges(graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> dict[str, str]:
+    """Return the edges of a target in the ancestral graph of the observed nodes, by neighbour, read from it.
+
+    Two are adjacent if their observed ancestors do not separate them.
+    """
+    import networkx as nx
+
+    oracle, at = _oracle(graph, order), order.index(target)
+    above = {node: nx.ancestors(graph, node) for node in order}
+    edges = {}
+    for x, name in enumerate(order):
+        given = [z for z, node in enumerate(order) if node in above[name] | above[target] and z not in (x, at)]
+        if name != target and oracle.test(x, at, given).p < 1:
+            edges[name] = "→" if name in above[target] else "←" if target in above[name] else "↔"
+    return edges
+
+
+def fits(mark: str, true: str) -> bool:
+    """Return whether the decided ends of an edge are those of the true one; a circle is not decided."""
+    ends = {"→": "->", "←": ">-", "↔": ">>", "o→": "o>", "←o": ">o", "o–o": "oo", "–o": "-o", "o–": "o-", "–": "--"}
+    return all(a in ("o", b) for a, b in zip(ends[mark], ends[true], strict=True))
+
+
 def edges_at(graph: nx.DiGraph[str], target: str) -> tuple[str, ...]:
     """Return the edges of a node of a partly directed graph as text."""
     into, out = set(graph.predecessors(target)), set(graph.successors(target))
@@ -218,7 +295,7 @@ def edges_at(graph: nx.DiGraph[str], target: str) -> tuple[str, ...]:
 def _reductions(
     graph: nx.DiGraph[str], order: tuple[str, ...], target: str
 ) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
-    for node in order:
+    for node in (*order, *(node for node in graph if node not in order)):
         if node != target:
             less = graph.copy()
             less.remove_node(node)

@@ -61,7 +61,8 @@ class Causes(Displayed):
     """By cause and effect, why it is one."""
     graph: nx.DiGraph[str] = field(repr=False)
     """The target, the variables whose blankets were learned, and their neighbours; an undirected edge is present in
-    both directions. With `hidden`, edges have their `marks`."""
+    both directions. With `hidden`, edges have `marks`, read from the first node to the second, and only → and o→ are
+    present in one direction."""
     expanded: tuple[str, ...]
     """The variables whose blankets were learned, in this order."""
     algorithm: str
@@ -112,7 +113,7 @@ class Causes(Displayed):
 
     @property
     def confounded(self) -> tuple[str, ...]:
-        """With `hidden`: the neighbours that share a hidden cause with the target, and are neither causes nor effects."""
+        """With `hidden`: the neighbours that are no causes or effects, but share a hidden cause with the target."""
         return self._with("hidden common cause")
 
     @property
@@ -130,7 +131,8 @@ class Causes(Displayed):
         """For every variable but the target, its role, and the test that decides whether it is in the blanket."""
         found = self.blanket_result.evidence
         roles = [self.role(name) for name in found["variable"]]
-        return Records({name: roles if name == "role" else found[name] for name in found.columns})
+        rest = {name: found[name] for name in found.columns if name not in ("variable", "included")}
+        return Records({"variable": found["variable"], "included": found["included"], "role": roles, **rest})
 
     def role(self, variable: str) -> str:
         """Return what a variable is to the target, in words."""
@@ -296,10 +298,12 @@ class Causes(Displayed):
         result = self.blanket_result
         lines = [self.title]
         for kind, names in self._groups():
-            lines.append(f"  {kind}: {', '.join(names) or 'none'}")
-        if self.spouses:
-            via = (f"{name} (through {', '.join(c) or 'unknown effects'})" for name, c in self.spouses.items())
+            told = [f"{n} ({self.marks[n]})" for n in names] if self.hidden and kind == "undecided" else names
+            lines.append(f"  {kind}: {', '.join(told) or 'none'}")
+        if via := [f"{name} (through {', '.join(children)})" for name, children in self.spouses.items() if children]:
             lines.append(f"  spouses: {', '.join(via)}")
+        if others := [name for name, children in self.spouses.items() if not children]:
+            lines.append(f"  also in the blanket: {', '.join(others)}")
         lines.append(
             f"  by {self.algorithm} with {_count(len(self.expanded), 'blanket')} by {self.learner}, {result.test} "
             f"at alpha {result.alpha:g}{rate_text(result.fdr, result.threshold)}: {self.tests:,} tests, "

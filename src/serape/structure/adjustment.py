@@ -1,11 +1,11 @@
 """Adjustment sets from the local structure around a variable.
 
 The parents of X are a valid adjustment set for the effect of X on any Y that is not one of them (Pearl's back-door
-criterion). Where the data do not decide which neighbours are parents, there is one set for every DAG of the class, and
-they are found without listing the DAGs: Maathuis, Kalisch and Bühlmann, *Estimating high-dimensional intervention
-effects from observational data*, Annals of Statistics 37, 2009 (IDA). Some undirected neighbours are made parents of X
-and the others children; this is possible if it makes X no new collider, that is, if the new parents are adjacent to each
-other and to the known ones. With knowledge that is not enough, so the edges around must also have directions that agree with
+criterion). Where the data do not decide which neighbours are parents, there is one set for every DAG of the class. They
+are found without listing the DAGs: Maathuis, Kalisch and Bühlmann, *Estimating high-dimensional intervention effects
+from observational data*, Annals of Statistics 37, 2009 (IDA). Some undirected neighbours are made parents of X and the
+others children; this is possible if it makes X no new collider, that is, if the new parents are adjacent to each other
+and to the known ones. With knowledge that is not enough, so the edges around must also have directions that agree with
 it (Perković, Kalisch and Maathuis, UAI 2017): here, if the undirected part around X has a consistent extension.
 
 See docs/papers.md: Maathuis et al. 2009; Perković et al. 2017.

@@ -152,6 +152,11 @@ class LocalGraph:
 
     # --- tests ---------------------------------------------------------------------------------------------------
 
+    def is_collider(self, x: int, z: int, y: int) -> bool:
+        """Return whether z is not in the set that separates x and y, and they depend on each other given z too."""
+        separating = self.separating_set(x, y)
+        return separating is not None and z not in separating and self._dependence(x, z, y) is not None
+
     def depends(self, x: int, z: int, y: int) -> bool:
         """Return whether a test showed that x and y depend on each other given their separating set and z."""
         return self._certainties.get((min(x, y), z, max(x, y))) is not None

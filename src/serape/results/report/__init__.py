@@ -1,8 +1,8 @@
 """Reports: one self-contained HTML file that explains a result and needs no internet.
 
 `blanket`, `causes` and `network` write the content of a report, `calls` how to reproduce the result, and `page` makes
-the file from the template (`page.html`, `page.css`, `graph.js`, `page.js`). Only the variables that matter to the result
-are embedded, so that the file stays small with any number of variables.
+the file from the template (`page.html`, `page.css`, `graph.js`, `page.js`). Only the variables that matter to the
+result are embedded, so that the file stays small with any number of variables.
 """
 
 from serape.results.report.blanket import blanket_page
