@@ -49,6 +49,8 @@ PARTS = (
     "kernels strategies",
     "accuracy automatic",
     "accuracy calibration",
+    "accuracy causes",
+    "accuracy hidden",
     "accuracy choosing",
     "accuracy covariance",
     "accuracy discoveries",

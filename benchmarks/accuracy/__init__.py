@@ -3,6 +3,7 @@
 from benchmarks.accuracy import (
     automatic,
     calibration,
+    causes,
     choosing,
     covariance,
     discoveries,
@@ -20,6 +21,8 @@ COMMAND = Command(
     {
         "automatic": Part(automatic.run, automatic.options),
         "calibration": Part(calibration.run, calibration.options),
+        "causes": Part(causes.run, causes.options),
+        "hidden": Part(causes.run_hidden, causes.options),
         "choosing": Part(choosing.run, choosing.options),
         "covariance": Part(covariance.run, covariance.options),
         "discoveries": Part(discoveries.run, discoveries.options),
