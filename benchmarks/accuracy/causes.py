@@ -237,8 +237,8 @@ def run_hidden(options: argparse.Namespace) -> None:
     names, rows, seeds = (("asia",), (500,), 1) if options.quick else (options.networks, options.rows, options.seeds)
     methods: dict[str, Callable[[serape.Table, str], serape.Causes]] = {
         "hidden=True": lambda table, target: serape.causes(table, target, hidden=True, progress=False),
-        "hidden=True, iamb": lambda table, target: serape.causes(
-            table, target, learner="iamb", hidden=True, progress=False
+        "hidden=True, dof='adjusted'": lambda table, target: serape.causes(
+            table, target, hidden=True, dof="adjusted", progress=False
         ),
         "default": lambda table, target: serape.causes(table, target, progress=False),
     }

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
 
-    from serape.results.causes import Causes
-
 FORMAT = "serape-result-1"
 
 
@@ -275,7 +273,7 @@ def json_text(result: _HasDict) -> str:
     return json.dumps(finite(result.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
 
 
-def load_result(path: str | os.PathLike[str]) -> Result | Causes:
+def load_result(path: str | os.PathLike[str]) -> Any:
     """Read a result written by `Result.save` or `Causes.save`.
 
     Parameters

@@ -10,6 +10,8 @@ A variable is *expanded* once its blanket is learned. Its edges are then known, 
 
 Whether two variables are adjacent is known if one of them is expanded; triples for which it is not known are not used.
 So every arc found with perfect tests is an arc of the completed graph of the whole DAG (with the knowledge).
+
+See docs/papers.md: Wang et al. 2014.
 """
 
 from __future__ import annotations
