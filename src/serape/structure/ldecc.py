@@ -18,9 +18,9 @@ direction. Each time a set S separates A and B, it is checked at once what that 
 LDECC does better than MB-by-MB where colliders far away decide the edges of T, and worse where T has many undirected
 neighbours whose blankets would tell more.
 
-Sound, with one addition to the paper, which looks at the members of S that are neighbours of T but not at the
+Sound, with one addition to the authors' code, which looks at the members of S that are neighbours of T but not at the
 separators of the others. Without it, on the DAG A→B, A→T, C→B, C→T, D→A, D→B, D→C, B→T, B is left undecided, though all
-equivalent DAGs have B→T. The paper's authors ask for more of an eager check of a neighbour and another variable, which
+equivalent DAGs have B→T. Their code asks for more of an eager check of a neighbour and another variable, which
 perfect tests do not need.
 
 See docs/papers.md: Gupta et al. 2023.
