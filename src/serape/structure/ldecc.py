@@ -38,7 +38,8 @@ def ldecc(local: LocalGraph, target: int, published: bool = False) -> None:
     """
     local.expand(target)
     checks = _EagerChecks(local, target, published)
-    size = 0
+    checks.separate_marginally()
+    size = 1
     while checks.separate(size):
         size += 1
 
@@ -52,10 +53,23 @@ class _EagerChecks:
         self.near = local.expanded[target].neighbours
         others = [x for x in self.search.variables if x != target and not self.search.excludes([x])]
         self.order = sorted(others, key=lambda x: x not in self.near)
-        self.adjacent = {x: set(self.search.admissible(x, others)) for x in others}
-        for x in self.near:
-            self.adjacent[x].add(target)
+        self.adjacent: dict[int, set[int]] = {x: {target} if x in self.near else set() for x in others}
         self.separators: dict[int, tuple[int, ...] | None] = {}
+
+    def separate_marginally(self) -> None:
+        """Test all pairs given nothing, each once; those that are dependent are adjacent so far.
+
+        A pair whose test is unreliable is not adjacent, as by `pc-stable`.
+        """
+        for k, x in enumerate(self.order):
+            if not self.local.undirected(self.target):
+                return
+            dependent, independent = self.search.partition(x, self.search.admissible(x, self.order[k + 1 :]))
+            for y in dependent.xs.tolist():
+                self.adjacent[x].add(y)
+                self.adjacent[y].add(x)
+            for y in independent.tolist():
+                self.check(x, y, ())
 
     def separate(self, size: int) -> bool:
         """Separate pairs by sets of one size; return whether some variable has neighbours for larger sets."""
