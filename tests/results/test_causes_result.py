@@ -101,6 +101,12 @@ def test_pictures(found: serape.Causes, ending: str, tmp_path: Path) -> None:
         assert f"arc {found.target} {name}" in drawn
 
 
+def test_pictures_show_spouses() -> None:
+    assert "Anxiety" not in FOUND.graph  # its blanket was not learned
+    assert FOUND.picture_graph.has_edge("Anxiety", "ChestPain")
+    assert '"Anxiety" -> "ChestPain"' in FOUND.to_dot()
+
+
 def test_pictures_show_circles_and_hidden_causes() -> None:
     ax = HIDDEN.plot().axes[0]
     ends = {patch.get_gid(): str(patch.get_arrowstyle()) for patch in ax.patches if hasattr(patch, "get_arrowstyle")}

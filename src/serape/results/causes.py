@@ -210,9 +210,13 @@ class Causes(Displayed):
 
     @property
     def picture_graph(self) -> nx.DiGraph[str]:
-        """The part of the graph that the picture shows: the target, its neighbours and spouses."""
+        """The part of the graph that the picture shows: the target, its neighbours, and spouses with common effects."""
         near = {self.target, *self.marks, *(name for name in self.spouses if name in self.graph)}
         part = self.graph.subgraph([name for name in self.graph if name in near]).copy()
+        for spouse, children in () if self.hidden else self.spouses.items():
+            part.add_edges_from(
+                (spouse, c) for c in children if not (part.has_edge(spouse, c) or part.has_edge(c, spouse))
+            )
         if self.blanket_result.trace.at_hand:
             for row in self.blanket_result.trace.records(self.blanket_result, list(self.marks)):
                 for edge in ((self.target, row["variable"]), (row["variable"], self.target)):
