@@ -320,6 +320,7 @@ class Query:
         """Return the result of a search."""
         names = self.source.variables
         table = table_of(self.source)
+        of_table = () if table is None else table.notes
 
         def named(positions: Collection[int | str] | None) -> tuple[str, ...] | None:
             return None if positions is None else tuple([names[v] for v in sorted(map(int, positions))])
@@ -347,13 +348,7 @@ class Query:
             options=dict(self.reported),
             interchangeable=interchangeable,
             data=None if table is None else table.provenance,
-            notes=(
-                *([] if table is None else table.notes),
-                *self.source.notes,
-                *search.notes,
-                *duplicate_notes,
-                *notes,
-            ),
+            notes=(*of_table, *self.source.notes, *search.notes, *duplicate_notes, *notes),
             complete=complete,
             call=self._call,
             trace=Evidence.of(
