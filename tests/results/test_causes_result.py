@@ -112,7 +112,7 @@ def test_pictures_show_circles_and_hidden_causes() -> None:
     ends = {patch.get_gid(): str(patch.get_arrowstyle()) for patch in ax.patches if hasattr(patch, "get_arrowstyle")}
     assert "CurveFilledAB" in next(style for edge, style in ends.items() if edge in ("edge B C", "edge C B"))
     circles = [line for line in ax.lines if line.get_marker() == "o"]
-    assert len(circles) == 2  # A o→ B and D o→ C
+    assert len(circles) == 1  # A o→ B
     legend = ax.get_legend()
     assert legend is not None
     assert "↔ a hidden common cause" in {text.get_text() for text in legend.get_texts()}

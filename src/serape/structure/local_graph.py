@@ -99,7 +99,7 @@ class LocalGraph:
         pair = (min(x, y), max(x, y))
         known = self._separating.get(pair)
         if known is None and (x in self.expanded or y in self.expanded):
-            known = self._separating[pair] = self.search.separating_set(*pair)
+            known = self._separating[pair] = self.search.separating_set(*self.by_name(pair))
         return known
 
     def note_separation(self, x: int, y: int, given: tuple[int, ...]) -> None:
@@ -149,8 +149,12 @@ class LocalGraph:
         """Return the target and the variables that undirected edges join to it, the nearest first."""
         reached = [target]
         for x in reached:  # the list grows during the loop
-            reached += [y for y in self.undirected(x) if y not in reached]
+            reached += [y for y in self.by_name(self.undirected(x)) if y not in reached]
         return reached
+
+    def by_name(self, variables: Iterable[int]) -> list[int]:
+        """Return variables in the order of their names, so that the order of columns has no effect."""
+        return sorted(variables, key=self.names.__getitem__)
 
     # --- tests ---------------------------------------------------------------------------------------------------
 

@@ -30,9 +30,9 @@ def mmb_by_mmb(local: LocalGraph, target: int, published: bool = False) -> Parti
         graph = local_pag(local)
         if not has_circles(graph, target):
             return graph
-        waiting = [x for x in joined_by_circles(graph, target) if x not in local.expanded]
+        waiting = [x for x in joined_by_circles(local, graph, target) if x not in local.expanded]
         if not waiting and not published:
-            waiting = list(graph.wanted)
+            waiting = local.by_name(graph.wanted)
         if not waiting:
             return graph
         local.expand(waiting[0])
@@ -72,11 +72,11 @@ def has_circles(graph: PartialAncestralGraph, x: int) -> bool:
     return any("o" in (graph.mark[x, y], graph.mark[y, x]) for y in graph.near[x])
 
 
-def joined_by_circles(graph: PartialAncestralGraph, target: int) -> list[int]:
+def joined_by_circles(local: LocalGraph, graph: PartialAncestralGraph, target: int) -> list[int]:
     """Return the target and the nodes that edges with circles join to it, the nearest first."""
     reached = [target]
     for x in reached:  # the list grows during the loop
         reached += [
-            y for y in sorted(graph.near[x]) if y not in reached and "o" in (graph.mark[x, y], graph.mark[y, x])
+            y for y in local.by_name(graph.near[x]) if y not in reached and "o" in (graph.mark[x, y], graph.mark[y, x])
         ]
     return reached

@@ -45,21 +45,21 @@ def _by_rules(local: LocalGraph, known: dict[Arc, str], x: int, y: int) -> Itera
     names = local.names
     near_x, near_y = local.neighbours(x), local.neighbours(y)
     for w in sorted(near_x - near_y - {y}):
-        if (w, x) in known and local.separating_set(w, y) is not None:
+        if (w, x) in known and x in (local.separating_set(w, y) or ()):
             yield f"{_arc(names, w, x)}, and {names[x]} is not a common effect of {names[w]} and {names[y]}"
     for w in sorted(near_x & near_y):
         if (x, w) in known and (w, y) in known:
             yield f"{_arc(names, x, w)} and {_arc(names, w, y)}, and there is no directed cycle"
     into = [w for w in sorted(near_x & near_y) if (w, y) in known]
     for v, w in combinations(into, 2):
-        if not local.are_adjacent(v, w):
+        if not local.are_adjacent(v, w) and x in (local.separating_set(v, w) or ()):
             yield (
                 f"{_arc(names, v, y)} and {_arc(names, w, y)}, and {names[x]} is adjacent to both but not their common "
                 f"effect"
             )
     for w in into:
         for u in sorted((near_x & local.neighbours(w)) - near_y - {y}):
-            if (u, w) in known:
+            if (u, w) in known and x in (local.separating_set(u, y) or ()):
                 yield (
                     f"{_arc(names, u, w)} and {_arc(names, w, y)}, and {names[x]} is not a common effect of "
                     f"{names[u]} and {names[y]}"
