@@ -52,6 +52,8 @@ PARTS = (
     "accuracy automatic",
     "accuracy blankets",
     "accuracy calibration",
+    "accuracy causes",
+    "accuracy hidden",
     "accuracy choosing",
     "accuracy covariance",
     "accuracy discoveries",

@@ -114,6 +114,25 @@ def random_knowledge(random: np.random.Generator, graph: nx.DiGraph[str] | None 
     )
 
 
+def test_what_is_known_among_some_variables() -> None:
+    """Every pair of them has the same arcs as among all variables."""
+    names = list("abcdefgh")
+    known = Knowledge(
+        required=[("a", "b"), ("c", "h")],
+        forbidden=[("d", "a"), ("b", "e"), ("e", "b")],
+        tiers=[["a", "c"], ["d"], ["f", "h"]],
+        forbidden_pairs=[("c", "f"), ("g", "a")],
+    ).bind(names)
+    for some in ([0, 1, 3, 6], [7, 2, 5, 4, 1], [3], list(range(8))):
+        among = known.among(some)
+        for (a, x), (b, y) in product(enumerate(some), repeat=2):
+            if a != b:
+                assert among.allows(a, b) == known.allows(x, y), (x, y)
+                assert among.requires(a, b) == known.requires(x, y)
+                assert among.forbids_pair(a, b) == known.forbids_pair(x, y)
+                assert among.direction(a, b) in (None, (a, b), (b, a))
+
+
 class TestOrientation:
     def test_exact_with_the_oracle(self) -> None:
         """What is common to all equivalent DAGs that agree with the knowledge: no arc more, none less."""

@@ -11,7 +11,7 @@ import pytest
 
 import keywords
 import serape
-from serape.cli import local, repeated, structure
+from serape.cli import causes, local, repeated, structure
 from serape.cli.data_options import DataOptions
 from serape.cli.options import SearchOptions
 from serape.data.example import clinic
@@ -23,6 +23,7 @@ ONE_TARGET: dict[str, Callable[..., Any]] = {
     "markov_blanket": serape.markov_blanket,
     "parents_children": serape.parents_children,
     "region": serape.region,
+    "causes": serape.causes,
     "stability": lambda data, target, **more: serape.stability(data, target, draws=2, **more),
     "all_blankets": serape.all_blankets,
     "alpha_path": lambda data, target, **more: serape.alpha_path(data, target, [0.01], **more),
@@ -42,6 +43,7 @@ QUESTIONS = [
     serape.parents_children,
     serape.blankets,
     serape.region,
+    serape.causes,
     serape.skeleton,
     serape.network,
     serape.stability,
@@ -126,6 +128,7 @@ def test_every_command_has_all_settings() -> None:
         repeated.all_blankets,
         repeated.path,
         repeated.stability,
+        causes.causes,
         structure.region,
         structure.skeleton,
         structure.network,
@@ -195,9 +198,10 @@ class TestEverySearch:
             found = ask(name, TABLE, **settings)
             if name == "blankets":
                 found = found["HeartDisease"]
-            if isinstance(found, serape.Result | serape.AllBlankets):
-                assert "Ward" in found.members
-                assert "Smoking" not in found.members
+            if isinstance(found, serape.Result | serape.AllBlankets | serape.Causes):
+                members = found.blanket if isinstance(found, serape.Causes) else found.members
+                assert "Ward" in members
+                assert "Smoking" not in members
             elif name in ("skeleton", "region"):
                 graph = found.graph if name == "skeleton" else found
                 assert graph.has_edge("HeartDisease", "Ward")
@@ -205,8 +209,11 @@ class TestEverySearch:
 
     def test_takes_algorithms_in_any_case(self, name: str) -> None:
         blanket = name in ("markov_blanket", "blankets", "stability", "all_blankets", "alpha_path")
-        ask(name, TABLE, algorithm="Inter_IAMB" if blanket else "HITON_PC")
+        usual = "MB_by_MB" if name == "causes" else "Inter_IAMB" if blanket else "HITON_PC"
+        ask(name, TABLE, algorithm=usual)
         wrong, right = ("intr-iamb", "inter-iamb") if blanket else ("hitonn-pc", "hiton-pc")
+        if name == "causes":
+            wrong, right = "mb-by-m", "mb-by-mb"
         with pytest.raises(serape.OptionError, match=f"algorithm '{wrong}' is not known. Did you mean '{right}'"):
             ask(name, TABLE, algorithm=wrong)
 

@@ -34,10 +34,12 @@ from serape.questions.blankets import ask_of_many
 from serape.questions.draws import rows_of_draw
 from serape.questions.neighbourhoods import find_neighbourhoods
 from serape.questions.query import Query
+from serape.questions.true_edges import ancestral_edges, fits
 from serape.results.comparison import true_members
 from serape.results.stability import SAMPLINGS
 from serape.settings import Settings
 from serape.skeletons.pc import pc_skeleton
+from serape.structure.graphs import cpdag
 from serape.structure.orientation import orient
 from serape.structure.scores import make_score
 from serape.types import DofRule, Finds
@@ -54,8 +56,11 @@ __all__ = [
     "FisherZ",
     "Resampler",
     "Rules",
+    "ancestral_edges",
     "atomic_write",
+    "cpdag",
     "find_many",
+    "fits",
     "hpc",
     "hpc_superset",
     "instruction_set",

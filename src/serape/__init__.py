@@ -28,6 +28,7 @@ from serape.questions.all_blankets import all_blankets
 from serape.questions.alpha_path import alpha_path
 from serape.questions.blanket import markov_blanket, parents_children
 from serape.questions.blankets import blankets
+from serape.questions.causes import causes
 from serape.questions.ci import ci_test
 from serape.questions.counterexamples import Counterexample, check_algorithm
 from serape.questions.describe import describe
@@ -39,6 +40,7 @@ from serape.questions.stability import stability
 from serape.questions.wrapper import wrapper
 from serape.results.all_blankets import AllBlankets
 from serape.results.alpha_path import AlphaPath
+from serape.results.causes import Causes
 from serape.results.comparison import Comparison, compare, kl_fitness
 from serape.results.description import Description
 from serape.results.edge_stability import EdgeStability
@@ -67,6 +69,7 @@ __all__ = [
     "AllBlankets",
     "AlphaPath",
     "Answer",
+    "Causes",
     "ClusterError",
     "Comparison",
     "Counterexample",
@@ -104,6 +107,7 @@ __all__ = [
     "all_pairs",
     "alpha_path",
     "blankets",
+    "causes",
     "check_algorithm",
     "ci_test",
     "compare",

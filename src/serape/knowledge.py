@@ -159,6 +159,24 @@ class BoundKnowledge:
             _join(extended._forbidden_neighbours, x, y)
         return extended
 
+    def among(self, variables: Sequence[int]) -> BoundKnowledge:
+        """Return what is known about some variables, by their indices in this list."""
+        index = {x: k for k, x in enumerate(variables)}
+
+        def inside(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+            return [(index[x], index[y]) for x, y in pairs if x in index and y in index]
+
+        tiers: dict[int, list[int]] = {}
+        for x, tier in self._tier.items():
+            if x in index:
+                tiers.setdefault(tier, []).append(index[x])
+        return BoundKnowledge(
+            inside(self.required),
+            inside(self._forbidden),
+            [group for _, group in sorted(tiers.items())],
+            inside((x, y) for x, others in self._forbidden_neighbours.items() for y in others),
+        )
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""

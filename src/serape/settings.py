@@ -255,7 +255,7 @@ class RunSettings:
         "auto",
         "The time that the call may take; for `blankets` each target, for `stability` each draw. A search that takes "
         "longer stops and returns the result so far: `complete` is False, and a note says what is left undone. None is "
-        'no limit. "auto" is 60 for a target and 600 for `all_blankets`, `region`, `skeleton` and `network`, on data.',
+        'no limit. "auto" is 60 for a target, 600 for `all_blankets`, `causes`, `region`, `skeleton` and `network`.',
     )
     max_tests: int | None = _setting(
         None, "The number of tests that the call may perform, as `max_seconds`; the answer is the same on any machine."

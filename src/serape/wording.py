@@ -80,6 +80,8 @@ def option_words(name: str, value: Any) -> list[list[str]] | None:
     """Return the options that give a setting this value, each with its words; None if the command line has none."""
     if name in ("header", "index") and isinstance(value, bool):
         return [[f"--{name}" if value else f"--no-{name}"]]
+    if name == "hidden":
+        return [["--hidden"]] if value else []
     if name == "header":
         return None if any("," in column for column in value) else [["--names", ",".join(value)]]
     if (name == "kinds" and isinstance(value, str)) or (name == "table" and isinstance(value, int)):

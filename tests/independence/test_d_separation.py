@@ -133,3 +133,32 @@ def test_functions_against_distributions() -> None:
 def test_a_function_of_what_is_not_there() -> None:
     with pytest.raises(serape.DataError, match="`determined` names 'c', but the graph has no such node"):
         serape.DSeparation(nx.DiGraph([("a", "b")]), determined=[("b", ["c"])])
+
+
+def test_hidden_nodes_are_no_variables_but_their_paths_count() -> None:
+    graph = nx.DiGraph([("u", "a"), ("u", "b"), ("a", "c")])
+    oracle = serape.DSeparation(graph, ["c", "b", "a"], hidden=["u"])
+    assert oracle.variables == ("c", "b", "a")
+    assert serape.ci_test(oracle, "a", "b").p == 0.0
+    assert serape.ci_test(oracle, "c", "b", ["a"]).p == 1.0
+    assert oracle.screen(1, [0, 2], ()).xs.tolist() == [0, 2]
+    assert serape.DSeparation(graph, hidden={"u", "c"}).variables == ("a", "b")
+    for wrong in (["x"], "u"):
+        with pytest.raises(serape.DataError, match="hidden must be a list of nodes of the graph"):
+            serape.DSeparation(graph, hidden=wrong)
+    with pytest.raises(serape.DataError, match="every observed node of the graph exactly once"):
+        serape.DSeparation(graph, ["u", "a", "b", "c"], hidden=["u"])
+
+
+@given(st.integers(0, 10_000), st.integers(3, 8))
+@settings(max_examples=40, deadline=None)
+def test_hidden_nodes_against_networkx(seed: int, nodes: int) -> None:
+    random = np.random.default_rng(seed)
+    graph = random_dag(random, nodes, 0.4)
+    order = [str(node) for node in random.permutation(list(graph))]
+    seen = order[1:]
+    oracle = serape.DSeparation(graph, seen, hidden=order[:1])
+    x, y = 0, 1
+    within = [k for k in range(2, len(seen)) if random.random() < 0.5]
+    separated = nx.is_d_separator(graph, {seen[x]}, {seen[y]}, {seen[k] for k in within})
+    assert (oracle.test(x, y, within).p == 1.0) == separated

@@ -105,3 +105,23 @@ class TestConflicts:
             found = orient(3, neighbours, lambda x, y, known=known: known, lambda x, z, y: 0.0, "ABC")  # type: ignore[misc]
             assert found.graph.arcs() == arcs
             assert found.conflicts == []
+
+
+class TestShownArcs:
+    """Arcs that a test shows, without a second end."""
+
+    NAMES = ("a", "b", "c")
+
+    def test_an_arc_directs_others(self) -> None:
+        found = orient(
+            3, [{1}, {0, 2}, {1}], lambda x, y: (1,), lambda x, z, y: None, self.NAMES, None, [(2.0, (0, 1))]
+        )
+        assert found == Oriented(made(3, [(0, 1), (1, 2)]), [])
+
+    def test_the_more_certain_one_wins(self) -> None:
+        shown = [(2.0, (0, 1)), (3.0, (1, 0))]
+        found = orient(2, [{1}, {0}], lambda x, y: None, lambda x, z, y: None, self.NAMES[:2], None, shown)
+        assert found.graph == made(2, [(1, 0)])
+        assert [str(conflict) for conflict in found.conflicts] == [
+            "a → b is dropped: a more certain collider has b → a"
+        ]

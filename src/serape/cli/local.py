@@ -11,6 +11,7 @@ from serape.cli.base import answer, command
 from serape.cli.data_options import DataOptions
 from serape.cli.options import (
     AsJson,
+    Hidden,
     Output,
     Picture,
     Report,
@@ -19,6 +20,7 @@ from serape.cli.options import (
     check_files,
 )
 from serape.cli.show import show_result
+from serape.errors import OptionError
 from serape.results.result import Result
 
 _PRINTS = "Prints the members with the test that decided on each, then how they were found and notes."
@@ -35,6 +37,7 @@ _PRINTS = "Prints the members with the test that decided on each, then how they 
     "blanket",
     "serape blanket patients.csv --target HeartDisease --alpha 0.01 --explain Weight",
     "serape blanket patients.csv --target HeartDisease --algorithm hiton-mb --picture blanket.png --report report.html",
+    "serape blanket patients.csv --target HeartDisease --hidden",
     "serape sample alarm --rows 5000 | serape blanket - --target HR --json > found.json",
     about=f"Find the Markov blanket of a column.\n\n{_PRINTS}",
 )
@@ -44,6 +47,7 @@ def ask(
     target: Target,
     *,
     search: SearchOptions,
+    hidden: Hidden = False,
     explain: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,6 +65,10 @@ def ask(
     check_files(output, picture=picture, report=report)
     question = serape.markov_blanket if context.info_name == "blanket" else serape.parents_children
     settings = search.checked()
+    if hidden and context.info_name != "blanket":
+        raise OptionError("--hidden is an option of `serape blanket` and `serape causes`; leave it out")
+    if hidden:
+        settings["hidden"] = True
     table = data.read()
 
     def show(found: Result) -> None:

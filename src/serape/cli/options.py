@@ -20,12 +20,12 @@ from serape.cli.values import (
 )
 from serape.errors import DataError
 from serape.independence import TESTS
-from serape.local.registry import ALGORITHMS
+from serape.local.registry import ALGORITHMS, names_of
 from serape.networks import bundled_networks
 from serape.results import pictures
 from serape.results.report import check_name
 from serape.settings import Settings
-from serape.structure.registry import NETWORK_ALGORITHMS
+from serape.structure.registry import CAUSAL_ALGORITHMS, NETWORK_ALGORITHMS
 
 _TESTS, _OUTPUT = "How to search", "Output"
 _EITHER = ("stability", "path")
@@ -42,12 +42,19 @@ def _complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tup
     if finds in ("skeleton", "network"):
         asked, finds = finds, "parents-children"
     known = [(a.name, a.paper) for a in ALGORITHMS.values() if a.finds in (finds, "both")]
+    if asked == "causes":
+        known = [(a.name, a.paper) for a in CAUSAL_ALGORITHMS.values()]
     if asked == "network":
         known += [(a.name, a.paper) for a in NETWORK_ALGORITHMS.values()]
     if asked == "skeleton":
         known.append(("pc-stable", NETWORK_ALGORITHMS["pc-stable"].paper))
     known.insert(0, ("auto", "the default"))
     yield from ((name, about) for name, about in known if name.startswith(incomplete.lower()))
+
+
+def complete_learner(incomplete: str) -> list[str]:
+    """Complete the name of an algorithm that finds blankets."""
+    return [name for name in ("auto", *names_of("blanket")) if name.startswith(incomplete.lower())]
 
 
 def _complete_option(incomplete: str) -> list[str]:
@@ -122,6 +129,10 @@ Score = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=_OUTPUT)]
+Hidden = Annotated[
+    bool,
+    typer.Option("--hidden", help="Allow for common causes that are not among the columns.", rich_help_panel=_TESTS),
+]
 Truth = Annotated[
     str | None,
     typer.Option(

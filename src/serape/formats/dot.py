@@ -27,11 +27,20 @@ def dot_text(graph: nx.Graph[str], *, title: str = "", target: str | None = None
     lines += [f"  {_quoted(name)}{filled if name == target else ''};" for name in graph]
     sign = "->" if directed else "--"
     for a, b in arcs_of(graph):
-        lines.append(f"  {_quoted(a)} {sign} {_quoted(b)}{_attributes(graph.edges[a, b])};")
+        lines.append(f"  {_quoted(a)} {sign} {_quoted(b)}{_attributes(graph.edges[a, b], _ends(graph.edges[a, b]))};")
     for a, b in undirected_edges(graph):
-        plain = {"dir": "none"} if directed else {}
+        plain = _ends(graph.edges[a, b]) or ({"dir": "none"} if directed else {})
         lines.append(f"  {_quoted(a)} {sign} {_quoted(b)}{_attributes(graph.edges[a, b], plain)};")
     return "\n".join([*lines, "}"]) + "\n"
+
+
+def _ends(evidence: Mapping[str, Any]) -> dict[str, str]:
+    """Return the ends of an edge of a graph with hidden common causes: a circle is a mark that is not decided."""
+    marks = str(evidence.get("marks", ""))
+    if not marks or marks == "→":
+        return {}
+    shapes = {"o": "odot", "–": "none", "→": "normal", "←": "normal", "↔": "normal"}
+    return {"dir": "both", "arrowtail": shapes[marks[0]], "arrowhead": shapes[marks[-1]]}
 
 
 def _attributes(evidence: Mapping[str, Any], own: Mapping[str, str] | None = None) -> str:

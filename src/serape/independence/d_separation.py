@@ -44,6 +44,8 @@ class DSeparation(IndependenceTest):
     determined
         Nodes that are functions of others: pairs of a node and the nodes that determine it. A copy, or a column with
         the same information in other words, is a child of the original, and each determines the other.
+    hidden
+        Nodes that are not observed: they are no variables, but the paths through them count.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class DSeparation(IndependenceTest):
         graph: nx.DiGraph[Any],
         order: Sequence[Any] | None = None,
         determined: Iterable[tuple[Any, Collection[Any]]] = (),
+        hidden: Collection[Any] = (),
     ) -> None:
         import networkx as nx
 
@@ -77,13 +80,18 @@ class DSeparation(IndependenceTest):
             raise DataError(
                 f"the graph has a cycle, {' → '.join(str(a) for a, _ in cycle)} → {cycle[0][0]}; a DAG has none"
             )
-        nodes = list(graph.nodes if order is None else order)
-        if len(nodes) != graph.number_of_nodes() or set(nodes) != set(graph.nodes):
-            raise DataError("the order must name every node of the graph exactly once")
+        unseen = set(hidden)
+        if isinstance(hidden, str) or not unseen <= set(graph.nodes):
+            raise DataError("hidden must be a list of nodes of the graph")
+        observed = [node for node in graph.nodes if node not in unseen]
+        nodes = list(observed if order is None else order)
+        if len(nodes) != len(observed) or set(nodes) != set(observed):
+            raise DataError(f"the order must name every {'observed ' if unseen else ''}node of the graph exactly once")
+        self.variables = tuple(str(node) for node in nodes)
+        nodes += [node for node in graph.nodes if node in unseen]
         if len({str(node) for node in nodes}) < len(nodes):
             raise DataError("two nodes have the same name once written as text; give every node a name of its own")
         self.graph = graph
-        self.variables = tuple(str(node) for node in nodes)
         index = {node: k for k, node in enumerate(nodes)}
         # Sets of nodes are bits of an integer.
         self._parents = [sum(1 << index[p] for p in graph.predecessors(node)) for node in nodes]

@@ -51,6 +51,8 @@ class Algorithm:
     """The function for parents and children, if `run` finds the blanket and the name serves both questions."""
     one_sided: bool = False
     """Whether it keeps x though a search about x may not keep the target."""
+    hidden: Mapping[str, Any] | None = None
+    """The options with which it finds the blanket where common causes are hidden too; None if it does not."""
 
     @property
     def shares(self) -> bool:
@@ -104,13 +106,14 @@ class Algorithm:
 
 
 _ALL = (
-    Algorithm("gs", gs, "blanket", "incremental", True, "Margaritis & Thrun 1999"),
-    Algorithm("iamb", iamb, "blanket", "incremental", True, _TSAMARDINOS),
-    Algorithm("inter-iamb", inter_iamb, "blanket", "incremental", True, _TSAMARDINOS),
+    Algorithm("gs", gs, "blanket", "incremental", True, "Margaritis & Thrun 1999", hidden={}),
+    Algorithm("iamb", iamb, "blanket", "incremental", True, _TSAMARDINOS, hidden={}),
+    Algorithm("inter-iamb", inter_iamb, "blanket", "incremental", True, _TSAMARDINOS, hidden={}),
     Algorithm("iamb-npc", iamb_npc, "blanket", "incremental", False, _TSAMARDINOS),
     Algorithm("inter-iamb-npc", inter_iamb_npc, "blanket", "incremental", False, _TSAMARDINOS),
-    Algorithm("fast-iamb", fast_iamb, "blanket", "incremental", True, "Yaramakala & Margaritis 2005", "cells"),
-    Algorithm("fbed", fbed, "blanket", "incremental", True, "Borboudakis & Tsamardinos 2019"),
+    Algorithm("fast-iamb", fast_iamb, "blanket", "incremental", True, "Yaramakala & Margaritis 2005", "cells",
+              hidden={}),
+    Algorithm("fbed", fbed, "blanket", "incremental", True, "Borboudakis & Tsamardinos 2019", hidden={"k": "inf"}),
     Algorithm("inter-iapc", inter_iapc, "parents-children", "incremental", True, _MORAIS),
     Algorithm("mmpc", mmpc, "parents-children", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
     Algorithm("mmmb", mmmb, "blanket", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),

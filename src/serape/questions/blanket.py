@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 from serape._keywords import Keywords
 from serape.progress import progress_callback
+from serape.questions.hidden import NOTE, allow_hidden, check_hidden
 from serape.questions.resolved import resolve
 from serape.results.result import Result
 from serape.settings import Settings, question
@@ -14,7 +16,12 @@ from serape.types import Finds, LocalAlgorithm
 
 @question()
 def markov_blanket(
-    data: Any, target: str | int, algorithm: str | LocalAlgorithm = "auto", **settings: Unpack[Keywords]
+    data: Any,
+    target: str | int,
+    algorithm: str | LocalAlgorithm = "auto",
+    *,
+    hidden: bool = False,
+    **settings: Unpack[Keywords],
 ) -> Result:
     """Find the Markov blanket of a variable: the smallest set that makes it independent of all others.
 
@@ -28,6 +35,10 @@ def markov_blanket(
         A name from `serape.algorithms()`, a callable `algorithm(search, target, **options)`, or "auto": "hpc" for
         categorical columns, "iamb" if some are numbers ("fbed" for more than 500 columns); docs/choosing.md has the
         whole rule.
+    hidden
+        Whether common causes of the variables may be hidden, that is, not among them. If so, the blanket is that of an
+        ancestral graph, and "auto" is "fbed" with k = "inf"; algorithms that do not find it are refused
+        (docs/hidden-causes.md).
 
     Returns
     -------
@@ -48,7 +59,10 @@ def markov_blanket(
     Weight is not in the Markov blanket of HeartDisease: given BloodPressure, it is independent of HeartDisease
     (g2 = 2.902, 6 degrees of freedom, p = 0.821, 0.001 bits, Cramér's V 0.04, above alpha = 0.01).
     """
-    return ask(data, target, "blanket", Settings.of(algorithm=algorithm, **settings))
+    asked = Settings.of(algorithm=algorithm, **settings)
+    if check_hidden(hidden):
+        return ask(data, target, "blanket", allow_hidden(asked), [NOTE])
+    return ask(data, target, "blanket", asked)
 
 
 @question()
@@ -80,9 +94,9 @@ def parents_children(
     return ask(data, target, "parents-children", Settings.of(algorithm=algorithm, **settings))
 
 
-def ask(data: Any, target: object, finds: Finds, settings: Settings) -> Result:
+def ask(data: Any, target: object, finds: Finds, settings: Settings, notes: Sequence[str] = ()) -> Result:
     """Ask a question about one target."""
     query = resolve(data, finds, settings)
     at = query.position(target)
     query = query.constrained(settings.search, [at])
-    return query.run(at, settings.run.threads, progress_callback(settings.run.progress), warn=True)
+    return query.run(at, settings.run.threads, progress_callback(settings.run.progress), notes=notes, warn=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
-from typing import TYPE_CHECKING, ClassVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
@@ -14,17 +14,26 @@ from serape.errors import OptionError, is_integer
 from serape.independence import DSeparation
 from serape.local.registry import ALGORITHMS
 from serape.names import match
+from serape.questions.causes import causes
+from serape.questions.hidden import check_hidden
 from serape.questions.network import resolve_network
 from serape.questions.query import Query
+from serape.questions.true_edges import ancestral_edges, edges_at, fits, oracle_of
 from serape.results.comparison import true_members
 from serape.settings import RunSettings, Settings, question, refuse
 from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.perfect_score import PerfectScore
-from serape.structure.registry import NETWORK_ALGORITHMS
+from serape.structure.registry import CAUSAL_ALGORITHMS, NETWORK_ALGORITHMS
 from serape.types import Finds, LocalAlgorithm
 
 if TYPE_CHECKING:
     import networkx as nx
+
+_WORDS = {
+    "blanket": "blanket of {} is",
+    "parents-children": "parents and children of {} are",
+    "causes": "edges of {} are",
+}
 
 
 @dataclass(frozen=True)
@@ -41,30 +50,35 @@ class Counterexample:
     """
 
     algorithm: str
-    finds: Finds
+    finds: Finds | Literal["causes"]
     graph: nx.DiGraph[str]
     order: tuple[str, ...]
     target: str
     found: tuple[str, ...]
+    """The variables that the algorithm found; for causes and effects, edges of the target such as "A→B" and "B–C"."""
     truth: tuple[str, ...]
 
     def __str__(self) -> str:
-        what = "blanket of {} is" if self.finds == "blanket" else "parents and children of {} are"
+        what = _WORDS[self.finds]
         arcs = ", ".join(f"{a}→{b}" for a, b in sorted(self.graph.edges)) or "no arcs"
+        if unseen := [node for node in self.graph if node not in self.order]:
+            arcs += f", {', '.join(unseen)} hidden,"
         lines = [
             f"{self.algorithm} is wrong on {arcs} with the columns in the order {', '.join(self.order)}:",
             f"  the {what.format(self.target)} {{{', '.join(self.truth)}}}, it returned {{{', '.join(self.found)}}}",
         ]
-        oracle = DSeparation(self.graph)
+        if self.finds == "causes":
+            return "\n".join(lines)
+        oracle = oracle_of(self.graph, self.order)
         index = {name: k for k, name in enumerate(oracle.variables)}
         for x in sorted(set(self.found) - set(self.truth)):
-            rest = [index[v] for v in self.graph if v not in (x, self.target)]
+            rest = [index[v] for v in self.order if v not in (x, self.target)]
             sets = (s for size in range(len(rest) + 1) for s in combinations(rest, size))
             separating = next(s for s in sets if oracle.test(index[x], index[self.target], s).p == 1.0)
             given = ", ".join(oracle.variables[z] for z in separating)
             lines.append(f"  {x} does not belong to it: {x} ⊥ {self.target}{' | ' + given if given else ''}")
         missing = sorted(set(self.truth) - set(self.found))
-        lines += [f"  {x} is missing: {_role(self.graph, x, self.target)}" for x in missing]
+        lines += [f"  {x} is missing: {_role(self.graph, x, self.target)}" for x in missing if not unseen]
         return "\n".join(lines)
 
 
@@ -100,11 +114,12 @@ class NetworkCounterexample(Counterexample):
 )  # fmt: skip
 def check_algorithm(
     algorithm: str | LocalAlgorithm,
-    finds: Finds = "blanket",
+    finds: Finds | Literal["causes"] = "blanket",
     *,
     cases: int = 2000,
     max_nodes: int = 9,
     seed: int = 0,
+    hidden: bool = False,
     **settings: Unpack[Keywords],
 ) -> Counterexample | None:
     """Search for a DAG on which an algorithm is wrong even with perfect tests, or with a perfect score.
@@ -118,13 +133,17 @@ def check_algorithm(
         A name, or any callable `algorithm(search, target, **options)`. Of the algorithms for networks, those that use
         a score alone ("ges", "boss", "tabu", "sca") are checked with BIC on endless rows of linear Gaussian networks.
     finds
-        What a callable finds, or which question a name that answers both is asked.
+        What a callable finds, or which question a name that answers both is asked. The names of algorithms for `causes`
+        are asked for the edges of the target, which must be those of the completed graph.
     cases
         The number of random DAGs.
     max_nodes
         The largest number of their nodes; the smallest is 5.
     seed
         The seed of the random DAGs.
+    hidden
+        Whether some nodes of the random DAGs are hidden. A blanket must then be that of the ancestral graph. Causes and
+        effects must have the right neighbours, and every mark that is decided must be true.
 
     Returns
     -------
@@ -143,17 +162,26 @@ def check_algorithm(
     refuse(check_algorithm, settings)
     if not is_integer(cases) or not is_integer(max_nodes) or cases < 0 or max_nodes < 5:
         raise OptionError("cases must be a whole number, 0 or more, and max_nodes one of 5 or more")
-    if finds not in ("blanket", "parents-children"):
-        raise OptionError(f"finds must be 'blanket' or 'parents-children', not {finds!r}")
+    if finds not in ("blanket", "parents-children", "causes"):
+        raise OptionError(f"finds must be 'blanket', 'parents-children' or 'causes', not {finds!r}")
     name = match(algorithm, ALGORITHMS)
-    if name is not None:
+    if name is not None and finds != "causes":
         found = ALGORITHMS[name].finds
         finds = found if found in ("blanket", "parents-children") else finds
-    asked = Settings.of(algorithm=algorithm, **settings)
+    hidden = check_hidden(hidden)
     network = match(algorithm, NETWORK_ALGORITHMS)
     by_score = network is not None and NETWORK_ALGORITHMS[network].uses_score_alone
-    trial = _NetworkTrial(asked, finds) if by_score else _Trial(asked, finds)
-    for graph, order in _graphs(np.random.default_rng(seed), cases, max_nodes, renamed=by_score):
+    if finds == "causes" or match(algorithm, CAUSAL_ALGORITHMS):
+        trial: _Trial = (_HiddenCausesTrial if hidden else _CausesTrial)(algorithm, settings)
+    elif hidden and (finds != "blanket" or by_score):
+        raise OptionError("with hidden nodes, blankets, and causes and effects, can be checked; leave hidden out")
+    elif by_score:
+        trial = _NetworkTrial(Settings.of(algorithm=algorithm, **settings), finds)
+    else:
+        trial = (_HiddenTrial if hidden else _Trial)(Settings.of(algorithm=algorithm, **settings), finds)
+    random = np.random.default_rng(seed)
+    for graph, columns in _graphs(random, cases, max_nodes, renamed=by_score):
+        order = columns[random.integers(1, len(columns) // 3 + 2) :] if hidden else columns
         for target in [""] if by_score else order:
             if trial.is_wrong(graph, order, target):
                 return trial.reduced(graph, order, target)
@@ -161,20 +189,25 @@ def check_algorithm(
 
 
 class _Trial:
+    finds: Finds | Literal["causes"]
     example: ClassVar[type[Counterexample]] = Counterexample
 
     def __init__(self, settings: Settings, finds: Finds) -> None:
-        self.settings, self.finds = settings, finds
+        self.settings, self.finds, self.asked = settings, finds, finds
+
+    @property
+    def algorithm(self) -> object:
+        return self.settings.search.algorithm
+
+    def truth(self, graph: nx.DiGraph[str], target: str) -> set[str]:
+        return true_members(graph, target, self.asked)
 
     def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
-        query, at = Query.about(DSeparation(graph, order), target, self.finds, self.settings)
+        query, at = Query.about(DSeparation(graph, order), target, self.asked, self.settings)
         return query.run(at).members
 
     def is_wrong(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
         return len(order) > 1 and set(self.answer(graph, order, target)) != self.truth(graph, target)
-
-    def truth(self, graph: nx.DiGraph[str], target: str) -> set[str]:
-        return true_members(graph, target, self.finds)
 
     def reduced(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> Counterexample:
         smaller = True
@@ -184,7 +217,7 @@ class _Trial:
                 if self.is_wrong(less, rest, target):
                     graph, order, smaller = less, rest, True
                     break
-        algorithm = self.settings.search.algorithm
+        algorithm = self.algorithm
         name = algorithm if isinstance(algorithm, str) else getattr(algorithm, "__name__", "the algorithm")
         truth = tuple(sorted(self.truth(graph, target)))
         found = tuple(sorted(self.answer(graph, order, target)))
@@ -216,10 +249,69 @@ def _edges_of_class(dag: nx.DiGraph[str]) -> set[str]:
     }
 
 
+class _HiddenTrial(_Trial):
+    """A trial with hidden nodes: those that are not in the order. A member depends on the target given all others."""
+
+    def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
+        query, at = Query.about(oracle_of(graph, order), target, self.asked, self.settings)
+        return query.run(at).members
+
+    def is_wrong(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
+        return len(order) > 1 and set(self.answer(graph, order, target)) != self.members(graph, order, target)
+
+    def members(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> set[str]:
+        oracle, at = oracle_of(graph, order), order.index(target)
+        others = [k for k in range(len(order)) if k != at]
+        return {order[x] for x in others if oracle.test(x, at, [z for z in others if z != x]).p < 1}
+
+    def reduced(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> Counterexample:
+        found = super().reduced(graph, order, target)
+        return replace(found, truth=tuple(sorted(self.members(found.graph, found.order, target))))
+
+
+class _CausesTrial(_Trial):
+    """A trial of an algorithm for causes and effects: the answer is the edges of the target, as text."""
+
+    def __init__(self, algorithm: object, settings: Mapping[str, Any]) -> None:
+        self.finds, self._algorithm, self._settings = "causes", algorithm, settings
+
+    @property
+    def algorithm(self) -> object:
+        return self._algorithm
+
+    def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
+        found = causes(DSeparation(graph, order), target, self._algorithm, **self._settings)  # type: ignore[arg-type]
+        return edges_at(found.graph, target)
+
+    def truth(self, graph: nx.DiGraph[str], target: str) -> set[str]:
+        names = list(graph)
+        index = {name: k for k, name in enumerate(names)}
+        parents = [{index[parent] for parent in graph.predecessors(name)} for name in names]
+        return set(edges_at(cpdag(parents).to_networkx(names), target))
+
+
+class _HiddenCausesTrial(_CausesTrial):
+    """A trial with hidden nodes: the answer is the marks of the target's edges."""
+
+    def answer(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> tuple[str, ...]:
+        found = causes(oracle_of(graph, order), target, self._algorithm, hidden=True, **self._settings)  # type: ignore[arg-type]
+        return tuple(f"{name} {mark} {target}" for name, mark in found.marks.items())
+
+    def is_wrong(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> bool:
+        answer = dict(line.split(" ")[:2] for line in self.answer(graph, order, target)) if len(order) > 1 else {}
+        truth = ancestral_edges(graph, order, target) if len(order) > 1 else {}
+        return answer.keys() != truth.keys() or any(not fits(mark, truth[name]) for name, mark in answer.items())
+
+    def reduced(self, graph: nx.DiGraph[str], order: tuple[str, ...], target: str) -> Counterexample:
+        found = super().reduced(graph, order, target)
+        truth = ancestral_edges(found.graph, found.order, target)
+        return replace(found, truth=tuple(f"{name} {mark} {target}" for name, mark in sorted(truth.items())))
+
+
 def _reductions(
     graph: nx.DiGraph[str], order: tuple[str, ...], target: str
 ) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
-    for node in order:
+    for node in (*order, *(node for node in graph if node not in order)):
         if node != target:
             less = graph.copy()
             less.remove_node(node)

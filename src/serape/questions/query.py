@@ -196,7 +196,7 @@ class Query:
             members = search.members_so_far(target)
             search.reconcile_sides(members)
             partial = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
-            return self._result(search, target, partial, Discoveries(), time.perf_counter() - started, cache, notes)
+            return self.result_of(search, target, partial, Discoveries(), time.perf_counter() - started, cache, notes)
 
         try:
             answer, discoveries = self.discovered(search, target)
@@ -214,9 +214,9 @@ class Query:
         if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
         elif warn:
-            search.notes += self._warnings(search, target, self._members(answer))
+            search.notes += self.warnings(search, target, self._members(answer))
         seconds = time.perf_counter() - started
-        return self._result(search, target, answer, discoveries, seconds, cache, notes, complete=True)
+        return self.result_of(search, target, answer, discoveries, seconds, cache, notes, complete=True)
 
     def search(
         self,
@@ -305,7 +305,7 @@ class Query:
         """Return the members that are known or required."""
         return {*self.known.get(target, ()), *self.required(target)}
 
-    def _result(
+    def result_of(
         self,
         search: Search,
         target: int,
@@ -317,8 +317,10 @@ class Query:
         *,
         complete: bool = False,
     ) -> Result:
+        """Return the result of a search."""
         names = self.source.variables
         table = table_of(self.source)
+        of_table = () if table is None else table.notes
 
         def named(positions: Collection[int | str] | None) -> tuple[str, ...] | None:
             return None if positions is None else tuple([names[v] for v in sorted(map(int, positions))])
@@ -346,13 +348,7 @@ class Query:
             options=dict(self.reported),
             interchangeable=interchangeable,
             data=None if table is None else table.provenance,
-            notes=(
-                *(table.notes if table is not None else ()),
-                *self.source.notes,
-                *search.notes,
-                *duplicate_notes,
-                *notes,
-            ),
+            notes=(*of_table, *self.source.notes, *search.notes, *duplicate_notes, *notes),
             complete=complete,
             call=self._call,
             trace=Evidence.of(
@@ -363,7 +359,8 @@ class Query:
             ),
         )
 
-    def _warnings(self, search: Search, target: int, members: set[int]) -> list[str]:
+    def warnings(self, search: Search, target: int, members: set[int]) -> list[str]:
+        """Return notes on what to doubt about the members."""
         stepwise = self.algorithm.conditions_on_blanket
         return [
             *(untested_note(search, target, members, stepwise=stepwise) if search.tally.skipped else ()),

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from serape.files import as_path
-from serape.results import all_blankets, result
+from serape.results import all_blankets, result, saved_causes
 from serape.results.saved import DAMAGED, damaged, read_saved
 
-_FORMATS = {result.FORMAT: result.result_from_dict, all_blankets.FORMAT: all_blankets.AllBlankets.from_dict}
+_FORMATS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    result.FORMAT: result.result_from_dict,
+    all_blankets.FORMAT: all_blankets.AllBlankets.from_dict,
+    saved_causes.FORMAT: saved_causes.causes_from_dict,
+}
 
 
 def load_result(path: str | os.PathLike[str]) -> Any:
-    """Read a result written by `Result.save` or `AllBlankets.save`.
+    """Read a result written by `Result.save`, `AllBlankets.save` or `Causes.save`.
 
     Parameters
     ----------
@@ -22,7 +27,7 @@ def load_result(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Result or AllBlankets
+    Result, AllBlankets or Causes
         The result, with the evidence and without the data.
 
     Raises

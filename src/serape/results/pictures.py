@@ -79,6 +79,8 @@ class _Edge(Edge):
 
     kind: Kind
     width: float
+    marks: str = ""
+    """In a graph with hidden common causes: the marks at its ends, such as "o→" and "↔"."""
 
 
 def draw_graph(
@@ -204,7 +206,8 @@ def _edges(
         raise OptionError(
             f"graph and truth must have the same nodes; only one of them has {abbreviate(sorted(differing))}"
         )
-    found = {arc: lines.width(arc, _MAX_WIDTH) for arc in sorted(_arcs(graph, index))}
+    attributes = _arcs(graph, index)
+    found = {arc: lines.width(arc, _MAX_WIDTH) for arc in sorted(attributes)}
     true = [] if truth is None else sorted(_arcs(truth, index))
     skeleton = not graph.is_directed() or (truth is not None and not truth.is_directed())
     edges = []
@@ -213,7 +216,8 @@ def _edges(
         if not directed and a > b:
             continue
         kind = "found" if truth is None else _kind(directed, (a, b) in true, (b, a) in true, skeleton)
-        edges.append(_Edge(a, b, directed, kind, max(width, found.get((b, a), 0.0))))
+        marks = str(attributes[a, b].get("marks", ""))
+        edges.append(_Edge(a, b, directed, kind, max(width, found.get((b, a), 0.0)), marks))
     for a, b in true:
         directed = (b, a) not in true
         if (a, b) not in found and (b, a) not in found and (directed or a < b):
@@ -254,6 +258,11 @@ def _entries(edges: Sequence[_Edge], lines: Lines[_Arc], directed: bool, compare
         entries += [
             line_entry(_MEANING[kind], _COLOURS[kind], 1.6, _DASHES[kind], **cross.get(kind, {})) for kind in kinds
         ]
+    elif any(edge.marks for edge in edges):
+        signs = {"o": "o: arrowhead or none, not decided", "↔": "↔ a hidden common cause"}
+        entries += [
+            line_entry(text, "none", 0) for sign, text in signs.items() if any(sign in edge.marks for edge in edges)
+        ]
     elif directed and not all(edge.directed for edge in edges):
         entries.append(line_entry("direction not decided", LIGHT.ink, UNKNOWN_WIDTH))
     widths = [(lines.width_of(value, _MAX_WIDTH), lines.text(value)) for value in lines.extremes]
@@ -272,7 +281,7 @@ def _draw_edges(ax: Axes, edges: Sequence[_Edge], plan: Plan, names: Sequence[st
         order = {"missing": 1.0, "found": 2.0, "half": 2.0, "turned": 2.1, "extra": 2.2}[edge.kind]
         arrow = FancyArrowPatch(
             path=Path(route, codes),
-            arrowstyle="-|>" if edge.directed else "-",
+            arrowstyle="<|-|>" if edge.marks == "↔" else "-|>" if edge.directed else "-",
             mutation_scale=(8 + 1.8 * edge.width) * scale,
             linewidth=edge.width * scale,
             linestyle=_DASHES[edge.kind],
@@ -285,6 +294,9 @@ def _draw_edges(ax: Axes, edges: Sequence[_Edge], plan: Plan, names: Sequence[st
         )
         arrow.set_gid(f"{'arc' if edge.directed else 'edge'} {names[edge.tail]} {names[edge.head]}")
         ax.add_patch(arrow)
+        circles = [route[k] for k, mark in ((0, edge.marks[:1]), (-1, edge.marks[-1:])) if mark == "o"]
+        for point in circles:
+            ax.plot(*point, "o", color=LIGHT.ink, markerfacecolor="white", markersize=5.5 * scale, zorder=4)
         if edge.kind == "extra":
             x, y = _middle(route)
             ax.plot(x, y, "x", color=_COLOURS["extra"], markersize=6.5 * scale, markeredgewidth=1.8 * scale, zorder=2.3)

@@ -318,6 +318,10 @@ class SearchState:
         """Record tests with the subject as candidate where the latest test with it as target contradicts the answer."""
         self._recorder.reconcile(members)
 
+    def close_evidence(self) -> None:
+        """Record no further tests: what follows does not decide on the members."""
+        self._recorder.enabled = False
+
     def log(self, target: int) -> EvidenceLog:
         """Return the evidence gathered about a target."""
         return self._recorder.log(int(target))

@@ -51,17 +51,19 @@ def orient(
     certainty: Callable[[int, int, int], float | None],
     names: Sequence[str],
     knowledge: BoundKnowledge | None = None,
+    shown: Sequence[tuple[float, Arc]] = (),
 ) -> Oriented:
     """Direct the edges of a skeleton as far as separating sets and knowledge determine their directions.
 
     `separating_set(x, y)` returns the set that separates two variables, None if it is unknown. If Z is not in it,
     `certainty(x, z, y)` returns how certain it is that Z is a collider, None if it is not one. Knowledge has priority
-    over the skeleton: required arcs are added to it, forbidden pairs removed.
+    over the skeleton: required arcs are added to it, forbidden pairs removed. `shown` are arcs that other tests show,
+    each with its certainty.
     """
     work = _Orientation(n, names, knowledge or BoundKnowledge())
     work.add_skeleton(neighbours)
     work.apply_knowledge()
-    work.apply_colliders(separating_set, certainty)
+    work.apply_colliders(separating_set, certainty, shown)
     work.apply_meek()
     return Oriented(work.graph, work.conflicts)
 
@@ -102,9 +104,13 @@ class _Orientation:
         self,
         separating_set: Callable[[int, int], tuple[int, ...] | None],
         certainty: Callable[[int, int, int], float | None],
+        shown: Sequence[tuple[float, Arc]] = (),
     ) -> None:
-        """Direct X – Z – Y, where X and Y are not adjacent, as X → Z ← Y if Z is not in their separating set."""
-        colliders = []
+        """Direct X – Z – Y, where X and Y are not adjacent, as X → Z ← Y if Z is not in their separating set.
+
+        An arc X → Z that is shown takes its turn as a collider with the single end X.
+        """
+        colliders = [(_rank(certain), self._by_name((z, x, x)), (x, z, x)) for certain, (x, z) in shown]
         for z in range(self.graph.n):
             for x, y in combinations(sorted(self.graph.adjacent(z), key=self.names.__getitem__), 2):
                 if self.graph.are_adjacent(x, y):
@@ -115,12 +121,11 @@ class _Orientation:
                 if given is not None and z not in given:
                     certain = certainty(x, z, y)
                     if certain is not None:
-                        rank = math.inf if math.isnan(certain) else -certain
-                        colliders.append((rank, self._by_name((z, x, y)), (x, z, y)))
+                        colliders.append((_rank(certain), self._by_name((z, x, y)), (x, z, y)))
         for _, _, (x, z, y) in sorted(colliders):
             because = self._contradiction(x, z) or self._contradiction(y, z) or self._cycle(x, z) or self._cycle(y, z)
             if because:
-                self._drop(f"{self.names[x]} → {self.names[z]} ← {self.names[y]}", because)
+                self._drop(self._arc(x, z) if x == y else f"{self._arc(x, z)} ← {self.names[y]}", because)
                 continue
             for end in (x, y):
                 if end in self.graph.neighbours[z]:
@@ -172,3 +177,8 @@ class _Orientation:
 
     def _by_name(self, nodes: Sequence[int]) -> tuple[str, ...]:
         return tuple(self.names[x] for x in nodes)
+
+
+def _rank(certain: float) -> float:
+    """Return what sorts the most certain first."""
+    return math.inf if math.isnan(certain) else -certain

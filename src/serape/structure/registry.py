@@ -15,6 +15,11 @@ from serape.skeletons.pc import pc_skeleton
 from serape.structure.boss import boss
 from serape.structure.ges import ges
 from serape.structure.graphs import PartlyDirected
+from serape.structure.ldecc import ldecc
+from serape.structure.local_graph import LocalGraph
+from serape.structure.mb_by_mb import mb_by_mb
+from serape.structure.mmb_by_mmb import mmb_by_mmb
+from serape.structure.pag import PartialAncestralGraph
 from serape.structure.scores import Score
 from serape.structure.sparse_candidate import sparse_candidate
 from serape.structure.tabu import allowed, possible_parents, tabu_search
@@ -104,6 +109,33 @@ SKELETON_ALGORITHMS = {
 """The algorithms that learn a skeleton pair by pair."""
 
 
+@dataclass(frozen=True, slots=True)
+class CausalAlgorithm:
+    """A named algorithm that finds the causes and effects of a target."""
+
+    name: str
+    run: Callable[[LocalGraph, int], PartialAncestralGraph | None]
+    """Learns blankets around a target; returns a graph of its own if common causes may be hidden."""
+    sound: bool
+    paper: str
+    uses_directions: bool = True
+    """Whether it uses directions that knowledge gives."""
+    hidden: bool = False
+    """Whether it allows for hidden common causes."""
+    family: str = "local"
+    finds: str = "causes"
+
+
+_CAUSAL = (
+    CausalAlgorithm("mb-by-mb", mb_by_mb, True, "Wang, Zhou, Zhao & Geng 2014"),
+    CausalAlgorithm("ldecc", ldecc, True, "Gupta, Childers & Lipton 2023", uses_directions=False),
+    CausalAlgorithm("mmb-by-mmb", mmb_by_mmb, True, "Xie, Li, Wu, Zeng, Liu & Geng 2024", uses_directions=False,
+                    hidden=True),
+)  # fmt: skip
+
+CAUSAL_ALGORITHMS = {algorithm.name: algorithm for algorithm in _CAUSAL}
+
+
 def algorithms() -> Records:
     """Return the table of algorithms.
 
@@ -122,5 +154,5 @@ def algorithms() -> Records:
     True
     """
     columns = ("name", "finds", "family", "sound", "paper")
-    every = (*ALGORITHMS.values(), *_ALL)
+    every = (*ALGORITHMS.values(), *_ALL, *_CAUSAL)
     return Records({column: [getattr(a, column) for a in every] for column in columns})

@@ -54,13 +54,9 @@ _NEAREST = 5
 def blanket_page(found: Result) -> Page:
     """Return the report of a result: the members, and why each variable is a member or not."""
     kinds = _kinds(found)
-    inside = _smallest_p(found, found.members, MAX_MEMBERS)
+    inside, excluded = embedded_variables(found)
     members = set(found.members)
     outside = [name for name in found.trace.names if name != found.target and name not in members]
-    dropped = [name for name in outside if name in found.dropped]
-    others = [name for name in outside if name not in found.dropped]
-    n = n_shown(len(outside), MAX_EXCLUDED)
-    excluded = (dropped + found.trace.strongest(others, n))[:n]
     drawn = _with_children(found, _smallest_p(found, inside, MAX_DRAWN))
 
     names = Embedded()
@@ -106,6 +102,16 @@ def blanket_page(found: Result) -> Page:
         reproduce=provenance_pairs(found.data),
         calls=blanket_calls(found),
     )  # fmt: skip
+
+
+def embedded_variables(found: Result) -> tuple[tuple[str, ...], list[str]]:
+    """Return the members and the other variables that the page describes, after the target."""
+    members = {found.target, *found.members}
+    outside = [name for name in found.trace.names if name not in members]
+    dropped = [name for name in outside if name in found.dropped]
+    others = [name for name in outside if name not in found.dropped]
+    n = n_shown(len(outside), MAX_EXCLUDED)
+    return _smallest_p(found, found.members, MAX_MEMBERS), (dropped + found.trace.strongest(others, n))[:n]
 
 
 # --- roles and edges -------------------------------------------------------------------------------------------------

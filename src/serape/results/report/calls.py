@@ -11,6 +11,7 @@ from serape.wording import option_words
 
 if TYPE_CHECKING:
     from serape.results.all_blankets import AllBlankets
+    from serape.results.causes import Causes
     from serape.results.result import Result
     from serape.results.structure import Structure
 
@@ -44,6 +45,22 @@ def blankets_calls(found: AllBlankets) -> dict[str, str]:
     if words is not None:
         command = ["serape", "all-blankets", *words[0]]
         calls["On the command line"] = _shell([command, ["--target", found.target], *words[1:]])
+    return calls
+
+
+def causes_calls(found: Causes) -> dict[str, str]:
+    """Return the calls that reproduce causes and effects."""
+    result = found.blanket_result
+    hidden = {"hidden": True} if found.hidden else {}
+    chosen = {"algorithm": found.algorithm, "learner": found.learner, **hidden}
+    settings = {**chosen, **_tested(result.test, result.alpha, result.options)}
+    learner = ["learner"] if "algorithm" in result.call.own else []
+    own = (*learner, *(name for name in result.call.own if name != "algorithm"))
+    arguments = [repr(found.target), *_arguments(settings, own)]
+    calls = {"In Python": _python("causes", result.data, result.test, arguments)}
+    words = None if result.call.own else _words(result.data, settings, {})
+    if words is not None:
+        calls["On the command line"] = _shell([["serape", "causes", *words[0]], ["--target", found.target], *words[1:]])
     return calls
 
 
@@ -102,8 +119,8 @@ def _selector(arguments: Iterable[str], fit: Iterable[str]) -> str:
 def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
     lines = []
     for name, value in settings.items():
-        if name == "algorithm" and name in own:
-            lines.append(f"algorithm={value}")  # a function of the caller
+        if name in ("algorithm", "learner") and name in own:
+            lines.append(f"{name}={value}")  # a function of the caller
         elif name != "test" or name not in own:
             lines.append(f"{name}={value!r}")
     return lines
@@ -114,7 +131,7 @@ def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
 _SETTINGS = frozenset(
     {
         "algorithm", "test", "alpha", "fdr", "fdr_method", "max_conditioning", "reliability", "dof", "random_state",
-        "rule", "score", "equivalent_sample_size", "max_blankets",
+        "rule", "score", "equivalent_sample_size", "max_blankets", "learner", "hidden",
     }
 )  # fmt: skip
 """The settings that the command line can show; others are objects, or in files."""

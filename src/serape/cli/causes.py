@@ -1,0 +1,92 @@
+"""`serape causes`: the causes and effects of one column."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import serape
+from serape.cli.base import answer, command
+from serape.cli.data_options import DataOptions
+from serape.cli.options import (
+    AsJson,
+    Hidden,
+    Output,
+    Picture,
+    Report,
+    SearchOptions,
+    Target,
+    check_files,
+    complete_learner,
+)
+from serape.cli.show import print_grid, print_json, print_line
+
+
+@command(
+    "causes",
+    "serape causes patients.csv --target HeartDisease --alpha 0.01 --explain Smoking",
+    "serape causes patients.csv --target HeartDisease --learner hiton-mb --picture causes.png --report report.html",
+    "serape causes patients.csv --target HeartDisease --hidden",
+    "serape sample alarm --rows 5000 | serape causes - --target HR --json > found.json",
+)
+def causes(
+    data: DataOptions,
+    target: Target,
+    *,
+    search: SearchOptions,
+    learner: Annotated[
+        str,
+        typer.Option(
+            help="The algorithm that finds the blankets: any for `serape blanket`, or auto.",
+            metavar="NAME",
+            autocompletion=complete_learner,
+            rich_help_panel="How to search",
+        ),
+    ] = "auto",
+    hidden: Hidden = False,
+    explain: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Explain what this column is to the target; repeatable.", metavar="COLUMN", rich_help_panel="Output"
+        ),
+    ] = None,
+    picture: Picture = None,
+    output: Output = None,
+    report: Report = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find which columns are causes of a column, which are its effects, and which the data cannot tell.
+
+    Prints the neighbours with their roles and the test that decided on each, then how they were found and notes.
+    """
+    check_files(output, picture=picture, report=report)
+    settings = search.checked()
+    table = data.read()
+
+    def show(found: serape.Causes) -> None:
+        explanations = {name: found.explain(name) for name in explain or ()}
+        if as_json:
+            print_json({**found.to_dict(), **({"explanations": explanations} if explanations else {})})
+        else:
+            _show(found)
+            for text in explanations.values():
+                print_line(f"\n{text}")
+        if output is not None:
+            found.save(output)
+        if report is not None:
+            found.report(report)
+        if picture is not None:
+            found.plot(picture)
+
+    answer(lambda: serape.causes(table, target, learner=learner, hidden=hidden, **settings), show)
+
+
+def _show(found: serape.Causes) -> None:
+    title, *rest = str(found).splitlines()
+    print_line(title)
+    heads, rows = found.table()
+    if rows:
+        print_grid(heads, rows)
+    for line in rest:
+        print_line(line.strip())

@@ -1,0 +1,240 @@
+"""The causes and effects of one target."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack
+
+from serape._keywords import Keywords
+from serape.errors import Interrupted, OptionError
+from serape.independence.registry import has_rows
+from serape.local.answer import Answer
+from serape.names import match, unknown
+from serape.progress import StatusLine, progress_callback
+from serape.questions.discoveries import Discoveries
+from serape.questions.hidden import allow_hidden, check_hidden
+from serape.questions.min_effect import without_weak
+from serape.questions.query import MAX_CONDITIONING, Query
+from serape.questions.run import STRUCTURE_SECONDS
+from serape.results.causes import Causes
+from serape.search import Budget, BudgetSpent
+from serape.settings import Settings, question
+from serape.structure.local_graph import Around, LocalGraph
+from serape.structure.mmb_by_mmb import local_pag
+from serape.structure.pag import PartialAncestralGraph
+from serape.structure.reasons import reasons
+from serape.structure.registry import CAUSAL_ALGORITHMS, CausalAlgorithm
+from serape.types import LocalAlgorithm
+from serape.wording import setting
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@question()
+def causes(
+    data: Any,
+    target: str | int,
+    algorithm: str = "auto",
+    learner: str | LocalAlgorithm = "auto",
+    *,
+    hidden: bool = False,
+    **settings: Unpack[Keywords],
+) -> Causes:
+    """Find which neighbours of a variable are causes, which are effects, and which the data cannot tell.
+
+    The search learns blankets around the target, no further than its edges need. With perfect tests the answer is that
+    of the whole network's class. Unless `hidden`, it assumes that no common cause of the variables is hidden.
+
+    Parameters
+    ----------
+    data, target
+        As for `markov_blanket`.
+    algorithm
+        "mb-by-mb": blankets of one variable after another, along undirected paths from the target. "ldecc": the blanket
+        of the target, then the tests of the PC algorithm until its edges have directions; it asks for no more blankets,
+        but possibly about all pairs of variables. "mmb-by-mmb": as "mb-by-mb", where common causes may be hidden.
+        "auto" is "mb-by-mb", or "mmb-by-mmb" with `hidden`.
+    learner
+        What finds the blankets: an algorithm for `markov_blanket`, whose options are passed on to it; "auto" as there.
+    hidden
+        Whether common causes of the variables may be hidden. Then an edge may also mean a hidden common cause
+        (`found.confounded`), and `found.marks` has what is known of each neighbour (docs/hidden-causes.md).
+
+    Returns
+    -------
+    Causes
+        The causes, effects and undecided neighbours, how they were found, and why each is one.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C; its `found` is the result so far.
+
+    Examples
+    --------
+    >>> found = serape.causes(patients, "ChestPain", alpha=0.01)
+    >>> found.causes, found.effects, found.undecided
+    (('Anxiety', 'HeartDisease'), (), ())
+    >>> print(found.explain("Anxiety"))
+    Anxiety is a cause of ChestPain, because Anxiety and HeartDisease are independent given nothing, but not given
+    ChestPain. Anxiety is in the Markov blanket of ChestPain: on its own, it is associated with ChestPain
+    (g2 = 220.9, 1 degree of freedom, p = 5.6e-50, 0.08 bits, Cramér's V 0.34, at most alpha = 0.01).
+    """
+    asked = Settings.of(algorithm=learner, **settings)
+    chosen = find_causal(algorithm, hidden=check_hidden(hidden))
+    if chosen.hidden:
+        asked = allow_hidden(asked)
+    query = Query.resolve(data, "blanket", asked)
+    at = query.position(target)
+    query = query.constrained(asked.search, [at], symmetric=True)
+    if not chosen.uses_directions and query.knowledge is not None and query.knowledge.has_orientations:
+        raise OptionError(
+            f"algorithm {chosen.name!r} does not use directions that knowledge gives; use 'mb-by-mb', or forbid pairs "
+            f"only"
+        )
+    return _Search(query, at, chosen, asked).run()
+
+
+def find_causal(algorithm: object, *, hidden: bool) -> CausalAlgorithm:
+    """Return the algorithm of a name; refuse one that does not go with `hidden`."""
+    automatic = "mmb-by-mmb" if hidden else "mb-by-mb"
+    name = automatic if match(algorithm, ["auto"]) else match(algorithm, CAUSAL_ALGORITHMS)
+    if name is None:
+        raise OptionError(unknown("algorithm", algorithm, ["auto", *CAUSAL_ALGORITHMS]))
+    chosen = CAUSAL_ALGORITHMS[name]
+    if hidden and not chosen.hidden:
+        raise OptionError(f"algorithm {name!r} does not allow for hidden common causes; use {automatic!r}")
+    if chosen.hidden and not hidden:
+        raise OptionError(f"algorithm {name!r} allows for hidden common causes; pass {setting('hidden', True)} with it")
+    return chosen
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """The edges of the target: by neighbour, its marks and why; the graph around, and what was dropped."""
+
+    marks: dict[int, str]
+    reasons: dict[int, str]
+    graph: nx.DiGraph[str]
+    conflicts: tuple[str, ...]
+
+
+class _Search:
+    """One search for causes and effects."""
+
+    def __init__(self, query: Query, target: int, algorithm: CausalAlgorithm, asked: Settings) -> None:
+        self.query, self.target, self.algorithm = query, target, algorithm
+        self.watch = progress_callback(asked.run.progress)
+        budget = Budget.of(asked.run, STRUCTURE_SECONDS if has_rows(query.source) else None)
+        self.search = query.search(target, asked.run.threads, self.watch, budget=budget)
+        self.local = LocalGraph(self.search, self.learn, query.source.variables, query.knowledge)
+        self.ancestral: PartialAncestralGraph | None = None
+        self.discoveries = Discoveries()
+        self.started = time.perf_counter()
+
+    def run(self) -> Causes:
+        """Search, and return the result; what was found so far if a budget or Ctrl-C ends the search."""
+        try:
+            self.ancestral = self.algorithm.run(self.local, self.target)
+            return self.result(complete=True)
+        except KeyboardInterrupt:
+            raise Interrupted(self.result(complete=False)) from None
+        except BudgetSpent as spent:
+            self.search.notes.append(f"the search stopped at {spent}: directions are as far as they were found")
+            return self.result(complete=False)
+        finally:
+            if isinstance(self.watch, StatusLine):
+                self.watch.close()
+
+    def learn(self, x: int) -> Around:
+        """Learn the blanket of a variable, and which of its members are its neighbours."""
+        query, search = self.query, self.search
+        answer, discoveries = query.discovered(search, x)
+        if x == self.target:
+            members = {int(y) for y in answer.blanket or ()}
+            search.reconcile_sides(members)
+            answer = without_weak(query, search, x, answer)
+            search.notes += query.warnings(search, x, {int(y) for y in answer.blanket or ()})
+            search.close_evidence()
+            self.discoveries = discoveries
+        members = {int(y) for y in answer.blanket or ()}
+        if answer.parents_children is None:
+            neighbours = {*self._not_separated(x, sorted(members)), *query.required(x)}
+        else:
+            neighbours = {int(y) for y in answer.parents_children}
+        return Around(frozenset(neighbours), frozenset(members - neighbours))
+
+    def _not_separated(self, x: int, members: list[int]) -> list[int]:
+        """Return the members of a blanket that no subset of the others separates from x: they are neighbours."""
+        bounded = self.search.max_conditioning is None and has_rows(self.query.source)
+        largest = min(MAX_CONDITIONING, len(members)) if bounded else len(members)
+        return self.search.separate(members, x, members, range(largest + 1)).survivors
+
+    def result(self, *, complete: bool) -> Causes:
+        """Return the result, as far as the search has come."""
+        local, search, target = self.local, self.search, self.target
+        names = self.query.source.variables
+        around = local.expanded.get(target)
+        if around is None:  # the blanket itself is not complete
+            around = Around(frozenset(), frozenset(search.members_so_far(target)))
+            search.close_evidence()
+            local.expanded[target] = around
+        edges = self._ancestral() if self.algorithm.hidden else self._directed()
+        marks = edges.marks
+        spouses: dict[int | str, list[int | str]] = {
+            s: [c for c in sorted(around.neighbours) if marks.get(c) == "←" and local.depends(target, c, s)]
+            for s in sorted((around.neighbours | around.spouses) - marks.keys())
+        }
+        seconds = time.perf_counter() - self.started
+        answer = Answer([*marks, *spouses], list(marks), spouses)
+        result = self.query.result_of(search, target, answer, self.discoveries, seconds, None, complete=complete)
+        return Causes(
+            blanket_result=result,
+            marks={names[x]: marks[x] for x in sorted(marks)},
+            reasons={names[x]: edges.reasons[x] for x in sorted(edges.reasons)},
+            graph=edges.graph,
+            expanded=tuple(names[x] for x in local.expanded),
+            algorithm=self.algorithm.name,
+            learner=self.query.algorithm.name,
+            tests=result.tests,
+            tests_by_size=result.tests_by_size,
+            skipped=result.skipped,
+            seconds=seconds,
+            notes=result.notes,
+            complete=complete,
+            hidden=self.algorithm.hidden,
+            conflicts=edges.conflicts,
+        )
+
+    def _directed(self) -> _Edges:
+        """Return the edges of the target, directed as far as they can be."""
+        local, target = self.local, self.target
+        marks = {
+            **dict.fromkeys(local.parents(target), "→"),
+            **dict.fromkeys(local.children(target), "←"),
+            **dict.fromkeys(local.undirected(target), "–"),
+        }
+        why = reasons(local)
+        found = {x: why.get((x, target)) or why.get((target, x)) for x in marks}
+        oriented = local.oriented()
+        graph = oriented.graph.to_networkx([local.names[x] for x in local.variables])
+        return _Edges(marks, {x: text for x, text in found.items() if text}, graph, tuple(map(str, oriented.conflicts)))
+
+    def _ancestral(self) -> _Edges:
+        """Return the edges of the target with their marks, where common causes may be hidden."""
+        import networkx as nx
+
+        local, target = self.local, self.target
+        found = self.ancestral or local_pag(local)
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(local.names[x] for x in local.variables)
+        for x, y in found.mark:
+            if found.sign(x, y) not in ("←", "←o"):
+                graph.add_edge(local.names[x], local.names[y], marks=found.sign(x, y))
+        marks = {x: found.sign(x, target) for x in sorted(found.near[target])}
+        why = {x: [found.reasons.get(end, "") for end in ((x, target), (target, x))] for x in marks}
+        texts = {x: "; ".join(dict.fromkeys(filter(None, both))) for x, both in why.items()}
+        conflicts = tuple(f"{mark} is dropped: it contradicts another mark" for mark in found.conflicts)
+        return _Edges(marks, {x: text for x, text in texts.items() if text}, graph, conflicts)
