@@ -45,19 +45,24 @@ def recognize_pc(search: serape.Search, target: int) -> tuple[list[int], dict[in
     return adjacent, sep
 
 
-def ipc_mb_one_pass(search: serape.Search, target: int) -> list[int]:
-    """IPC-MB (Fu and Desmarais 2008), as the toolboxes have it: one pass checks symmetry and finds spouses."""
+def ipc_mb_one_pass(search: serape.Search, target: int, both_sides: bool = False) -> list[int]:
+    """IPC-MB (Fu and Desmarais 2008), as the toolboxes have it: one pass checks symmetry and finds spouses.
+
+    They forget the set that separates X from T in the search about X; with `both_sides` it is kept.
+    """
     pc, sep = recognize_pc(search, target)
     blanket = list(pc)
     for x in pc:
-        candidates, _ = recognize_pc(search, x)
+        candidates, sep_x = recognize_pc(search, x)
         if target not in candidates:  # X is no neighbour
-            if x in blanket:
-                blanket.remove(x)
+            blanket.remove(x)
+            if both_sides:
+                sep[x] = sep_x[target]
             continue
         for y in candidates:
-            given = joined(sep.get(y, ()), [x], without=y)
-            if y != target and y not in blanket and search.dependent(y, target, given):
+            if y == target or y in blanket or x in sep.get(y, ()):
+                continue
+            if search.dependent(y, target, (*sep.get(y, ()), x)):
                 blanket.append(y)
     return blanket
 

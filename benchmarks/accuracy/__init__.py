@@ -13,6 +13,7 @@ from benchmarks.accuracy import (
     recovery,
     selector,
     small_tables,
+    soundness,
     stability,
 )
 from benchmarks.common.command import Command, Part
@@ -31,6 +32,7 @@ COMMAND = Command(
         "few-rows": Part(few_rows.run, few_rows.options),
         "small-tables": Part(small_tables.run, small_tables.options),
         "networks": Part(networks.run, networks.options),
+        "soundness": Part(soundness.run, soundness.options),
         "stability": Part(stability.run),
     }
 )

@@ -29,6 +29,7 @@ from serape.local.registry import ALGORITHMS
 from serape.parallel import marginals
 from serape.questions import run
 from serape.questions.blankets import ask_of_many
+from serape.questions.counterexamples import graphs_to_check, reductions
 from serape.questions.draws import rows_of_draw
 from serape.questions.neighbourhoods import find_neighbourhoods
 from serape.questions.query import Query
@@ -54,6 +55,7 @@ __all__ = [
     "Rules",
     "atomic_write",
     "find_many",
+    "graphs_to_check",
     "hpc",
     "hpc_superset",
     "instruction_set",
@@ -65,6 +67,7 @@ __all__ = [
     "pack_tables",
     "pc_skeleton",
     "phase_seconds",
+    "reductions",
     "rows_of_draw",
     "true_members",
 ]

@@ -126,7 +126,7 @@ def check_algorithm(
         found = ALGORITHMS[name].finds
         finds = found if found in ("blanket", "parents-children") else finds
     trial = _Trial(Settings.of(algorithm=algorithm, **settings), finds)
-    for graph, order in _graphs(np.random.default_rng(seed), cases, max_nodes):
+    for graph, order in graphs_to_check(seed, cases, max_nodes):
         for target in order:
             if trial.is_wrong(graph, order, target):
                 return trial.reduced(graph, order, target)
@@ -148,7 +148,7 @@ class _Trial:
         smaller = True
         while smaller:
             smaller = False
-            for less, rest in _reductions(graph, order, target):
+            for less, rest in reductions(graph, order, target):
                 if self.is_wrong(less, rest, target):
                     graph, order, smaller = less, rest, True
                     break
@@ -159,9 +159,10 @@ class _Trial:
         return Counterexample(name, self.finds, graph, order, target, found, truth)
 
 
-def _reductions(
+def reductions(
     graph: nx.DiGraph[str], order: tuple[str, ...], target: str
 ) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
+    """Yield the graph without one node or one arc, for every node but the target and for every arc."""
     for node in order:
         if node != target:
             less = graph.copy()
@@ -173,11 +174,11 @@ def _reductions(
         yield less, order
 
 
-def _graphs(
-    random: np.random.Generator, cases: int, max_nodes: int
-) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
+def graphs_to_check(seed: int, cases: int, max_nodes: int) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
+    """Yield all DAGs of two to four nodes in all orders, then random ones of five or more nodes in a random order."""
     import networkx as nx
 
+    random = np.random.default_rng(seed)
     for nodes in range(2, 5):
         names = tuple("ABCD"[:nodes])
         pairs = list(combinations(range(nodes), 2))
