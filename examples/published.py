@@ -97,15 +97,17 @@ def stmb(search: serape.Search, target: int, own_spouses: bool = False) -> list[
     return list(joined(pc, *spouses.values(), without=target))
 
 
-def bamb(search: serape.Search, target: int, wide: bool = False) -> list[int]:
+def bamb(search: serape.Search, target: int, wide: bool = False, examined: bool = False) -> list[int]:
     """BAMB (Ling, Yu, Wang, Liu, Ding and Wu 2019): each new candidate brings its spouses, and both are examined.
 
-    `wide`: step 2 also conditions on candidates of PC when it separates a spouse from the child.
+    `wide`: step 2 also conditions on candidates of PC when it separates a spouse from the child. Every variable
+    outside PC may be a spouse, or, with `examined`, those that have been separated from the target.
     """
     pc: list[int] = []
     spouses: dict[int, list[int]] = {}
-    sep: dict[int, tuple[int, ...]] = {}  # the empty set for variables that were not examined
-    for a in search.dependents(target, search.candidates(target)):  # the strongest first
+    dependent, independent = search.ranked_split(target, search.candidates(target))
+    sep: dict[int, tuple[int, ...]] = {int(x): () for x in independent}
+    for a in dependent:  # the strongest first
         found = separating_set(search, a, target, pc)
         if found is not None:
             sep[a] = found
@@ -116,7 +118,7 @@ def bamb(search: serape.Search, target: int, wide: bool = False) -> list[int]:
             if found is not None:
                 pc.remove(b)
                 sep[b], spouses[b] = found, []
-        outside = [int(x) for x in search.candidates(target) if x not in pc]
+        outside = list(sep) if examined else [int(x) for x in search.candidates(target) if x not in pc]
         given = {x: joined(sep.get(x, ()), [a], without=x) for x in outside}
         candidates = [x for x in outside if search.dependent(x, target, given[x])]
         spouses[a] = true_spouses(search, target, a, candidates, pc, wide)  # step 2

@@ -69,11 +69,11 @@ AS_PUBLISHED: tuple[tuple[str, Finds, Mapping[str, Any]], ...] = (
     ("hiton-mb", "blanket", {"symmetry": False}),
     ("pcmb", "blanket", {"symmetry": False}),
 )
-READINGS = {
-    "IPC-MB in one pass": {"both_sides": True},
-    "STMB": {"own_spouses": True},
-    "BAMB": {"wide": True},
-    "EEMB": {"wide": True},
+READINGS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "IPC-MB in one pass": ({"both_sides": True},),
+    "STMB": ({"own_spouses": True},),
+    "BAMB": ({"wide": True}, {"examined": True}),
+    "EEMB": ({"wide": True},),
 }
 
 
@@ -89,7 +89,7 @@ def checks() -> list[Check]:
     restated = [
         Check(name, function, "blanket", paper, options)
         for name, (function, paper) in RESTATED["PUBLISHED"].items()
-        for options in ({}, READINGS[name])
+        for options in ({}, *READINGS[name])
     ]
     return [*house, *published, *restated]
 
