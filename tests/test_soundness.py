@@ -27,7 +27,7 @@ ROWS = {
     for cells in [[cell.strip() for cell in line.strip("|").split(" | ")]]
 }
 STRENGTHS = dict(re.findall(r"^\| (.+?) \| ((?:not )?wrong on .+?) \|$", PAGE, re.MULTILINE))
-CHECKS = {(str(check), check.finds): check for check in soundness.checks()}
+CHECKS: dict[tuple[str, str], Check] = {(str(check), check.finds): check for check in soundness.checks()}
 UNSOUND = [key for key, cells in ROWS.items() if cells[1] == "unsound"]
 
 
