@@ -96,7 +96,7 @@ def checks() -> list[Check]:
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("--cases", type=int, default=2000, help="how many random graphs")
+    parser.add_argument("--cases", type=int, default=1000, help="how many random graphs")
     parser.add_argument("--only", nargs="+", help="only these algorithms")
 
 
