@@ -62,6 +62,7 @@ PARTS = (
     "accuracy dof",
     "accuracy few-rows",
     "accuracy small-tables",
+    "accuracy soundness",
     "accuracy networks colliders",
     "accuracy networks limit",
     "accuracy networks scores",

@@ -14,6 +14,7 @@ from benchmarks.accuracy import (
     recovery,
     selector,
     small_tables,
+    soundness,
     stability,
     structures,
 )
@@ -35,6 +36,7 @@ COMMAND = Command(
         "few-rows": Part(few_rows.run, few_rows.options),
         "small-tables": Part(small_tables.run, small_tables.options),
         "networks": Part(networks.run, networks.options),
+        "soundness": Part(soundness.run, soundness.options),
         "stability": Part(stability.run),
         "structures": Part(structures.run, structures.options),
     }

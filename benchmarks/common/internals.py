@@ -31,6 +31,7 @@ from serape.local.registry import ALGORITHMS
 from serape.parallel import marginals
 from serape.questions import run
 from serape.questions.blankets import ask_of_many
+from serape.questions.counterexamples import graphs_to_check, reductions
 from serape.questions.draws import rows_of_draw
 from serape.questions.neighbourhoods import find_neighbourhoods
 from serape.questions.query import Query
@@ -61,6 +62,7 @@ __all__ = [
     "cpdag",
     "find_many",
     "fits",
+    "graphs_to_check",
     "hpc",
     "hpc_superset",
     "instruction_set",
@@ -72,6 +74,7 @@ __all__ = [
     "pack_tables",
     "pc_skeleton",
     "phase_seconds",
+    "reductions",
     "rows_of_draw",
     "true_members",
 ]

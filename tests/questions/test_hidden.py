@@ -133,7 +133,7 @@ def test_without_hidden_causes_no_arrow_is_wrong() -> None:
 
 def test_check_algorithm_hides_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = [(case.graph, case.order) for case in causes_oracle.drawn(seed=5, dags=60, max_nodes=9)]
-    monkeypatch.setattr("serape.questions.counterexamples._graphs", lambda *_, **__: iter(graphs))
+    monkeypatch.setattr("serape.questions.counterexamples.graphs_to_check", lambda *_, **__: iter(graphs))
     assert serape.check_algorithm("mmb-by-mmb", hidden=True) is None
     assert serape.check_algorithm("fbed", hidden=True, k="inf") is None
     monkeypatch.undo()

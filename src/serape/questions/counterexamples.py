@@ -180,7 +180,7 @@ def check_algorithm(
     else:
         trial = (_HiddenTrial if hidden else _Trial)(Settings.of(algorithm=algorithm, **settings), finds)
     random = np.random.default_rng(seed)
-    for graph, columns in _graphs(random, cases, max_nodes, renamed=by_score):
+    for graph, columns in graphs_to_check(random, cases, max_nodes, renamed=by_score):
         order = columns[random.integers(1, len(columns) // 3 + 2) :] if hidden else columns
         for target in [""] if by_score else order:
             if trial.is_wrong(graph, order, target):
@@ -213,7 +213,7 @@ class _Trial:
         smaller = True
         while smaller:
             smaller = False
-            for less, rest in _reductions(graph, order, target):
+            for less, rest in reductions(graph, order, target):
                 if self.is_wrong(less, rest, target):
                     graph, order, smaller = less, rest, True
                     break
@@ -308,9 +308,10 @@ class _HiddenCausesTrial(_CausesTrial):
         return replace(found, truth=tuple(f"{name} {mark} {target}" for name, mark in sorted(truth.items())))
 
 
-def _reductions(
+def reductions(
     graph: nx.DiGraph[str], order: tuple[str, ...], target: str
 ) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
+    """Yield the graph without one node or one arc, for every node but the target and for every arc."""
     for node in (*order, *(node for node in graph if node not in order)):
         if node != target:
             less = graph.copy()
@@ -322,12 +323,13 @@ def _reductions(
         yield less, order
 
 
-def _graphs(
-    random: np.random.Generator, cases: int, max_nodes: int, renamed: bool
+def graphs_to_check(
+    random: np.random.Generator, cases: int, max_nodes: int, *, renamed: bool = False
 ) -> Iterator[tuple[nx.DiGraph[str], tuple[str, ...]]]:
-    """Yield graphs and orders; if `renamed`, the names of small graphs change in place of the order.
+    """Yield all DAGs of two to four nodes in all orders, then random ones of five or more nodes in a random order.
 
-    A search by score takes variables by name, whatever the order of the columns.
+    If `renamed`, the names of small graphs change in place of the order: a search by score takes variables by name,
+    whatever the order of the columns.
     """
     import networkx as nx
 
