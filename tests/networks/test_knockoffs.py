@@ -48,7 +48,7 @@ def law_of(network: serape.Network) -> NDArray[np.float64]:
 
 
 def joint_law(network: serape.Network, plan: Plan) -> NDArray[np.float64]:
-    """The joint law of the visible variables and their knockoffs, from the probabilities that the sampler draws with."""
+    """The joint law of the visible variables and their knockoffs, from the sampler's own probabilities."""
     visible = [k for k in range(network.nodes) if k not in plan.hidden]
     sizes = [len(network.levels(k)) for k in visible]
     law = law_of(network).sum(axis=tuple(plan.hidden)).ravel()
@@ -112,7 +112,7 @@ def test_some_of_these_plans_fix_variables() -> None:
 
 
 def test_draws_given_blankets_alone_are_no_knockoffs() -> None:
-    """The twin that the sampler must not be: every variable given the blanket in the data, without earlier knockoffs."""
+    """What the sampler must not do: draw given the blanket in the data, without earlier knockoffs."""
     network = random_network(1, 3)
     law = law_of(network)
     joint = np.einsum("abc,xbc,ayc,abz->abcxyz", *[law] * 4)

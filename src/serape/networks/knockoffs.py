@@ -25,8 +25,8 @@ variable elimination, one set for every row, so their size depends on the order 
 the law of the columns alone, as knockoffs must not depend on the target.
 
 **Fixed variables.** If a table would be too large, variables are fixed: X̃ꜰ = Xꜰ, and all tables are those given Xꜰ.
-Given Xꜰ, the claim holds for the others; for the fixed ones an exchange changes nothing. Nothing can be discovered about
-fixed variables, but all discoveries about others are as valid.
+Given Xꜰ, the claim holds for the others; for the fixed ones an exchange changes nothing. Nothing can be discovered
+about fixed variables, but all discoveries about others are as valid.
 """
 
 from __future__ import annotations

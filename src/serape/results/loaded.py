@@ -6,14 +6,18 @@ import os
 from typing import Any
 
 from serape.files import as_path
-from serape.results import all_blankets, result
+from serape.results import all_blankets, knockoffs, result
 from serape.results.saved import DAMAGED, damaged, read_saved
 
-_FORMATS = {result.FORMAT: result.result_from_dict, all_blankets.FORMAT: all_blankets.AllBlankets.from_dict}
+_FORMATS = {
+    result.FORMAT: result.result_from_dict,
+    all_blankets.FORMAT: all_blankets.AllBlankets.from_dict,
+    knockoffs.FORMAT: knockoffs.KnockoffSelection.from_dict,
+}
 
 
 def load_result(path: str | os.PathLike[str]) -> Any:
-    """Read a result written by `Result.save` or `AllBlankets.save`.
+    """Read a result written by `Result.save`, `AllBlankets.save` or `KnockoffSelection.save`.
 
     Parameters
     ----------
@@ -22,7 +26,7 @@ def load_result(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Result or AllBlankets
+    Result, AllBlankets or KnockoffSelection
         The result, with the evidence and without the data.
 
     Raises
