@@ -58,6 +58,7 @@ PARTS = (
     "accuracy dof",
     "accuracy few-rows",
     "accuracy small-tables",
+    "accuracy knockoffs",
     "accuracy networks colliders",
     "accuracy networks limit",
     "accuracy networks scores",

@@ -9,6 +9,7 @@ from benchmarks.accuracy import (
     discoveries,
     dof,
     few_rows,
+    knockoffs,
     networks,
     recovery,
     selector,
@@ -30,6 +31,7 @@ COMMAND = Command(
         "dof": Part(dof.run, dof.options),
         "few-rows": Part(few_rows.run, few_rows.options),
         "small-tables": Part(small_tables.run, small_tables.options),
+        "knockoffs": Part(knockoffs.run, knockoffs.options),
         "networks": Part(networks.run, networks.options),
         "stability": Part(stability.run),
     }

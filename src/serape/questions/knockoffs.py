@@ -197,6 +197,12 @@ class _Drawn:
     notes: tuple[str, ...]
 
 
+def _generator(seed: int, part: int) -> np.random.Generator:
+    """Return a generator of its own: a small seed may have drawn the data, and knockoffs from the same random numbers
+    would depend on the target."""
+    return np.random.default_rng([seed, *b"knockoffs", part])
+
+
 def _draw(data: Any, target: str | int | None, law: Any, size: float, asked: Settings) -> _Drawn:
     if isinstance(data, IndependenceTest):
         raise InputTypeError(
@@ -218,7 +224,7 @@ def _draw(data: Any, target: str | int | None, law: Any, size: float, asked: Set
     network, words, tests, notes = _network(features, law, size, asked.run)
     codes, own = _codes(features, network)
     plan = make_plan(network, [k for k in range(network.nodes) if codes[k] is None])
-    random = np.random.default_rng([0 if seed is None else int(seed), 0])
+    random = _generator(0 if seed is None else int(seed), 0)
     made = draw_knockoffs(network, codes, plan, random)
     copies = [back[made[network.variables.index(name)]] for name, back in own.items()]
     fixed = frozenset(network.variables[k] for k in plan.fixed)
@@ -286,7 +292,7 @@ def _codes(features: Table, network: Network) -> tuple[list[Levels | None], dict
 def _statistics(drawn: _Drawn, statistic: Any) -> NDArray[np.float64]:
     """Return W of every column; whether a column or its knockoff comes first is decided by the throw of a coin."""
     assert drawn.labels is not None
-    random = np.random.default_rng([drawn.seed, 1])
+    random = _generator(drawn.seed, 1)
     coins = random.integers(0, 2, len(drawn.columns)).astype(bool)
     pairs = list(zip(drawn.columns, drawn.copies, strict=True))
     first = [pair[int(coin)] for pair, coin in zip(pairs, coins, strict=True)]
