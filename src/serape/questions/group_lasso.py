@@ -48,7 +48,7 @@ def importances(columns: Sequence[Levels], target: Levels, random: np.random.Gen
     residuals = classes - classes.mean(axis=0)
     entering = [np.max(_norms(design, design.values.T @ random.permutation(residuals))) for _ in range(_SHUFFLES)]
     penalty = SHARE * float(np.median(entering)) / len(target)
-    found[design.owners] = _norms(design, _fitted(design, classes, penalty)) * design.weights
+    found[design.owners] = _norms(design, _fitted(design, classes, penalty)[0]) * design.weights
     return found
 
 
@@ -77,8 +77,8 @@ def _norms(design: _Design, coefficients: Floats) -> Floats:
     return norms
 
 
-def _fitted(design: _Design, classes: Floats, penalty: float) -> Floats:
-    """Return the coefficients by the accelerated proximal gradient (Beck and Teboulle 2009), with restarts."""
+def _fitted(design: _Design, classes: Floats, penalty: float) -> tuple[Floats, Floats]:
+    """Return coefficients and intercepts, by accelerated proximal gradient (Beck and Teboulle 2009) with restarts."""
     rows, width = design.values.shape
     step = 2.0 / _largest_eigenvalue(design.values)  # the curvature of softmax is at most 1/2
     sizes = np.diff([*design.begins, width])
@@ -101,7 +101,7 @@ def _fitted(design: _Design, classes: Floats, penalty: float) -> Floats:
         found, level, momentum = moved, level_moved, following
         if np.abs(change).max() <= _TOLERANCE * np.abs(found).max():
             break
-    return found
+    return found, level
 
 
 def _chances(scores: Floats) -> Floats:

@@ -211,7 +211,7 @@ def _draw(data: Any, target: str | int | None, law: Any, size: float, asked: Set
     seed = asked.search.random_state
     if isinstance(seed, np.random.Generator):
         raise OptionError(f"{setting('random_state')} must be a whole number, the seed of the draws, not a generator")
-    table = Table.of(data, asked.data)
+    table = Table.of(data, asked.data).whole
     if table.weights is not None or table.groups is not None:
         raise DataError(f"knockoffs cannot use weights or groups of rows: {_ROWS}; read the table without them")
     at = None if target is None else table.position(target)
