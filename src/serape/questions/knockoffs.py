@@ -83,7 +83,7 @@ def knockoffs(
     --------
     >>> copies = serape.knockoffs(patients, "HeartDisease")
     >>> copies.names[:3], len(copies)
-    (('Age', 'Smoking', 'Diet'), 2000)
+    (('Age', 'Smoking', 'Exercise'), 2000)
     """
     refuse(knockoffs, settings)
     asked = Settings.of(**settings)
@@ -137,9 +137,9 @@ def knockoff_filter(
 
     Examples
     --------
-    >>> found = serape.knockoff_filter(patients, "HeartDisease", fdr=0.2, offset=0)
+    >>> found = serape.knockoff_filter(clinic(5000), "HeartDisease")
     >>> found.members
-    ('Age', 'Smoking', 'BloodPressure', 'Anxiety', 'ECG', 'ChestPain')
+    ('Age', 'Smoking', 'BloodPressure', 'Anxiety', 'ECG', 'ChestPain', 'Weekday')
     """
     refuse(knockoff_filter, settings)
     started = time.perf_counter()

@@ -46,9 +46,9 @@ class KnockoffSelection(Displayed):
 
     Examples
     --------
-    >>> found = serape.knockoff_filter(patients, "HeartDisease", offset=0)
-    >>> found.members
-    ('Age', 'Smoking', 'BloodPressure', 'Anxiety', 'ECG', 'ChestPain')
+    >>> found = serape.knockoff_filter(clinic(5000), "HeartDisease")
+    >>> found.selected(0.1), round(found.threshold, 4)
+    ((), 0.0136)
     """
 
     target: str
