@@ -29,6 +29,7 @@ LEAST = 5
 PROBES = 100
 REAL = ("breast_cancer", "mushrooms", "german")
 TRUE, FITTED, TESTED = "knockoffs, true network", "knockoffs, fitted", "markov_blanket, fdr="
+PARTS = ("logistic", "own", "probes")
 METHODS = (TRUE, FITTED, TESTED)
 
 Measured = dict[tuple[str, str, float], list[tuple[float, ...]]]
@@ -120,6 +121,7 @@ def counts(selected: Sequence[str], truth: set[str], tests: int, seconds: float)
 def options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--draws", type=int, default=20, help="tables of each kind; a quarter of it with own variables")
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure")
     parser.add_argument("--data", type=Path, help="a folder with more real data")
     add_jobs(parser)
 
@@ -128,21 +130,24 @@ def jobs(options: argparse.Namespace) -> list[Job]:
     """Return what is to be measured."""
     if options.quick:
         return [partial(logistic, "child", 2, 300, 0), partial(own_variables, "asia", 300, 0)]
-    found: list[Job] = [
-        partial(logistic, name, copies, rows, draw)
-        for name, copies in TILED.items()
-        for rows in ROWS
-        for draw in range(options.draws)
-    ]
-    found += [
-        partial(own_variables, name, 2000, draw)
-        for name in ("alarm", "insurance", "child")
-        for draw in range(-(-options.draws // 4))
-    ]
-    there = {name for name, _, _ in data_sets(options.data, REAL)}
-    return found + [
-        partial(probes, options.data, name, seed) for name in REAL if name in there for seed in range(options.draws)
-    ]
+    there = {name for name, _, _ in data_sets(options.data, REAL)} if "probes" in options.parts else ()
+    found: dict[str, list[Job]] = {
+        "logistic": [
+            partial(logistic, name, copies, rows, draw)
+            for name, copies in TILED.items()
+            for rows in ROWS
+            for draw in range(options.draws)
+        ],
+        "own": [
+            partial(own_variables, name, 2000, draw)
+            for name in ("alarm", "insurance", "child")
+            for draw in range(-(-options.draws // 4))
+        ],
+        "probes": [
+            partial(probes, options.data, name, seed) for name in REAL if name in there for seed in range(options.draws)
+        ],
+    }
+    return [job for part in options.parts for job in found[part]]
 
 
 def run(options: argparse.Namespace) -> None:

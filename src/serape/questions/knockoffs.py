@@ -47,7 +47,7 @@ _WITHOUT = dict.fromkeys(
 ) | dict.fromkeys(("sample_weight", "weight_kind", "groups"), _ROWS)  # fmt: skip
 
 
-@question(without={**_WITHOUT, "fdr": "nothing is selected"})
+@question(without=_WITHOUT | {"fdr": "nothing is selected"})
 def knockoffs(
     data: Any,
     target: str | int | None = None,
