@@ -134,17 +134,17 @@ def jobs(options: argparse.Namespace) -> list[Job]:
     found: dict[str, list[Job]] = {
         "logistic": [
             partial(logistic, name, copies, rows, draw)
-            for name, copies in TILED.items()
-            for rows in ROWS
             for draw in range(options.draws)
+            for rows in ROWS
+            for name, copies in TILED.items()
         ],
         "own": [
             partial(own_variables, name, 2000, draw)
-            for name in ("alarm", "insurance", "child")
             for draw in range(-(-options.draws // 4))
+            for name in ("alarm", "insurance", "child")
         ],
         "probes": [
-            partial(probes, options.data, name, seed) for name in REAL if name in there for seed in range(options.draws)
+            partial(probes, options.data, name, seed) for seed in range(options.draws) for name in REAL if name in there
         ],
     }
     return [job for part in options.parts for job in found[part]]

@@ -64,7 +64,8 @@ def joint_law(network: serape.Network, plan: Plan) -> NDArray[np.float64]:
         picked = chances[np.arange(len(forced)), forced]
         chance[:] = chance * picked
         # What cannot be drawn has no successor: let it go on with its own value.
-        return np.where(picked > 0, forced, first[:, visible.index(k)])
+        going: NDArray[np.intp] = np.where(picked > 0, forced, first[:, visible.index(k)])
+        return going
 
     columns = [first[:, visible.index(k)] if k in visible else None for k in range(network.nodes)]
     visit(network, columns, plan, force)
@@ -162,7 +163,7 @@ def test_large_networks_have_small_tables() -> None:
 
 def test_impossible_rows_are_refused() -> None:
     network = serape.Network(
-        {"a": ["0", "1"], "b": ["0", "1"]}, {"b": ["a"]}, {"a": [[0.5, 0.5]], "b": [[1, 0], [0.5, 0.5]]}
+        {"a": ["0", "1"], "b": ["0", "1"]}, {"b": ["a"]}, {"a": [[0.5, 0.5]], "b": [[1.0, 0.0], [0.5, 0.5]]}
     )
     columns: list[Any] = [np.array([0, 1]), np.array([1, 1])]
     with pytest.raises(serape.DataError, match="probability 0"):

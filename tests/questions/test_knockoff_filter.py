@@ -79,7 +79,10 @@ class TestKnockoffs:
             {"a": [[0.2, 0.3, 0.5]], "b": [[0.9, 0.1], [0.5, 0.5], [0.1, 0.9]]},
         )
         table = network.sample(30_000, 1)
-        rows = {"b": [int(v) for v in table.column("b")], "a": [str(v) for v in table.column("a")]}
+        rows: dict[str, list[Any]] = {
+            "b": [int(v) for v in table.column("b")],
+            "a": [str(v) for v in table.column("a")],
+        }
         copies = serape.knockoffs({"b": rows["b"][::-1], "a": rows["a"][::-1]}, network=network)
         found = np.mean([(a == "x") & (b == 0) for a, b in zip(copies.column("a"), copies.column("b"), strict=True)])
         assert found == pytest.approx(0.18, abs=0.01)
