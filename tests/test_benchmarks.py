@@ -63,6 +63,7 @@ PARTS = (
     "accuracy few-rows",
     "accuracy small-tables",
     "accuracy soundness",
+    "accuracy knockoffs",
     "accuracy networks colliders",
     "accuracy networks limit",
     "accuracy networks scores",

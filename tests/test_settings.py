@@ -54,6 +54,8 @@ QUESTIONS = [
     serape.describe,
     serape.check_algorithm,
     serape.wrapper,
+    serape.knockoffs,
+    serape.knockoff_filter,
 ]
 
 
@@ -88,7 +90,7 @@ def test_signatures_show_the_settings_in_one_order(question: Callable[..., Any])
 def test_what_means_nothing_to_a_question_is_refused(question: Callable[..., Any]) -> None:
     own = {serape.check_algorithm: ("iamb",), serape.wrapper: (TABLE, None, None)}
     one = {serape.ci_test: (TABLE, "Age", "Weight"), serape.all_pairs: (TABLE,), serape.alpha_path: (TABLE, "Age")}
-    one[serape.describe] = (TABLE,)
+    one |= {serape.describe: (TABLE,), serape.knockoffs: (TABLE,), serape.knockoff_filter: (TABLE, "Age")}
     for name in question.refused_settings:  # type: ignore[attr-defined]
         if name in inspect.signature(question).parameters:
             continue

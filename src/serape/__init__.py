@@ -32,6 +32,7 @@ from serape.questions.causes import causes
 from serape.questions.ci import ci_test
 from serape.questions.counterexamples import Counterexample, check_algorithm
 from serape.questions.describe import describe
+from serape.questions.knockoffs import knockoff_filter, knockoffs
 from serape.questions.network import network
 from serape.questions.pairs import all_pairs
 from serape.questions.region import region
@@ -46,6 +47,7 @@ from serape.results.description import Description
 from serape.results.edge_stability import EdgeStability
 from serape.results.false_selections import FalseSelections
 from serape.results.graph_comparison import GraphComparison, compare_graphs
+from serape.results.knockoffs import KnockoffSelection
 from serape.results.loaded import load_result
 from serape.results.pairs import Pairs
 from serape.results.result import Result
@@ -87,6 +89,7 @@ __all__ = [
     "IndependenceTest",
     "InputTypeError",
     "Interrupted",
+    "KnockoffSelection",
     "Knowledge",
     "MissingLibraryError",
     "Network",
@@ -117,6 +120,8 @@ __all__ = [
     "determined_by",
     "discretise",
     "kl_fitness",
+    "knockoff_filter",
+    "knockoffs",
     "load_network",
     "load_result",
     "load_structure",

@@ -46,6 +46,16 @@ def use_blankets(path: Path) -> None:
     found.save(path.with_suffix(".again"))
 
 
+def use_knockoffs(path: Path) -> None:
+    found = serape.load_result(path)
+    assert "\x1b" not in str(found)
+    repr(found)
+    list(found.records)
+    found._repr_html_()
+    found.selected(0.2)
+    found.save(path.with_suffix(".again"))
+
+
 def use_structure(path: Path) -> None:
     found = serape.load_structure(path)
     assert "\x1b" not in str(found)
@@ -90,14 +100,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = serape.Table(clinic(300))
     serape.markov_blanket(data, "HeartDisease", "hiton-mb", alpha=0.05, fdr=0.2).save(folder / "result.json")
     serape.all_blankets(data, "HeartDisease", alpha=0.05).save(folder / "blankets.json")
+    serape.knockoff_filter(data, "HeartDisease").save(folder / "knockoffs.json")
     serape.skeleton(data, "hiton-pc", alpha=0.05).save(folder / "skeleton.json")
     serape.network(data, "mmhc").save(folder / "network.json")
     return folder
 
 
-@pytest.mark.parametrize("name", ["result", "blankets", "skeleton", "network"])
+@pytest.mark.parametrize("name", ["result", "blankets", "knockoffs", "skeleton", "network"])
 def test_any_content(files: Path, tmp_path: Path, name: str) -> None:
-    use = {"result": use_result, "blankets": use_blankets}.get(name, use_structure)
+    use = {"result": use_result, "blankets": use_blankets, "knockoffs": use_knockoffs}.get(name, use_structure)
     content = json.loads((files / f"{name}.json").read_text())
     chance = random.Random(0)
     where = list(places(content))
@@ -132,6 +143,19 @@ def test_of_results(files: Path, tmp_path: Path, at: tuple[Any, ...], value: Any
 def test_of_all_blankets(files: Path, tmp_path: Path, at: tuple[Any, ...], value: Any) -> None:
     content = json.loads((files / "blankets.json").read_text())
     assert_read_or_refused(use_blankets, tmp_path / "changed.json", changed(content, at, value))
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (("members",), ["x"]), (("members",), "Age"), (("statistics",), []), (("statistics", "Age"), "x"),
+        (("statistics", "Age"), None), (("threshold",), -1), (("threshold",), None), (("fdr",), 7), (("offset",), 2),
+        (("offset",), float("inf")), (("random_state",), "@digits@"), (("same",), ["x"]), (("target",), "\ud800"),
+    ],
+)  # fmt: skip
+def test_of_knockoffs(files: Path, tmp_path: Path, at: tuple[Any, ...], value: Any) -> None:
+    content = json.loads((files / "knockoffs.json").read_text())
+    assert_read_or_refused(use_knockoffs, tmp_path / "changed.json", changed(content, at, value))
 
 
 @pytest.mark.parametrize(

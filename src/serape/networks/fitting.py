@@ -43,7 +43,7 @@ def fit(table: Table, parents: Mapping[str, Sequence[str]], equivalent_sample_si
         )
     table.check_complete()
     above = _positions(table, parents)
-    levels = {name: _named_levels(name, table.variables[name].levels) for name in table.names}
+    levels = {name: level_texts(name, table.variables[name].levels) for name in table.names}
     cpts = {name: _fitted(table, k, above[k], size) for k, name in enumerate(table.names)}
     return Network(levels, {name: parents.get(name, ()) for name in table.names}, cpts)
 
@@ -80,7 +80,8 @@ def _position(table: Table, name: str) -> int:
     return table.position(name)
 
 
-def _named_levels(name: str, levels: Sequence[Any]) -> tuple[str, ...]:
+def level_texts(name: str, levels: Sequence[Any]) -> tuple[str, ...]:
+    """Return the names that the levels of a column have in a network; refuse those that cannot be told apart."""
     texts = tuple(map(str, levels))
     if len(set(texts)) < len(texts):
         shared = next(text for text, count in Counter(texts).items() if count > 1)
