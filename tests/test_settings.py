@@ -99,7 +99,7 @@ def test_what_means_nothing_to_a_question_is_refused(question: Callable[..., Any
 
 
 def test_the_selector_has_all_settings_of_a_search_in_memory() -> None:
-    own = {"finds", "algorithm_options", "target_kind", "discretise", "bins"}
+    own = {"finds", "hidden", "algorithm_options", "target_kind", "discretise", "bins"}
     of_rows = {"sample_weight", "groups"}  # arguments of `fit`, or for `stability`
     parameters = inspect.signature(serape.MarkovBlanketSelector.__init__).parameters
     shared = [name for name in parameters if name not in own and name != "self"]

@@ -31,6 +31,7 @@ from serape.errors import (
 from serape.knowledge import Knowledge
 from serape.progress import ProgressCallback
 from serape.questions.blanket import ask
+from serape.questions.hidden import NOTE, allow_hidden, check_hidden
 from serape.records import Records
 from serape.results.result import Result
 from serape.search.budget import STOPPED
@@ -85,6 +86,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         missing values. y must be complete.
     finds
         "blanket", or "parents-children" for parents and children alone (as `serape.parents_children`).
+    hidden
+        As in `markov_blanket`: whether common causes of the columns may be hidden.
     algorithm_options
         A dict of options of the algorithm.
     target_kind
@@ -144,6 +147,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         max_seconds: float | Literal["auto"] | None = "auto",
         max_tests: int | None = None,
         engine: EngineName = "auto",
+        hidden: bool = False,
         finds: Finds = "blanket",
         algorithm_options: Mapping[str, Any] | None = None,
         target_kind: TargetKind = "auto",
@@ -171,6 +175,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.max_seconds = max_seconds
         self.max_tests = max_tests
         self.engine = engine
+        self.hidden = hidden
         self.finds = finds
         self.algorithm_options = algorithm_options
         self.target_kind = target_kind
@@ -196,7 +201,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise OptionError(f"finds={self.finds!r} is not known; use 'blanket' or 'parents-children'")
         of_rows = {"sample_weight": sample_weight, "groups": groups}
         table, target = self._table(X, y, of_rows)
-        found = ask(table, target, self.finds, self._settings())
+        settings, notes = self._settings(), []
+        if check_hidden(self.hidden):
+            if self.finds != "blanket":
+                raise OptionError("hidden=True is about blankets; use finds='blanket', or leave hidden out")
+            settings, notes = allow_hidden(settings), [NOTE]
+        found = ask(table, target, self.finds, settings, notes)
         data = None if found.data is None else replace(found.data, table=None)
         fit = tuple(name for name, given in of_rows.items() if given is not None)
         call = replace(found.call, selector=self._arguments(), fit=fit)

@@ -18,6 +18,7 @@ from sklearn.utils import estimator_checks
 
 import serape
 from serape import MarkovBlanketSelector
+from serape.data.example import clinic
 from tables import OF_FILES, clinic_frame
 
 # --- the contract ----------------------------------------------------------------------------------------------------
@@ -65,6 +66,18 @@ def test_parameters_of_markov_blanket_are_all_there() -> None:
     of_rows = {"sample_weight", "groups"}  # an argument of `fit`; for `stability`
     asked = set(inspect.signature(serape.markov_blanket).parameters) - {"data", "target"} - OF_FILES - of_rows
     assert asked <= own
+
+
+def test_hidden_causes_are_allowed_for_as_in_markov_blanket() -> None:
+    data = clinic(800)
+    y = data.pop("HeartDisease")
+    frame = pd.DataFrame(data)
+    found = serape.markov_blanket(frame.assign(y=y), "y", hidden=True)
+    selector = MarkovBlanketSelector(hidden=True).fit(frame, pd.Series(y, name="y"))
+    assert selector.blanket_ == found.blanket
+    assert set(found.notes) <= set(selector.result_.notes)
+    with pytest.raises(serape.OptionError, match=r"^hidden=True is about blankets; use finds='blanket', or leave"):
+        MarkovBlanketSelector(hidden=True, finds="parents-children").fit(frame, y)
 
 
 def test_not_fitted() -> None:
