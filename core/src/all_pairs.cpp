@@ -308,7 +308,8 @@ AllPairs all_pairs(const PackedTable& table, double log_alpha, std::size_t stron
                      if (!workers[worker]) {
                          workers[worker] = std::make_unique<Worker>(sorted, sum, critical, strongest);
                      }
-                     workers[worker]->ask(begin, end, out);
+                     // Columns of many ones take longest, so the last of the order come first.
+                     workers[worker]->ask(sorted.columns.size() - end, sorted.columns.size() - begin, out);
                  });
     for (const auto& worker : workers) {
         if (worker) {

@@ -35,6 +35,9 @@ class Hasher {
 
     // Whether two columns divide the rows alike.
     bool same(std::size_t a, std::size_t b) {
+        if (table_.has_planes(a) && table_.has_planes(b) && table_.levels(a) == 2 && table_.levels(b) == 2) {
+            return same_or_opposite(table_.plane(a, 1), table_.plane(b, 1));
+        }
         codes_.resize(table_.rows());
         others_.resize(table_.rows());
         table_.unpack(a, codes_);
@@ -56,6 +59,17 @@ class Hasher {
     }
 
   private:
+    bool same_or_opposite(const std::uint64_t* a, const std::uint64_t* b) const {
+        const std::size_t words = table_.rows() / 64;
+        const std::uint64_t flip = (a[0] ^ b[0]) & 1 ? ~std::uint64_t{0} : 0;
+        for (std::size_t w = 0; w < words; ++w) {
+            if ((a[w] ^ b[w]) != flip) {
+                return false;
+            }
+        }
+        const std::size_t left = table_.rows() % 64;
+        return left == 0 || ((a[words] ^ b[words] ^ flip) << (64 - left)) == 0;
+    }
     std::uint64_t by_planes(std::size_t column) {
         const std::size_t words = (table_.rows() + 63) / 64;
         const std::uint32_t levels = table_.levels(column);
