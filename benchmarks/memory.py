@@ -40,6 +40,9 @@ QUESTIONS: dict[str, Callable[[serape.Table, int], object]] = {
     "skeleton": lambda table, n: serape.skeleton(table, n_jobs=n),
     "skeleton (pc-stable)": lambda table, n: serape.skeleton(table, "pc-stable", n_jobs=n),
     "network": lambda table, n: serape.network(table, n_jobs=n),
+    "network (ges)": lambda table, n: serape.network(table, "ges", n_jobs=n),
+    "causes": lambda table, n: serape.causes(table, 0, n_jobs=n),
+    "knockoffs": lambda table, _: serape.knockoffs(table, 0),
     "all_pairs": lambda table, n: serape.all_pairs(table, n_jobs=n),
 }
 STAGES = ("imports", "array", "table", "searched")

@@ -56,7 +56,7 @@ def one_target(table: serape.Table, jobs: int) -> object:
 
 def pairs(table: serape.Table, jobs: int) -> object:
     """Test all pairs."""
-    return serape.all_pairs(table, alpha=ALPHA, n_jobs=jobs).dependents.tolist()
+    return serape.all_pairs(table, alpha=ALPHA, n_jobs=jobs, engine="cpu").dependents.tolist()
 
 
 def draws(table: serape.Table, jobs: int) -> object:
