@@ -10,7 +10,7 @@ import pytest
 
 import causes_oracle
 import serape
-from plain_pag import all_mags, canonical_dag, pag_of, separated
+from plain_pag import all_mags, canonical_dag, mag_of, pag_of, separated
 from serape.data.example import clinic
 from serape.local.registry import ALGORITHMS
 from serape.questions.true_edges import ancestral_edges, fits
@@ -117,6 +117,20 @@ def test_a_hidden_common_cause_is_found() -> None:
     wrong = serape.causes(oracle, "B")  # that no cause is hidden is not true of this graph
     assert {"A", "C"} <= {*wrong.causes, *wrong.effects, *wrong.undecided}
     assert wrong.confounded == ()
+
+
+def test_spouses_have_the_effects_in_common() -> None:
+    """A spouse is adjacent to the effects that it is named with: here D to C, which is no effect of B, but not to G."""
+    graph: nx.DiGraph[str] = nx.DiGraph([*M.edges, ("B", "G"), ("C", "G")])
+    assert serape.causes(serape.DSeparation(graph, hidden=["U"]), "B", hidden=True).spouses == {"D": ()}
+    checked = 0
+    for case in causes_oracle.drawn(seed=6, dags=100, hidden=True, max_nodes=9):
+        mag = mag_of(case.graph, case.hidden)
+        found = serape.causes(case.oracle, case.target, hidden=True)
+        for spouse, effects in found.spouses.items():
+            assert set(effects) == {c for c in found.effects if mag.get((spouse, c)) == ">"}
+            checked += 1
+    assert checked > 20
 
 
 def test_without_hidden_causes_no_arrow_is_wrong() -> None:
