@@ -67,6 +67,7 @@ PARTS = (
     "accuracy networks colliders",
     "accuracy networks limit",
     "accuracy networks scores",
+    "accuracy probes",
     "accuracy stability",
     "accuracy structures",
     "studies bound",
