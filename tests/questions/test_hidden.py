@@ -186,6 +186,8 @@ def test_check_algorithm_hides_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_ancestral_edges() -> None:
     assert ancestral_edges(M, ("A", "B", "C", "D", "E", "F"), "B") == {"A": "→", "C": "↔", "F": "←"}
+    through = nx.DiGraph([("X", "M"), ("M", "T"), ("U", "M"), ("U", "T")])  # no set separates X and T without U
+    assert ancestral_edges(through, ("X", "M", "T"), "T") == {"X": "→", "M": "→"}
     assert fits("o→", "→")
     assert fits("o→", "↔")
     assert not fits("o→", "←")
