@@ -31,6 +31,8 @@ from serape.structure.registry import CAUSAL_ALGORITHMS
 
 Truth = dict[str, str]
 """By neighbour of the target, its marks."""
+SIGNS = {">>": "↔", "->": "→", ">-": "←", "o>": "o→", ">o": "←o", "oo": "o–o"}
+"""The marks of an edge at its first and second end, as one sign."""
 
 
 @dataclass(frozen=True)
@@ -124,9 +126,8 @@ def truth(case: Case, *, knowledge: bool) -> Truth:
 
 def hidden_truth(case: Case) -> Truth:
     """Return the marks of the target's edges in the partial ancestral graph of the observed nodes."""
-    signs = {">>": "↔", "->": "→", ">-": "←", "o>": "o→", ">o": "←o", "oo": "o–o"}
     pag, t = pag_of(mag_of(case.graph, case.hidden)), case.target
-    return {x: signs[pag[t, x] + pag[x, t]] for x in case.order if (x, t) in pag}
+    return {x: SIGNS[pag[t, x] + pag[x, t]] for x in case.order if (x, t) in pag}
 
 
 def hunt(variants: Iterable[Variant], seed: int, dags: int, max_nodes: int = 12) -> dict[str, tuple[int, float, float]]:

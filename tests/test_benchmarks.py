@@ -67,6 +67,7 @@ PARTS = (
     "accuracy networks colliders",
     "accuracy networks limit",
     "accuracy networks scores",
+    "accuracy probes",
     "accuracy stability",
     "accuracy structures",
     "studies bound",
@@ -84,7 +85,10 @@ PARTS = (
 def test_every_part_runs(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if line in ("kernels selector", "accuracy blankets", "accuracy calibration", "accuracy selector"):
+    if line in (
+        "kernels selector",
+        *(f"accuracy {part}" for part in ("blankets", "calibration", "probes", "selector")),
+    ):
         pytest.importorskip("sklearn")
     monkeypatch.setattr(output, "OUT", tmp_path / "out")
     alarm = signal.getsignal(signal.SIGALRM)

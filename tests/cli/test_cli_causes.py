@@ -58,6 +58,24 @@ def test_json(patients: Path, capsys: Output) -> None:
     assert set(content["explanations"]) == {"Age"}
 
 
+def test_adjustment_sets(patients: Path, capsys: Output) -> None:
+    asked = ["causes", str(patients), "--target", "Exercise", "--alpha", "0.01", "--outcome", "Weight"]
+    _, out, _ = run(capsys, *asked)
+    assert "To estimate the effect of Exercise on Weight, adjust for one of these sets; the data do" in out
+    assert " right: nothing; Age." in out.replace("\n", " ")
+    _, out, _ = run(capsys, *asked, "--json")
+    assert json.loads(out)["adjustment_sets"] == {"Weight": [[], ["Age"]]}
+    heart = ["causes", str(patients), "--target", "HeartDisease", "--alpha", "0.01"]
+    found = serape.causes(patients, "HeartDisease", alpha=0.01)
+    (names,) = found.adjustment_sets("ECG")
+    _, out, _ = run(capsys, *heart, "--outcome", "ECG", "--outcome", found.causes[0])
+    assert f"effect of HeartDisease on ECG, adjust for: {', '.join(names)}." in out
+    assert f"HeartDisease has no effect on {found.causes[0]}, which is one of its causes." in out
+    code, _, err = run(capsys, *heart, "--hidden", "--outcome", "ECG")
+    assert code == 1
+    assert "no cause is hidden; ask again without --hidden" in err
+
+
 def test_hidden(patients: Path, capsys: Output) -> None:
     _, out, _ = run(capsys, "causes", str(patients), "--target", "HeartDisease", "--hidden", "--json")
     assert json.loads(out)["hidden"] is True

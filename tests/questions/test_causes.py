@@ -15,10 +15,12 @@ import serape
 from plain import random_dag
 from plain_pag import separated
 from serape.data.example import clinic
+from serape.structure.adjustment import possible_parents
 from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.ldecc import ldecc
 
 TABLE = serape.Table(clinic(3000))
+CHILD = serape.load_network("child").sample(200, seed=200)
 WITHOUT_HIDDEN = [variant for variant in causes_oracle.VARIANTS if not variant.hidden]
 RULE_3 = nx.DiGraph([("A", "B"), ("A", "T"), ("C", "B"), ("C", "T"), ("D", "A"), ("D", "B"), ("D", "C"), ("B", "T")])
 """A DAG in which B → T follows by Meek's third rule elsewhere, and then by the first."""
@@ -96,6 +98,27 @@ def test_the_order_of_columns_has_no_effect() -> None:
 def test_threads_have_no_effect() -> None:
     one, two = (serape.causes(TABLE, "HeartDisease", n_jobs=jobs) for jobs in (1, 2))
     assert one == two
+
+
+# --- spouses ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", ["iamb", "hiton-mb"])
+@pytest.mark.parametrize("algorithm", ["mb-by-mb", "ldecc"])
+def test_spouses_have_the_effects_in_common(algorithm: str, learner: str) -> None:
+    """Not also effects of a common effect, given which the target and the spouse depend on each other, too."""
+    graph = nx.DiGraph([("T", "C"), ("S", "C"), ("C", "E"), ("T", "E")])
+    found = serape.causes(serape.DSeparation(graph), "T", algorithm, learner)
+    assert found.spouses == {"S": ("C",)}
+    assert not found.picture_graph.has_edge("S", "E")
+    checked = 0
+    for case in causes_oracle.drawn(seed=9, dags=60, max_nodes=9):
+        spouses = serape.causes(case.oracle, case.target, algorithm, learner).spouses
+        for spouse, effects in spouses.items():
+            common = {c for c in case.graph.successors(case.target) if case.graph.has_edge(spouse, c)}
+            assert set(effects) == common
+            checked += 1
+    assert checked > 20
 
 
 # --- explanations -----------------------------------------------------------------------------------------------------
@@ -235,8 +258,8 @@ def _colliders(parents: list[set[int]], graph: PartlyDirected) -> set[tuple[int,
     }
 
 
-@pytest.mark.parametrize("with_knowledge", [False, True])
-def test_adjustment_sets_are_the_possible_parents(with_knowledge: bool) -> None:
+@pytest.mark.parametrize(("algorithm", "with_knowledge"), [("mb-by-mb", False), ("mb-by-mb", True), ("ldecc", False)])
+def test_adjustment_sets_are_the_possible_parents(algorithm: str, with_knowledge: bool) -> None:
     several = 0
     for case in causes_oracle.drawn(seed=7, dags=150, max_nodes=7):
         index = {name: k for k, name in enumerate(case.order)}
@@ -248,7 +271,7 @@ def test_adjustment_sets_are_the_possible_parents(with_knowledge: bool) -> None:
         t = index[case.target]
         possible = {frozenset(case.order[x] for x in dag[t]) for dag in dags}
         more: dict[str, Any] = {"knowledge": case.knowledge} if with_knowledge else {}
-        found = serape.causes(case.oracle, case.target, **more).adjustment_sets()
+        found = serape.causes(case.oracle, case.target, algorithm, **more).adjustment_sets()
         assert len(found) == len(set(found))
         assert {frozenset(one) for one in found} == possible
         several += len(found) > 1
@@ -273,6 +296,17 @@ def test_the_true_parents_satisfy_the_back_door_criterion() -> None:
     assert checked > 50
 
 
+def test_some_set_is_returned_where_no_dag_fits() -> None:
+    """Tests that err can leave a cycle of four undirected edges, of which every direction has a new collider."""
+    square = PartlyDirected(4)
+    for x in range(4):
+        square.add_edge(x, (x + 1) % 4)
+    assert possible_parents(square, 0, range(4)) == [set(), {1}, {3}]
+    found = serape.causes(CHILD, "HypoxiaInO2", alpha=0.05)
+    assert found.undecided
+    assert set(found.adjustment_sets()) >= {(), *((name,) for name in found.undecided)}
+
+
 def test_adjustment_sets_are_refused_where_they_are_not_known() -> None:
     oracle = serape.DSeparation(RULE_3)
     with pytest.raises(serape.DataError, match="no cause is hidden"):
@@ -294,6 +328,7 @@ def test_a_budget_returns_what_was_found(max_tests: int) -> None:
     assert any("the search stopped at max_tests" in note for note in found.notes)
     assert "not complete" in str(found)
     assert set(found.marks) <= set(found.blanket)
+    assert found.marks or not found.expanded  # without neighbours, the blanket was not learned
     if found.undecided:
         assert "the search ended before it could be decided" in found.explain(found.undecided[0])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import networkx as nx
@@ -10,13 +11,15 @@ import pytest
 
 import causes_oracle
 import serape
-from plain_pag import all_mags, canonical_dag, pag_of, separated
+from causes_oracle import SIGNS
+from plain_pag import Marks, all_mags, canonical_dag, mag_of, pag_of, separated
 from serape.data.example import clinic
 from serape.local.registry import ALGORITHMS
 from serape.questions.true_edges import ancestral_edges, fits
 
 M = nx.DiGraph([("U", "B"), ("U", "C"), ("A", "B"), ("D", "C"), ("C", "E"), ("B", "F")])
 """B and C share the hidden cause U."""
+FOUR = list("ABCD")
 HIDDEN = [variant for variant in causes_oracle.VARIANTS if variant.hidden]
 
 
@@ -84,24 +87,46 @@ def test_the_marks_are_those_of_the_whole_graph(variant: causes_oracle.Variant) 
     assert blankets > 1
 
 
-def test_the_plain_graph_is_right_for_all_ancestral_graphs_of_four_nodes() -> None:
-    """What equivalent ancestral graphs have in common, for all 2,492 of them, is what FCI's rules find."""
-    nodes = list("ABCD")
-    classes: dict[tuple[bool, ...], list[dict[tuple[str, str], str]]] = {}
-    for mag in all_mags(nodes):
-        dag = canonical_dag(mag, nodes)
+@cache
+def classes_of_four() -> list[tuple[list[Marks], Marks]]:
+    """Return all 2,492 ancestral graphs of four nodes by class, each with the marks that its members have in common."""
+    classes: dict[tuple[bool, ...], list[Marks]] = {}
+    for mag in all_mags(FOUR):
+        dag = canonical_dag(mag, FOUR)
         key = tuple(
             separated(dag, x, y, given)
-            for x, y in combinations(nodes, 2)
+            for x, y in combinations(FOUR, 2)
             for size in range(3)
-            for given in combinations([z for z in nodes if z not in (x, y)], size)
+            for given in combinations([z for z in FOUR if z not in (x, y)], size)
         )
         classes.setdefault(key, []).append(mag)
-    assert len(classes) == 248
-    for mags in classes.values():
-        common = {end: mark if all(m[end] == mark for m in mags) else "o" for end, mark in mags[0].items()}
+    return [
+        (mags, {end: mark if all(m[end] == mark for m in mags) else "o" for end, mark in mags[0].items()})
+        for mags in classes.values()
+    ]
+
+
+def test_the_plain_graph_is_right_for_all_ancestral_graphs_of_four_nodes() -> None:
+    """What equivalent ancestral graphs have in common is what FCI's rules find."""
+    assert len(classes_of_four()) == 248
+    for mags, common in classes_of_four():
         for mag in mags:
             assert pag_of(mag) == common
+
+
+def test_the_marks_are_right_for_all_ancestral_graphs_of_four_nodes() -> None:
+    """The truth is what the members of a class have in common, which needs no rules."""
+    for k, (mags, common) in enumerate(classes_of_four()):
+        dag = nx.relabel_nodes(canonical_dag(mags[k % len(mags)], FOUR), str)
+        hidden = [node for node in dag if node not in FOUR]
+        oracle = serape.DSeparation(dag, [FOUR[(k + j) % 4] for j in range(4)], hidden=hidden)
+        for target in FOUR:
+            found = serape.causes(oracle, target, hidden=True)
+            true = {x: SIGNS[common[target, x] + common[x, target]] for x in FOUR if (x, target) in common}
+            assert dict(found.marks) == true
+            assert set(found.confounded) == {x for x, mark in true.items() if mark == "↔"}
+            assert set(found.causes) == {x for x, mark in true.items() if mark == "→"}
+            assert set(found.effects) == {x for x, mark in true.items() if mark == "←"}
 
 
 def test_a_hidden_common_cause_is_found() -> None:
@@ -117,6 +142,20 @@ def test_a_hidden_common_cause_is_found() -> None:
     wrong = serape.causes(oracle, "B")  # that no cause is hidden is not true of this graph
     assert {"A", "C"} <= {*wrong.causes, *wrong.effects, *wrong.undecided}
     assert wrong.confounded == ()
+
+
+def test_spouses_have_the_effects_in_common() -> None:
+    """A spouse is adjacent to the effects that it is named with: here D to C, which is no effect of B, but not to G."""
+    graph: nx.DiGraph[str] = nx.DiGraph([*M.edges, ("B", "G"), ("C", "G")])
+    assert serape.causes(serape.DSeparation(graph, hidden=["U"]), "B", hidden=True).spouses == {"D": ()}
+    checked = 0
+    for case in causes_oracle.drawn(seed=6, dags=100, hidden=True, max_nodes=9):
+        mag = mag_of(case.graph, case.hidden)
+        found = serape.causes(case.oracle, case.target, hidden=True)
+        for spouse, effects in found.spouses.items():
+            assert set(effects) == {c for c in found.effects if mag.get((spouse, c)) == ">"}
+            checked += 1
+    assert checked > 20
 
 
 def test_without_hidden_causes_no_arrow_is_wrong() -> None:
@@ -147,6 +186,8 @@ def test_check_algorithm_hides_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_ancestral_edges() -> None:
     assert ancestral_edges(M, ("A", "B", "C", "D", "E", "F"), "B") == {"A": "→", "C": "↔", "F": "←"}
+    through = nx.DiGraph([("X", "M"), ("M", "T"), ("U", "M"), ("U", "T")])  # no set separates X and T without U
+    assert ancestral_edges(through, ("X", "M", "T"), "T") == {"X": "→", "M": "→"}
     assert fits("o→", "→")
     assert fits("o→", "↔")
     assert not fits("o→", "←")

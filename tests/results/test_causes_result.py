@@ -140,6 +140,8 @@ def test_reports(found: serape.Causes, tmp_path: Path) -> None:
         assert (position[name], position[found.target]) in arrows
     for name in found.effects:
         assert (position[found.target], position[name]) in arrows
+    assert ("arrowhead: not decided" in text) == (not found.hidden)
+    assert ("arrowhead: a hidden common cause, or not decided" in text) == found.hidden
     with pytest.raises(serape.OptionError):
         found.report(tmp_path / "report.txt")
 

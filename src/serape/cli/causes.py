@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -27,6 +28,7 @@ from serape.cli.show import print_grid, print_json, print_line
     "causes",
     "serape causes patients.csv --target HeartDisease --alpha 0.01 --explain Smoking",
     "serape causes patients.csv --target HeartDisease --learner hiton-mb --picture causes.png --report report.html",
+    "serape causes patients.csv --target HeartDisease --outcome ECG",
     "serape causes patients.csv --target HeartDisease --hidden",
     "serape sample alarm --rows 5000 | serape causes - --target HR --json > found.json",
 )
@@ -51,6 +53,14 @@ def causes(
             help="Explain what this column is to the target; repeatable.", metavar="COLUMN", rich_help_panel="Output"
         ),
     ] = None,
+    outcome: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Print the columns to adjust for to estimate the effect of the target on this column; repeatable.",
+            metavar="COLUMN",
+            rich_help_panel="Output",
+        ),
+    ] = None,
     picture: Picture = None,
     output: Output = None,
     report: Report = None,
@@ -66,11 +76,13 @@ def causes(
 
     def show(found: serape.Causes) -> None:
         explanations = {name: found.explain(name) for name in explain or ()}
+        sets = {name: found.adjustment_sets(name) for name in outcome or ()}
         if as_json:
-            print_json({**found.to_dict(), **({"explanations": explanations} if explanations else {})})
+            more = {"explanations": explanations, "adjustment_sets": sets}
+            print_json({**found.to_dict(), **{key: value for key, value in more.items() if value}})
         else:
             _show(found)
-            for text in explanations.values():
+            for text in (*explanations.values(), *(_adjustment(found.target, *one) for one in sets.items())):
                 print_line(f"\n{text}")
         if output is not None:
             found.save(output)
@@ -90,3 +102,14 @@ def _show(found: serape.Causes) -> None:
         print_grid(heads, rows)
     for line in rest:
         print_line(line.strip())
+
+
+def _adjustment(target: str, outcome: str, sets: Sequence[Sequence[str]]) -> str:
+    """Return what to adjust for, in words."""
+    if not sets:
+        return f"{target} has no effect on {outcome}, which is one of its causes."
+    words = [", ".join(names) or "nothing" for names in sets]
+    effect = f"To estimate the effect of {target} on {outcome}, adjust for"
+    if len(words) == 1:
+        return f"{effect}: {words[0]}."
+    return f"{effect} one of these sets; the data do not decide which is right: {'; '.join(words)}."

@@ -113,9 +113,8 @@ def find_causal(algorithm: object, *, hidden: bool) -> CausalAlgorithm:
 
 @dataclass(frozen=True)
 class _Edges:
-    """The edges of the target: by neighbour, its marks and why; the graph around, and what was dropped."""
+    """By neighbour of the target, why its edge has its marks; the graph around, and what was dropped."""
 
-    marks: dict[int, str]
     reasons: dict[int, str]
     graph: nx.DiGraph[str]
     conflicts: tuple[str, ...]
@@ -131,6 +130,8 @@ class _Search:
         self.search = query.search(target, asked.run.threads, self.watch, budget=budget)
         self.local = LocalGraph(self.search, self.learn, query.source.variables, query.knowledge)
         self.ancestral: PartialAncestralGraph | None = None
+        self.through: dict[int, set[int]] = {}
+        """By spouse of the target, the neighbours that it is adjacent to, where this is known."""
         self.discoveries = Discoveries()
         self.started = time.perf_counter()
 
@@ -138,6 +139,7 @@ class _Search:
         """Search, and return the result; what was found so far if a budget or Ctrl-C ends the search."""
         try:
             self.ancestral = self.algorithm.run(self.local, self.target)
+            self.find_common_effects()
             return self.result(complete=True)
         except KeyboardInterrupt:
             raise Interrupted(self.result(complete=False)) from None
@@ -159,6 +161,7 @@ class _Search:
             search.notes += query.warnings(search, x, {int(y) for y in answer.blanket or ()})
             search.close_evidence()
             self.discoveries = discoveries
+            self.through = {int(s): {int(c) for c in near} for s, near in (answer.spouses or {}).items()}
         members = {int(y) for y in answer.blanket or ()}
         if answer.parents_children is None:
             neighbours = {*self._not_separated(x, sorted(members)), *query.required(x)}
@@ -168,24 +171,52 @@ class _Search:
 
     def _not_separated(self, x: int, members: list[int]) -> list[int]:
         """Return the members of a blanket that no subset of the others separates from x: they are neighbours."""
+        return self.search.separate(members, x, members, self._sizes(members)).survivors
+
+    def _sizes(self, pool: list[int]) -> range:
+        """Return the sizes of the subsets of a pool that may separate two variables."""
         bounded = self.search.max_conditioning is None and has_rows(self.query.source)
-        largest = min(MAX_CONDITIONING, len(members)) if bounded else len(members)
-        return self.search.separate(members, x, members, range(largest + 1)).survivors
+        return range((min(MAX_CONDITIONING, len(pool)) if bounded else len(pool)) + 1)
+
+    def find_common_effects(self) -> None:
+        """Find which effects of the target its spouses are adjacent to.
+
+        Given any effect of a common effect, too, the target and the spouse depend on each other. The parents of an
+        effect are in the blanket of the target, so if it is not adjacent to the spouse, a subset of the blanket and the
+        target separates the two. Unless common causes may be hidden, a single possible effect needs no test.
+        """
+        around, marks = self.local.expanded[self.target], self._marks()
+        members = sorted({*around.neighbours, *around.spouses})
+        for s in (x for x in members if x not in marks and x not in self.through):
+            opening = self._opening(s, marks)
+            pool = [self.target, *(x for x in members if x != s)]
+            if len(opening) > 1 or self.algorithm.hidden:
+                self.through[s] = set(self.search.separate(opening, s, pool, self._sizes(pool)).survivors)
+
+    def _opening(self, spouse: int, marks: dict[int, str]) -> list[int]:
+        """Return the effects of the target given which it and a spouse depend on each other."""
+        return [c for c in sorted(marks) if marks[c] == "←" and self.local.depends(self.target, c, spouse)]
+
+    def _common_effects(self, spouse: int, marks: dict[int, str]) -> list[int | str]:
+        """Return the effects that the target has in common with a spouse, as far as they are known."""
+        opening = self._opening(spouse, marks)
+        if spouse in self.through:
+            return [c for c in opening if c in self.through[spouse]]
+        return [c for c in opening if len(opening) == 1 and not self.algorithm.hidden]
 
     def result(self, *, complete: bool) -> Causes:
         """Return the result, as far as the search has come."""
         local, search, target = self.local, self.search, self.target
         names = self.query.source.variables
-        around = local.expanded.get(target)
-        if around is None:  # the blanket itself is not complete
-            around = Around(frozenset(), frozenset(search.members_so_far(target)))
+        expanded = tuple(names[x] for x in local.expanded)
+        if target not in local.expanded:  # the blanket itself is not complete
+            local.expanded[target] = Around(frozenset(), frozenset(search.members_so_far(target)))
             search.close_evidence()
-            local.expanded[target] = around
-        edges = self._ancestral() if self.algorithm.hidden else self._directed()
-        marks = edges.marks
+        around = local.expanded[target]
+        marks = self._marks()
+        edges = self._ancestral(marks) if self.algorithm.hidden else self._directed(marks)
         spouses: dict[int | str, list[int | str]] = {
-            s: [c for c in sorted(around.neighbours) if marks.get(c) == "←" and local.depends(target, c, s)]
-            for s in sorted((around.neighbours | around.spouses) - marks.keys())
+            s: self._common_effects(s, marks) for s in sorted((around.neighbours | around.spouses) - marks.keys())
         }
         seconds = time.perf_counter() - self.started
         answer = Answer([*marks, *spouses], list(marks), spouses)
@@ -195,7 +226,7 @@ class _Search:
             marks={names[x]: marks[x] for x in sorted(marks)},
             reasons={names[x]: edges.reasons[x] for x in sorted(edges.reasons)},
             graph=edges.graph,
-            expanded=tuple(names[x] for x in local.expanded),
+            expanded=expanded,
             algorithm=self.algorithm.name,
             learner=self.query.algorithm.name,
             tests=result.tests,
@@ -208,22 +239,29 @@ class _Search:
             conflicts=edges.conflicts,
         )
 
-    def _directed(self) -> _Edges:
-        """Return the edges of the target, directed as far as they can be."""
+    def _marks(self) -> dict[int, str]:
+        """Return the marks of the target's edges, by neighbour, as far as they are known."""
         local, target = self.local, self.target
-        marks = {
+        if self.algorithm.hidden:
+            graph = self.ancestral or local_pag(local)
+            return {x: graph.sign(x, target) for x in sorted(graph.near[target])}
+        return {
             **dict.fromkeys(local.parents(target), "→"),
             **dict.fromkeys(local.children(target), "←"),
             **dict.fromkeys(local.undirected(target), "–"),
         }
+
+    def _directed(self, marks: dict[int, str]) -> _Edges:
+        """Return why the target's edges have their directions, and the graph around it."""
+        local, target = self.local, self.target
         why = reasons(local)
         found = {x: why.get((x, target)) or why.get((target, x)) for x in marks}
         oriented = local.oriented()
         graph = oriented.graph.to_networkx([local.names[x] for x in local.variables])
-        return _Edges(marks, {x: text for x, text in found.items() if text}, graph, tuple(map(str, oriented.conflicts)))
+        return _Edges({x: text for x, text in found.items() if text}, graph, tuple(map(str, oriented.conflicts)))
 
-    def _ancestral(self) -> _Edges:
-        """Return the edges of the target with their marks, where common causes may be hidden."""
+    def _ancestral(self, marks: dict[int, str]) -> _Edges:
+        """Return why the target's edges have their marks, and the graph around it, if common causes may be hidden."""
         import networkx as nx
 
         local, target = self.local, self.target
@@ -233,8 +271,7 @@ class _Search:
         for x, y in found.mark:
             if found.sign(x, y) not in ("←", "←o"):
                 graph.add_edge(local.names[x], local.names[y], marks=found.sign(x, y))
-        marks = {x: found.sign(x, target) for x in sorted(found.near[target])}
         why = {x: [found.reasons.get(end, "") for end in ((x, target), (target, x))] for x in marks}
         texts = {x: "; ".join(dict.fromkeys(filter(None, both))) for x, both in why.items()}
         conflicts = tuple(f"{mark} is dropped: it contradicts another mark" for mark in found.conflicts)
-        return _Edges(marks, {x: text for x, text in texts.items() if text}, graph, conflicts)
+        return _Edges({x: text for x, text in texts.items() if text}, graph, conflicts)

@@ -18,6 +18,7 @@ from serape.results.pictures import draw_graph, save_picture
 from serape.results.result import Result, finite, json_text, said
 from serape.structure.adjustment import possible_parents
 from serape.structure.graphs import PartlyDirected
+from serape.wording import setting
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -163,12 +164,14 @@ class Causes(Displayed):
 
         They are the sets of parents of the target in the DAGs that the data, and knowledge, allow: one set if all
         causes are decided. If there are several, the effect lies among the estimates, one for each set. With an
-        `outcome`, the sets that contain it are left out: in their DAGs the target has no effect on it.
+        `outcome`, the sets that contain it are left out: in their DAGs the target has no effect on it. If tests err and
+        no DAG fits the graph, the sets are those that make the target no new collider.
 
         Causes and effects must be known without hidden common causes: a result with `hidden=True` has no such sets.
         """
         if self.hidden:
-            raise DataError("adjustment sets need that no cause is hidden; ask again without hidden=True")
+            allowed = setting("hidden", True)
+            raise DataError(f"adjustment sets need that no cause is hidden; ask again without {allowed}")
         if not self.complete:
             raise DataError("the search is not complete, so the causes are not all known; allow it more time or tests")
         if outcome is not None and (outcome == self.target or outcome not in self.blanket_result.trace.position):
@@ -176,7 +179,8 @@ class Causes(Displayed):
         names = list(self.graph)
         graph = PartlyDirected.of_networkx(self.graph, names)
         order = {name: k for k, name in enumerate(self.blanket_result.trace.names)}
-        sets = [[names[k] for k in parents] for parents in possible_parents(graph, names.index(self.target))]
+        expanded = [names.index(name) for name in self.expanded]
+        sets = [[names[k] for k in parents] for parents in possible_parents(graph, names.index(self.target), expanded)]
         found = [tuple(sorted(parents, key=order.__getitem__)) for parents in sets if outcome not in parents]
         return tuple(sorted(found, key=lambda parents: (len(parents), [order[name] for name in parents])))
 

@@ -8,26 +8,34 @@ others children; this is possible if it makes X no new collider, that is, if the
 and to the known ones. With knowledge that is not enough, so the edges around must also have directions that agree with
 it (Perković, Kalisch and Maathuis, UAI 2017): here, if the undirected part around X has a consistent extension.
 
+The second condition is not used where edges around are not known, as by LDECC, which takes no directions from
+knowledge. Nor is it used where no set satisfies it: on data, errors of tests can leave a graph that no DAG fits, such
+as a cycle of four undirected edges.
+
 See docs/papers.md: Maathuis et al. 2009; Perković et al. 2017.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from serape.structure.graphs import PartlyDirected, extension
 
 
-def possible_parents(graph: PartlyDirected, x: int) -> list[set[int]]:
-    """Return the sets of parents that a variable has in the DAGs of a class, the smallest first.
+def possible_parents(graph: PartlyDirected, x: int, expanded: Collection[int]) -> list[set[int]]:
+    """Return the sets of parents that a variable has in the DAGs of a class, the smallest first; never none.
 
-    The graph must have all edges of the variables that undirected paths join to x.
+    The graph must have all edges between the neighbours of x. The expanded nodes are those all of whose edges it has.
     """
     around = _undirected_part(graph, x)
     known = graph.parents[x]
-    found = [
-        known | set(new)
+    no_new_collider = [
+        new
         for new in _cliques(graph, sorted(graph.neighbours[x]))
-        if all(graph.are_adjacent(a, b) for a in new for b in known) and _extends(graph, x, new, around)
+        if all(graph.are_adjacent(a, b) for a in new for b in known)
     ]
+    extensible = [new for new in no_new_collider if _extends(graph, x, new, around)] if {*around} <= {*expanded} else []
+    found = [known | set(new) for new in extensible or no_new_collider]
     return sorted(found, key=lambda parents: (len(parents), sorted(parents)))
 
 

@@ -42,6 +42,8 @@ def ldecc(local: LocalGraph, target: int, published: bool = False) -> None:
     size = 1
     while checks.separate(size):
         size += 1
+    if local.undirected(target):
+        checks.join()
 
 
 class _EagerChecks:
@@ -88,6 +90,13 @@ class _EagerChecks:
                 self.adjacent[y].discard(x)
                 self.check(x, y, given)
         return goes_on
+
+    def join(self) -> None:
+        """Add the edges between neighbours of the target: with all tests done, those that no set separates."""
+        for x in sorted(self.near):
+            for y in sorted(self.adjacent[x] & self.near):
+                if x < y:
+                    self.local.join(x, y)
 
     def check(self, a: int, b: int, given: tuple[int, ...]) -> None:
         """See what a set that separates two variables says about the target's edges."""

@@ -8,7 +8,8 @@ A variable is *expanded* once its blanket is learned. Its edges are then known, 
 2. If X – Z – Y, X is expanded and not adjacent to Y, and Z is not in the set that separates them: X → Z ← Y.
 3. Knowledge directs edges, and Meek's rules direct those that follow.
 
-Whether two variables are adjacent is known if one of them is expanded; triples for which it is not known are not used.
+Whether two variables are adjacent is known if one of them is expanded, or if an algorithm joins them; triples for which
+it is not known are not used.
 So every arc found with perfect tests is an arc of the completed graph of the whole DAG (with the knowledge).
 
 See docs/papers.md: Wang et al. 2014.
@@ -45,6 +46,8 @@ class LocalGraph:
     expanded: dict[int, Around] = field(default_factory=dict)
     shown: dict[Arc, tuple[float, str]] = field(default_factory=dict)
     """Arcs that a test shows, as by the first rule: each with its certainty (−log p of the test) and why, in words."""
+    joined: dict[int, set[int]] = field(default_factory=dict)
+    """Edges between variables that are not expanded, by both ends."""
     _certainties: dict[tuple[int, int, int], float | None] = field(default_factory=dict)
     _separating: dict[tuple[int, int], tuple[int, ...] | None] = field(default_factory=dict)
     _oriented: Oriented | None = None
@@ -87,12 +90,18 @@ class LocalGraph:
     def are_adjacent(self, x: int, y: int) -> bool:
         """Return whether two variables are adjacent: the neighbourhoods that are known must agree."""
         known = [b in self.expanded[a].neighbours for a, b in ((x, y), (y, x)) if a in self.expanded]
-        return bool(known) and all(known)
+        return all(known) if known else y in self.joined.get(x, ())
 
     def neighbours(self, x: int) -> set[int]:
         """Return the known neighbours of a variable."""
-        near = self.expanded[x].neighbours if x in self.expanded else self.expanded
+        near = self.expanded[x].neighbours if x in self.expanded else {*self.expanded, *self.joined.get(x, ())}
         return {y for y in near if y != x and self.are_adjacent(x, y)}
+
+    def join(self, x: int, y: int) -> None:
+        """Add an edge between two variables that are not expanded."""
+        self.joined.setdefault(x, set()).add(y)
+        self.joined.setdefault(y, set()).add(x)
+        self._oriented = None
 
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return the set that separates two variables, None if it is unknown whether they are adjacent."""

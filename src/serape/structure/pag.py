@@ -1,6 +1,6 @@
 """Partial ancestral graphs, which allow for hidden common causes, and the rules that orient them.
 
-An edge has a mark at each end. X → Y: X is a cause of Y, possibly through hidden variables, and Y is no cause of X.
+An edge has a mark at each end. X → Y: X is a cause of Y, possibly through other variables, and Y is no cause of X.
 X ↔ Y: neither causes the other, so they share a hidden cause. A circle, as in X o→ Y, stands for a mark that the data
 do not decide. Rules 1 to 4 and 8 to 10 of Zhang, *On the completeness of orientation rules for causal discovery in the
 presence of latent confounders and selection bias*, Artificial Intelligence 172, 2008. (Rules 5 to 7 are about selected

@@ -14,7 +14,9 @@ from serape.results.report.page import Cell, Grid, Name, Page, Words, listed
 if TYPE_CHECKING:
     from serape.results.causes import Causes
 
-_LINES = {"arc": "arrow: from cause to effect", "edge": "line without an arrowhead: not decided"}
+_ARC = "arrow: from cause to effect"
+_EDGE = "line without an arrowhead: not decided"
+_HIDDEN_EDGE = "line without an arrowhead: a hidden common cause, or not decided; the table says which"
 
 
 def causes_page(found: Causes) -> Page:
@@ -44,7 +46,7 @@ def causes_page(found: Causes) -> Page:
             "Hidden common causes": "allowed for" if found.hidden else "assumed absent",
         },
         hint=page.hint.replace("why it is a member", "whether it is a cause or an effect, and why"),
-        legend={**page.legend, **_LINES},
+        legend={**page.legend, "arc": _ARC, "edge": _HIDDEN_EDGE if found.hidden else _EDGE},
         graph=graph,
         grids=[_with_roles(found, members, own), *rest],
         budget=found.tests_by_size,
