@@ -17,6 +17,7 @@ import serape
 from benchmarks.common.data import numbers_on_graph, random_graph
 from benchmarks.common.output import report
 
+BY_SCORE = ("boss", "xges", "ges", "tabu")
 PARTS = ("oracle", "penalty", "growth", "real")
 
 
@@ -119,7 +120,7 @@ def oracle(cases: int) -> None:
             score = population(graph, [str(name) for name in random.permutation(list(graph))], random)
             if case % 500 == 0:
                 report(f"{kind}: {case:,} of {cases:,}")
-            for algorithm in ("boss", "ges", "tabu"):
+            for algorithm in BY_SCORE:
                 begin = time.perf_counter()
                 found = serape.network(score, algorithm)
                 seconds[algorithm] += time.perf_counter() - begin
@@ -127,7 +128,7 @@ def oracle(cases: int) -> None:
                     wrong[algorithm] += 1
                     if algorithm not in smallest or len(graph) < len(smallest[algorithm]):
                         smallest[algorithm] = graph
-        for algorithm in ("boss", "ges", "tabu"):
+        for algorithm in BY_SCORE:
             line = f"{kind}, {algorithm}: {wrong[algorithm]:,} of {cases:,} wrong, {seconds[algorithm]:.1f} s"
             if algorithm in smallest:
                 line += f"; the smallest is {', '.join(f'{a}→{b}' for a, b in smallest[algorithm].edges)}"
@@ -149,7 +150,7 @@ def penalty(repeats: int, largest: int) -> None:
                 table = serape.Table({f"v{k:03}": data[:, k] for k in range(variables)}, kinds="continuous")
                 truth = nx.relabel_nodes(graph, lambda k: f"v{k:03}")
                 for score in ("gaussian-bic", "gaussian-ebic", "bge"):
-                    for algorithm in ("boss", "ges", "tabu"):
+                    for algorithm in BY_SCORE:
                         shd = serape.network(table, algorithm, score=score).compare(truth).shd
                         found[algorithm, score, rows].append(shd / graph.number_of_edges())
     for (algorithm, score, rows), shares in sorted(found.items()):
@@ -166,7 +167,7 @@ def growth(sizes: Sequence[int]) -> None:
             data = numbers_on_graph(graph, 1000, "linear", random)
             table = serape.Table({f"v{k:05}": data[:, k] for k in range(variables)}, kinds="continuous")
             truth = nx.relabel_nodes(graph, lambda k: f"v{k:05}")
-            for algorithm in ("ges", "boss", "tabu"):
+            for algorithm in BY_SCORE:
                 begin = time.perf_counter()
                 found = serape.network(table, algorithm)
                 seconds = time.perf_counter() - begin
@@ -186,7 +187,7 @@ def real(folder: Path) -> None:
         order = np.random.default_rng(1).permutation(table.rows)
         halves = [table.to_pandas().iloc[rows] for rows in np.array_split(order, 2)]
         tables = [serape.Table(half, kinds=dict(table.kinds)) for half in halves]
-        for algorithm in ("boss", "ges", "tabu", "mmhc", "hiton-pc"):
+        for algorithm in (*BY_SCORE, "mmhc", "hiton-pc"):
             begin = time.perf_counter()
             found = [serape.network(half, algorithm) for half in tables]
             seconds = time.perf_counter() - begin
