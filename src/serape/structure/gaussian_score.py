@@ -6,8 +6,8 @@ residuals of Y in a regression on its parents, a family's score, in natural loga
 - `gaussian-bic`: −½ N ln(2πe s²) − ½ ln(N) (k + 2) (Schwarz, *Estimating the dimension of a model*, Annals of
   Statistics 1978; `bic-g` in bnlearn);
 - `gaussian-ebic`: the same less k ln(p), with p variables: the extended BIC with γ = 1, for many variables (Chen and
-  Chen, Biometrika 2008; Foygel and Drton, *Extended Bayesian information criteria for Gaussian graphical models*,
-  NeurIPS 2010);
+  Chen, Biometrika 2008). In the form of Foygel and Drton (*Extended Bayesian information criteria for Gaussian
+  graphical models*, NeurIPS 2010), in which an edge counts twice, it is γ = ½;
 - `bge`: the marginal likelihood under a normal-Wishart prior (Geiger and Heckerman, *Parameter priors for directed
   acyclic graphical models*, Annals of Statistics 2002) in the corrected form (Kuipers, Moffa and Heckerman, *Addendum
   on the scoring of Gaussian directed acyclic graphical models*, Annals of Statistics 2014). The prior has weight 1, the
