@@ -182,16 +182,16 @@ def growth(sizes: Sequence[int]) -> None:
 
 
 def real(folder: Path) -> None:
-    """Print, for real tables, the edges found in halves of the rows, how many of them both halves have, and seconds."""
+    """Print, for real tables, the edges found in halves of the rows, how many both halves have, and seconds."""
     for name in ("pima.txt.xz", "bike.txt.xz", "german.txt.xz"):
         table = serape.Table(folder / name)
         order = np.random.default_rng(1).permutation(table.rows)
         halves = [table.to_pandas().iloc[rows] for rows in np.array_split(order, 2)]
         tables = [serape.Table(half, kinds=dict(table.kinds)) for half in halves]
         for algorithm in (*BY_SCORE, "mmhc", "hiton-pc"):
-            begin = time.perf_counter()
+            begin = time.process_time()
             found = [serape.network(half, algorithm) for half in tables]
-            seconds = time.perf_counter() - begin
+            seconds = time.process_time() - begin
             one, other = ({frozenset(edge) for edge in structure.edges} for structure in found)
             score, both = found[0].score or found[0].test, len(one & other) / max(len(one | other), 1)
             print(
