@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import serape
-from benchmarks.common.data import numbers_on_graph, random_graph
+from benchmarks.common.data import SEED, numbers_on_graph, random_graph
 from benchmarks.common.output import report
+from benchmarks.suite.structures import graph_of
 
-PARTS = ("oracle", "penalty", "growth", "real")
+BY_SCORE = ("boss", "xges", "ges", "tabu")
+PARTS = ("oracle", "penalty", "growth", "real", "numbers", "categories", "bootstrap")
 
 
 class PopulationScore(serape.Score):
@@ -119,7 +121,7 @@ def oracle(cases: int) -> None:
             score = population(graph, [str(name) for name in random.permutation(list(graph))], random)
             if case % 500 == 0:
                 report(f"{kind}: {case:,} of {cases:,}")
-            for algorithm in ("boss", "ges", "tabu"):
+            for algorithm in BY_SCORE:
                 begin = time.perf_counter()
                 found = serape.network(score, algorithm)
                 seconds[algorithm] += time.perf_counter() - begin
@@ -127,7 +129,7 @@ def oracle(cases: int) -> None:
                     wrong[algorithm] += 1
                     if algorithm not in smallest or len(graph) < len(smallest[algorithm]):
                         smallest[algorithm] = graph
-        for algorithm in ("boss", "ges", "tabu"):
+        for algorithm in BY_SCORE:
             line = f"{kind}, {algorithm}: {wrong[algorithm]:,} of {cases:,} wrong, {seconds[algorithm]:.1f} s"
             if algorithm in smallest:
                 line += f"; the smallest is {', '.join(f'{a}→{b}' for a, b in smallest[algorithm].edges)}"
@@ -149,7 +151,7 @@ def penalty(repeats: int, largest: int) -> None:
                 table = serape.Table({f"v{k:03}": data[:, k] for k in range(variables)}, kinds="continuous")
                 truth = nx.relabel_nodes(graph, lambda k: f"v{k:03}")
                 for score in ("gaussian-bic", "gaussian-ebic", "bge"):
-                    for algorithm in ("boss", "ges", "tabu"):
+                    for algorithm in BY_SCORE:
                         shd = serape.network(table, algorithm, score=score).compare(truth).shd
                         found[algorithm, score, rows].append(shd / graph.number_of_edges())
     for (algorithm, score, rows), shares in sorted(found.items()):
@@ -157,7 +159,7 @@ def penalty(repeats: int, largest: int) -> None:
 
 
 def growth(sizes: Sequence[int]) -> None:
-    """Print seconds by number of variables: 1,000 rows, degrees 2 and 4."""
+    """Print seconds of the processor by number of variables: 1,000 rows, degrees 2 and 4."""
     for variables in sizes:
         for degree in (2.0, 4.0):
             random = np.random.default_rng(variables)
@@ -166,10 +168,10 @@ def growth(sizes: Sequence[int]) -> None:
             data = numbers_on_graph(graph, 1000, "linear", random)
             table = serape.Table({f"v{k:05}": data[:, k] for k in range(variables)}, kinds="continuous")
             truth = nx.relabel_nodes(graph, lambda k: f"v{k:05}")
-            for algorithm in ("ges", "boss", "tabu"):
-                begin = time.perf_counter()
+            for algorithm in BY_SCORE:
+                begin = time.process_time()
                 found = serape.network(table, algorithm)
-                seconds = time.perf_counter() - begin
+                seconds = time.process_time() - begin
                 comparison = found.compare(truth)
                 print(
                     f"{variables:,} variables, degree {degree:g}, {algorithm}: {seconds:.2f} s, distance "
@@ -180,16 +182,16 @@ def growth(sizes: Sequence[int]) -> None:
 
 
 def real(folder: Path) -> None:
-    """Print, for real tables, the edges found in halves of the rows, how many of them both halves have, and seconds."""
+    """Print, for real tables, the edges found in halves of the rows, how many both halves have, and seconds."""
     for name in ("pima.txt.xz", "bike.txt.xz", "german.txt.xz"):
         table = serape.Table(folder / name)
         order = np.random.default_rng(1).permutation(table.rows)
         halves = [table.to_pandas().iloc[rows] for rows in np.array_split(order, 2)]
         tables = [serape.Table(half, kinds=dict(table.kinds)) for half in halves]
-        for algorithm in ("boss", "ges", "tabu", "mmhc", "hiton-pc"):
-            begin = time.perf_counter()
+        for algorithm in (*BY_SCORE, "mmhc", "hiton-pc"):
+            begin = time.process_time()
             found = [serape.network(half, algorithm) for half in tables]
-            seconds = time.perf_counter() - begin
+            seconds = time.process_time() - begin
             one, other = ({frozenset(edge) for edge in structure.edges} for structure in found)
             score, both = found[0].score or found[0].test, len(one & other) / max(len(one | other), 1)
             print(
@@ -200,12 +202,72 @@ def real(folder: Path) -> None:
             )
 
 
+def _measured(name: str, table: serape.Table, truth: nx.DiGraph[str], algorithms: Sequence[str], limit: float) -> None:
+    """Print the distances that algorithms reach within some seconds, and the seconds of the processor."""
+    cells = []
+    for algorithm in algorithms:
+        begin = time.process_time()
+        found = serape.network(table, algorithm, max_seconds=limit)
+        seconds = time.process_time() - begin
+        shd = f"{found.compare(truth).shd:,}" if found.complete else f"> {limit:g} s"
+        cells.append(f"{algorithm} {shd} ({seconds:.2g} s)")
+    print(f"{name}, {table.rows:,} rows: {', '.join(cells)}", flush=True)
+
+
+def numbers(graphs: Sequence[str], rows: Sequence[int], limit: float) -> None:
+    """Measure searches by score on linear rows of graphs, the same rows as in `suite structures`."""
+    for name in graphs:
+        graph = graph_of(name)
+        truth = nx.relabel_nodes(graph, lambda k: f"v{k}")
+        for count in rows:
+            data = numbers_on_graph(graph, count, "linear", np.random.default_rng(SEED + count))
+            table = serape.Table({f"v{k}": data[:, k] for k in range(len(graph))}, kinds="continuous")
+            _measured(name, table, truth, ("boss", "xges", "ges"), limit)
+
+
+def categories(names: Sequence[str], rows: Sequence[int], limit: float) -> None:
+    """Measure the candidates for the default on samples of networks."""
+    for name in names:
+        network = serape.load_network(name)
+        for count in rows:
+            _measured(name, network.sample(count, SEED), network.graph, ("hpc", "xges", "ges", "boss"), limit)
+
+
+def bootstrap(draws: int, repeats: int) -> None:
+    """Print how many of the edges and arcs that a share of the bootstraps has are true."""
+    width, bins = 0.2, 5
+    counts: dict[str, NDArray[np.int64]] = {kind: np.zeros((bins, 2), np.int64) for kind in ("edges", "arcs")}
+    for seed in range(repeats):
+        random = np.random.default_rng(seed)
+        graph = random_graph(random, 20, 3.0)
+        data = numbers_on_graph(graph, 200, "linear", random)
+        table = serape.Table({f"v{k:02}": data[:, k] for k in range(20)}, kinds="continuous")
+        truth = nx.relabel_nodes(graph, lambda k: f"v{k:02}")
+        found = serape.stability(
+            table, finds="network", algorithm="boss", draws=draws, sampling="bootstrap", random_state=seed
+        )
+        true_class = serape.network(serape.DSeparation(truth), "pc-stable").graph
+        edges = {(a, b) for a, b in found.frequencies if true_class.has_edge(a, b) or true_class.has_edge(b, a)}
+        arcs = {(a, b) for a, b in true_class.edges if not true_class.has_edge(b, a)}
+        for kind, shares, right in (("edges", found.frequencies, edges), ("arcs", found.directions, arcs)):
+            for edge, share in shares.items():
+                counts[kind][min(int(share / width), bins - 1)] += (1, edge in right)
+    for kind, table_of in counts.items():
+        for k, (count, true) in enumerate(table_of):
+            print(f"{kind} in {width * k:.0%} to {width * (k + 1):.0%} of the bootstraps: {true} of {count} are true")
+
+
 def options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[], help="all, if none is named")
     parser.add_argument("--cases", type=int, default=5000, help="random graphs for perfect scores")
     parser.add_argument("--repeats", type=int, default=4, help="graphs of each kind, for the penalty")
     parser.add_argument("--real", type=Path, help="a folder with pima.txt.xz, bike.txt.xz and german.txt.xz")
+    parser.add_argument("--graphs", nargs="+", default=["barley", "hepar2", "random-100"], help="for numbers")
+    parser.add_argument("--networks", nargs="+", default=["survey", "pathfinder", "munin1"], help="for categories")
+    parser.add_argument("--rows", nargs="+", type=int, default=[500, 5000, 50_000], help="for both")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds after which a search ends, for both")
+    parser.add_argument("--draws", type=int, default=50, help="bootstraps")
     parser.add_argument("--variables", nargs="+", type=int, default=[250, 500, 1000, 2000])
 
 
@@ -214,10 +276,13 @@ def run(options: argparse.Namespace) -> None:
 
     oracle: wrong classes with the scores of endless rows (exact covariances, exact joint distributions). penalty: mean
     structural Hamming distances on random linear Gaussian networks, by which the default score was chosen. growth:
-    seconds as the number of variables grows. real: whether halves of real tables have the same edges.
+    seconds as the number of variables grows. real: whether halves of real tables have the same edges. numbers,
+    categories: distances and seconds of the processor on samples of networks. bootstrap: how many of the edges that a
+    share of the bootstraps has are true.
     """
     if options.quick:
-        options.cases, options.repeats, options.variables = 5, 1, [20]
+        options.cases, options.repeats, options.variables, options.draws = 5, 1, [20], 5
+        options.graphs, options.networks, options.rows = ["random-10"], ["survey"], [200]
     for part in options.parts or PARTS:
         if part == "oracle":
             oracle(options.cases)
@@ -225,5 +290,11 @@ def run(options: argparse.Namespace) -> None:
             penalty(options.repeats, 20 if options.quick else 100)
         elif part == "growth":
             growth(options.variables)
+        elif part == "numbers":
+            numbers(options.graphs, options.rows, options.limit)
+        elif part == "categories":
+            categories(options.networks, options.rows, options.limit)
+        elif part == "bootstrap":
+            bootstrap(options.draws, 10 * options.repeats)
         elif options.real is not None:
             real(options.real)

@@ -21,6 +21,7 @@ METHODS = (
     ("serape", "boss, gaussian-ebic"),
     ("serape", "boss, gaussian-bic"),
     ("serape", "boss, bge"),
+    ("serape", "xges, gaussian-ebic"),
     ("serape", "ges, gaussian-ebic"),
     ("serape", "ges, gaussian-bic"),
     ("serape", "tabu, gaussian-ebic"),

@@ -17,7 +17,7 @@ from serape.independence import G2
 from serape.local.registry import ALGORITHMS
 
 SPENT = "the search stopped at {}: the members are those found so far, and neither all candidates nor all members have"
-NETWORKS = ["pc-stable", "hiton-pc", "mmhc", "h2pc", "ges", "sca", "tabu"]
+NETWORKS = ["pc-stable", "hiton-pc", "mmhc", "h2pc", "ges", "xges", "boss", "sca", "tabu"]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_time_ends_long_batches(dense: serape.Table, name: str, n_jobs: int) -> 
 
 @pytest.mark.parametrize("algorithm", NETWORKS)
 def test_time_ends_networks(dense: serape.Table, algorithm: str) -> None:
-    by_score = algorithm in ("ges", "sca", "tabu")
+    by_score = algorithm in ("ges", "xges", "boss", "sca", "tabu")
     by_tests = {} if by_score else {"reliability": None}
     seconds = 0.01 if by_score else 0.1  # a whole search by score takes about 0.1
     started = time.process_time()

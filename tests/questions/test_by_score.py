@@ -12,7 +12,7 @@ import serape
 from serape.structure.scores import Score, make_score
 
 
-@pytest.mark.parametrize("algorithm", ["ges", "boss", "tabu", "sca", "mmhc", "h2pc"])
+@pytest.mark.parametrize("algorithm", ["ges", "xges", "boss", "tabu", "sca", "mmhc", "h2pc"])
 def test_order_of_columns_does_not_matter(algorithm: str) -> None:
     table = serape.load_network("alarm").sample(500, 3)
     random = np.random.default_rng(1)
@@ -24,7 +24,7 @@ def test_order_of_columns_does_not_matter(algorithm: str) -> None:
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("algorithm", ["tabu", "ges", "boss"])
+@pytest.mark.parametrize("algorithm", ["tabu", "ges", "xges", "boss"])
 def test_a_score_that_is_no_number_is_refused(algorithm: str) -> None:
     class Odd(Score):
         name = "odd"
@@ -46,7 +46,7 @@ def test_notes_of_the_table_are_reported() -> None:
         assert "constant" in notes
 
 
-@pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "boss", "mmhc", "h2pc"])
+@pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "xges", "boss", "mmhc", "h2pc"])
 class TestNetwork:
     def test_max_parents(self, algorithm: str) -> None:
         found = serape.network(serape.load_network("insurance").sample(500, 1), algorithm, max_parents=1)
@@ -137,7 +137,7 @@ def farm(rows: int, seed: int) -> dict[str, Any]:
     return {"rain": rain, "heat": heat, "growth": growth, "harvest": harvest}
 
 
-@pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "boss", "mmhc", "h2pc"])
+@pytest.mark.parametrize("algorithm", ["tabu", "sca", "ges", "xges", "boss", "mmhc", "h2pc"])
 @pytest.mark.parametrize("score", ["auto", "gaussian-bic", "bge", "cg-bic"])
 def test_numbers(algorithm: str, score: str) -> None:
     table = serape.Table(farm(1500, 1))
@@ -151,7 +151,7 @@ def test_numbers(algorithm: str, score: str) -> None:
     assert all(gain > 0 for gain in found.evidence["gain"])
 
 
-@pytest.mark.parametrize("algorithm", ["tabu", "ges", "boss"])
+@pytest.mark.parametrize("algorithm", ["tabu", "ges", "xges", "boss"])
 def test_order_of_columns_of_numbers_and_threads(algorithm: str) -> None:
     random = np.random.default_rng(3)
     weights = np.triu(random.normal(size=(15, 15)) * (random.random((15, 15)) < 0.3), 1)

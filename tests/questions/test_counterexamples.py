@@ -41,7 +41,7 @@ class TestCheckAlgorithm:
         assert wrong is not None
         assert wrong.graph.number_of_nodes() == 5
 
-    @pytest.mark.parametrize("algorithm", ["ges", "boss"])
+    @pytest.mark.parametrize("algorithm", ["ges", "xges", "boss"])
     def test_sound_searches_by_score_pass(self, algorithm: str) -> None:
         assert serape.check_algorithm(algorithm, cases=20) is None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,6 +130,44 @@ def test_an_interrupted_search_returns_what_it_has() -> None:
     assert seen == sorted(seen)
     assert score.total(parents) == pytest.approx(seen[-1], rel=1e-9)
     assert seen[-1] <= best + 1e-6
+
+
+@pytest.mark.parametrize("last", [1, 5, 25, 40, 100, 200, 300])
+def test_a_search_interrupted_within_a_move_returns_a_class(last: int) -> None:
+    class Interrupted(GaussianBIC):
+        asked = 0
+
+        def additions(self, *args: Any, **options: Any) -> Any:
+            self.asked += 1
+            if self.asked == last:
+                raise KeyboardInterrupt
+            return super().additions(*args, **options)
+
+    score = Interrupted(table_of(correlated(9, 200, 20)))
+    with pytest.raises(Stopped) as stopped:
+        boss(score, starts=1)
+    parents = extension(stopped.value.graph)
+    assert parents is not None
+    assert cpdag(parents) == stopped.value.graph
+    if last > 100:
+        assert score.total(parents) > score.total([[]] * 20)
+
+
+def test_the_time_is_looked_at_within_moves() -> None:
+    """A table of many dependent columns asks for many scores before the first move."""
+    asked = 0
+
+    def watch(arcs: int, total: float) -> None:
+        nonlocal asked
+        del total
+        asked += 1
+        if asked == 2:
+            assert not arcs
+            raise KeyboardInterrupt
+
+    score = GaussianBIC(table_of(correlated(9, 300, 40)))
+    with pytest.raises(Stopped):
+        boss(score, watch=watch)
 
 
 def test_an_error_in_a_score_passes_through() -> None:

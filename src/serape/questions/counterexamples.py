@@ -131,7 +131,8 @@ def check_algorithm(
     ----------
     algorithm
         A name, or any callable `algorithm(search, target, **options)`. Of the algorithms for networks, those that use
-        a score alone ("ges", "boss", "tabu", "sca") are checked with BIC on endless rows of linear Gaussian networks.
+        a score alone ("ges", "xges", "boss", "tabu", "sca") are checked with BIC on endless rows of linear Gaussian
+        networks.
     finds
         What a callable finds, or which question a name that answers both is asked. The names of algorithms for `causes`
         are asked for the edges of the target, which must be those of the completed graph.

@@ -59,8 +59,9 @@ def network(
           score. Options: `tabu` (100), `patience` (15), `max_parents`.
         - "tabu", "sca": tabu search among all graphs, or among the `k` (10) most promising parents of each variable.
           Same options.
-        - "ges", "boss": greedy search through equivalence classes, or through orders of the variables. Option:
-          `max_parents`; for boss also `starts`, the number of orders to begin with (10, fewer for many columns).
+        - "ges", "xges", "boss": greedy search through equivalence classes, or through orders of the variables. xges is
+          slower than ges and more accurate. Option: `max_parents`; for boss also `starts`, the number of orders to
+          begin with (10, fewer for many columns).
         - "pc-stable", or any algorithm that finds parents and children: a skeleton, whose edges are directed where
           separating sets decide their direction.
     score

@@ -53,7 +53,8 @@ def resolve_learner(data: Any, settings: Settings) -> Query:
     """Resolve the question about the neighbours of every variable, and check the data for it."""
     if isinstance(data, Score):
         raise InputTypeError(
-            f"a score cannot test independence; pass the data, or use {setting('algorithm', 'ges')}, 'tabu' or 'sca'"
+            f"a score cannot test independence; pass the data, or use {setting('algorithm', 'boss')}, 'xges', 'ges', "
+            f"'tabu' or 'sca'"
         )
     return Query.resolve(data, "parents-children", settings, choose=choose_learner)
 

@@ -6,9 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from serape.files import as_path
 from serape.results import all_blankets, knockoffs, result, saved_causes
-from serape.results.saved import DAMAGED, damaged, read_saved
+from serape.results.saved import load_saved
 
 _FORMATS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     result.FORMAT: result.result_from_dict,
@@ -43,8 +42,4 @@ def load_result(path: str | os.PathLike[str]) -> Any:
     >>> serape.load_result("found.json").blanket == found.blanket
     True
     """
-    content = read_saved(as_path(path), tuple(_FORMATS), "result")
-    try:
-        return _FORMATS[content["format"]](content)
-    except DAMAGED as error:
-        raise damaged(path, error) from None
+    return load_saved(path, _FORMATS, "result")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from serape.errors import DataError, one_line
-from serape.files import no_file, parsed_json
+from serape.files import as_path, no_file, parsed_json
 
-DAMAGED = (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError)
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError)
 """What reading the wrong content raises."""
 LEAST = 5e-324
 """The least number above 0."""
@@ -18,22 +18,23 @@ _ROUNDING = 1e-6
 _MAX_BITS = 1e6
 
 
-def read_saved(path: Path, formats: Sequence[str], what: str) -> dict[str, Any]:
-    """Return the content of a JSON file of one of the given formats."""
+def load_saved(
+    path: str | os.PathLike[str], readers: Mapping[str, Callable[[Mapping[str, Any]], Any]], what: str
+) -> Any:
+    """Return what the reader of its format makes of a JSON file."""
+    file = as_path(path)
     try:
-        content = parsed_json(path.read_text(encoding="utf-8"))
+        content = parsed_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise no_file(path) from None
+        raise no_file(file) from None
     except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read as JSON: {one_line(error)}") from None
-    if not isinstance(content, dict) or content.get("format") not in formats:
-        raise DataError(f"{path} is not a {what} saved by serape (format {' or '.join(map(repr, formats))})")
-    return content
-
-
-def damaged(path: object, error: BaseException) -> DataError:
-    """Return the error for a file of the right format with the wrong content."""
-    return DataError(f"{path} is damaged: {type(error).__name__} {one_line(error)}")
+        raise DataError(f"{file} cannot be read as JSON: {one_line(error)}") from None
+    if not isinstance(content, dict) or content.get("format") not in tuple(readers):
+        raise DataError(f"{file} is not a {what} saved by serape (format {' or '.join(map(repr, readers))})")
+    try:
+        return readers[content["format"]](content)
+    except _DAMAGED as error:
+        raise DataError(f"{path} is damaged: {type(error).__name__} {one_line(error)}") from None
 
 
 def texts(values: Any) -> tuple[str, ...]:

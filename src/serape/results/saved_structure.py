@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from serape.data.provenance import Provenance
-from serape.files import as_path
 from serape.results.call import Call
-from serape.results.saved import DAMAGED, bits, damaged, known, log_p, number, optional_number, read_saved, texts
+from serape.results.saved import bits, known, load_saved, log_p, number, optional_number, texts
 from serape.results.structure import FORMAT, Structure
 
 if TYPE_CHECKING:
@@ -42,11 +41,8 @@ def load_structure(path: str | os.PathLike[str]) -> Structure:
     >>> serape.load_structure("found.json").edges == found.edges
     True
     """
-    content = read_saved(as_path(path), (FORMAT,), "structure")
-    try:
-        return _from_dict(content)
-    except DAMAGED as error:
-        raise damaged(path, error) from None
+    found: Structure = load_saved(path, {FORMAT: _from_dict}, "structure")
+    return found
 
 
 def _from_dict(content: Mapping[str, Any]) -> Structure:

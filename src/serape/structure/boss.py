@@ -33,6 +33,8 @@ from serape.structure.scores import Score
 from serape.structure.tabu import MIN_GAIN, TOGETHER, ScoreCallback, Stopped, possible_parents
 
 MOST_STARTS = 10
+STEPS = 64
+"""How many steps, each of which scores some families, are taken between looks at the time."""
 
 Grown = tuple[list[int], list[float]]
 """Further parents that raise the score, the best first, and the scores with them."""
@@ -52,7 +54,8 @@ def boss(
     `starts` are the orders to begin with; None is 10, fewer if there are more than 100 variables.
     """
     n = len(score.variables)
-    family = _Family(score, knowledge, max_parents, threads)
+    progress = _Progress(watch, score.total([()] * n))
+    family = _Family(score, knowledge, max_parents, threads, progress)
     search = _core.OrderSearch(n, family.grow, family.shrink)
     best = -math.inf
     found: list[list[int]] = [[] for _ in range(n)]
@@ -61,33 +64,67 @@ def boss(
     try:
         for start in range(starts):
             search.set_order(random.permutation(n).tolist() if start else list(range(n)))
-            _improve(search, watch)
+            _improve(search, progress)
             if search.total > best + MIN_GAIN * abs(search.total):
                 best, found = search.total, [search.parents(y) for y in range(n)]
     except KeyboardInterrupt:
         if best == -math.inf and search.order:
+            if progress.order:  # no scores are asked for: the trees have those of this order
+                search.set_order(progress.order)
             found = [search.parents(y) for y in range(n)]
         raise Stopped(cpdag(found)) from None
     return backward_search(score, found, threads=threads, watch=watch)
 
 
-def _improve(search: _core.OrderSearch, watch: ScoreCallback | None) -> None:
+def _improve(search: _core.OrderSearch, progress: _Progress) -> None:
     """Move each variable to its best place in turn, until no move raises the score."""
+    progress.moved(search)
     moving = True
     while moving:
         moving = False
         for variable in list(search.order):
             if search.best_move(variable, MIN_GAIN * abs(search.total)):
                 moving = True
-                if watch is not None:
-                    watch(sum(len(search.parents(y)) for y in range(len(search.order))), search.total)
+                progress.moved(search)
+
+
+class _Progress:
+    """Tells of every move, and from time to time within long ones, so that a limit of time can end them."""
+
+    def __init__(self, watch: ScoreCallback | None, total: float) -> None:
+        self.watch = watch
+        self.order: list[int] = []
+        """After the last move."""
+        self._last = (0, total)
+        self._steps = 0
+
+    def moved(self, search: _core.OrderSearch) -> None:
+        """Keep the order, and tell of the arcs and the score."""
+        self.order = list(search.order)
+        if self.watch is not None:
+            self._last = sum(len(search.parents(y)) for y in range(len(self.order))), search.total
+            self.watch(*self._last)
+
+    def step(self) -> None:
+        """Tell of the last move again after some steps."""
+        self._steps += 1
+        if self.watch is not None and self._steps % STEPS == 0:
+            self.watch(*self._last)
 
 
 class _Family:
     """Grows and shrinks the parents of a child."""
 
-    def __init__(self, score: Score, knowledge: BoundKnowledge | None, max_parents: int | None, threads: int) -> None:
+    def __init__(
+        self,
+        score: Score,
+        knowledge: BoundKnowledge | None,
+        max_parents: int | None,
+        threads: int,
+        progress: _Progress,
+    ) -> None:
         self.score = score
+        self.progress = progress
         n = len(score.variables)
         self.max_parents = n if max_parents is None else max_parents
         self.threads = threads
@@ -98,6 +135,7 @@ class _Family:
 
     def grow(self, child: int, parents: Sequence[int]) -> Grown:
         """Return the further parents that raise the score of a child, the best first, and the scores with them."""
+        self.progress.step()
         if len(parents) >= self.max_parents:
             return [], []
         if not parents:
@@ -109,6 +147,7 @@ class _Family:
 
     def shrink(self, child: int, parents: Sequence[int]) -> tuple[list[int], float]:
         """Return the parents that remain when no removal raises the score, and the score."""
+        self.progress.step()
         left = sorted(parents)
         best = self.score.family(child, left)
         while left:

@@ -52,6 +52,25 @@ class DagClass:
         self.arcs -= 1
         return self._label_from(y)
 
+    def reverse(self, x: int, y: int, clique: Collection[int]) -> set[int]:
+        """Turn y → x into x → y, in a member in which those of a clique are parents of y and no neighbours are of x.
+
+        Returns the nodes whose parents or neighbours have changed.
+        """
+        self._direct(y, clique, [*sorted(clique), y])
+        self._direct(x, (), [x])
+        self._remember(x, y)
+        self.member.remove(x, y)
+        self.graph.remove(x, y)
+        self.member.add_arc(x, y)
+        return self._label_from(x, y)
+
+    def copy(self) -> DagClass:
+        """Return a class that changes on its own."""
+        made = DagClass(0)
+        made.graph, made.member, made.arcs = self.graph.copy(), self.member.copy(), self.arcs
+        return made
+
     def settled(self) -> PartlyDirected:
         """Return the completed graph before a change that was interrupted, or as it is."""
         graph = PartlyDirected(self.graph.n)
@@ -78,9 +97,9 @@ class DagClass:
 
     # --- the completed graph -------------------------------------------------------------------------------------
 
-    def _label_from(self, start: int) -> set[int]:
-        """Label the arcs into a node whose parents have changed, and all that follows; return the changed nodes."""
-        pending = deque([start, *self.member.children[start]])
+    def _label_from(self, *starts: int) -> set[int]:
+        """Label the arcs into nodes whose parents have changed, and all that follows; return the changed nodes."""
+        pending = deque(dict.fromkeys(z for start in starts for z in (start, *self.member.children[start])))
         waiting = set(pending)
         while pending:
             y = pending.popleft()

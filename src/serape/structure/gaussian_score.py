@@ -6,8 +6,8 @@ residuals of Y in a regression on its parents, a family's score, in natural loga
 - `gaussian-bic`: −½ N ln(2πe s²) − ½ ln(N) (k + 2) (Schwarz, *Estimating the dimension of a model*, Annals of
   Statistics 1978; `bic-g` in bnlearn);
 - `gaussian-ebic`: the same less k ln(p), with p variables: the extended BIC with γ = 1, for many variables (Chen and
-  Chen, Biometrika 2008; Foygel and Drton, *Extended Bayesian information criteria for Gaussian graphical models*,
-  NeurIPS 2010);
+  Chen, Biometrika 2008). In the form of Foygel and Drton (*Extended Bayesian information criteria for Gaussian
+  graphical models*, NeurIPS 2010), in which an edge counts twice, it is γ = ½;
 - `bge`: the marginal likelihood under a normal-Wishart prior (Geiger and Heckerman, *Parameter priors for directed
   acyclic graphical models*, Annals of Statistics 2002) in the corrected form (Kuipers, Moffa and Heckerman, *Addendum
   on the scoring of Gaussian directed acyclic graphical models*, Annals of Statistics 2014). The prior has weight 1, the
@@ -32,8 +32,7 @@ See docs/papers.md: Geiger and Heckerman 2002.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -43,49 +42,10 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate
 from serape.independence.mixed import check_complete
-from serape.independence.outcomes import Candidates, Floats, Poll, as_positions
+from serape.independence.outcomes import Floats
 from serape.independence.partial_correlation import weighted_column
-from serape.structure.scores import AdditionQuery, Score
+from serape.structure.scores import NativeScore
 from serape.wording import setting
-
-
-class NativeScore(Score):
-    """A score whose families are scored by the core."""
-
-    _native: _core.GaussianScore | _core.MixedScore
-
-    def local(self, child: int, parents: Sequence[int]) -> float:
-        """Return the score of a child with its parents."""
-        return float(self._native.families(child, [list(parents)])[0])
-
-    def additions(
-        self,
-        child: int,
-        candidates: Candidates,
-        parents: Collection[int],
-        *,
-        threads: int = 1,
-        poll: Poll | None = None,
-    ) -> Floats:
-        """Return, by candidate, the score of the child with the parents and that candidate, in one native call."""
-        return self._native.additions_of_many([child], [as_positions(candidates)], [list(parents)], threads, poll)
-
-    def additions_of_many(
-        self, queries: Sequence[AdditionQuery], *, threads: int = 1, poll: Poll | None = None
-    ) -> list[Floats]:
-        """Return `additions` of each of many queries, in one native call, of which threads share the queries."""
-        children = [child for child, _, _ in queries]
-        candidates = [as_positions(xs) for _, xs, _ in queries]
-        parents = [list(given) for _, _, given in queries]
-        found = self._native.additions_of_many(children, candidates, parents, threads, poll)
-        ends = list(accumulate(map(len, candidates)))
-        return [found[begin:end] for begin, end in pairwise([0, *ends])]
-
-    def families(
-        self, child: int, parent_sets: Sequence[Collection[int]], *, threads: int = 1, poll: Poll | None = None
-    ) -> Floats:
-        """Return the scores of the child with each of several sets of parents, in one native call."""
-        return self._native.families(child, [list(parents) for parents in parent_sets], threads, poll)
 
 
 class GaussianScore(NativeScore):

@@ -44,6 +44,11 @@ class Operator:
     others: frozenset[int]
     blocking: frozenset[int] | None = None
 
+    @property
+    def edge(self) -> frozenset[int]:
+        """The two nodes."""
+        return frozenset((self.x, self.y))
+
 
 def ges(
     score: Score,
@@ -54,10 +59,10 @@ def ges(
     watch: ScoreCallback | None = None,
 ) -> PartlyDirected:
     """Return the completed graph at which the greedy search ends. Of knowledge, only forbidden pairs are used."""
-    search = _Ges(score, knowledge or BoundKnowledge(), max_parents, threads)
+    search = ClassSearch(score, knowledge or BoundKnowledge(), max_parents, threads)
     try:
-        search.climb(search.insertions, search.insert, watch)
-        search.climb(search.deletions, search.delete, watch)
+        search.climb([search.insertion_phase()], watch)
+        search.climb([search.deletion_phase()], watch)
     except KeyboardInterrupt:
         raise Stopped(search.found.settled()) from None
     return search.graph
@@ -67,9 +72,9 @@ def backward_search(
     score: Score, parents: Sequence[Collection[int]], *, threads: int = 1, watch: ScoreCallback | None = None
 ) -> PartlyDirected:
     """Return the completed graph at which the backward phase ends that begins with the class of a DAG."""
-    search = _Ges(score, BoundKnowledge(), None, threads, parents)
+    search = ClassSearch(score, BoundKnowledge(), None, threads, parents)
     try:
-        search.climb(search.deletions, search.delete, watch)
+        search.climb([search.deletion_phase()], watch)
     except KeyboardInterrupt:
         raise Stopped(search.found.settled()) from None
     return search.graph
@@ -124,11 +129,34 @@ class Ranking:
             if entry[2] == self._version[entry[0]]:
                 self._push(entry)
 
+    def copy(self) -> Ranking:
+        """Return a ranking that changes on its own."""
+        made = Ranking(0)
+        made._by_target = self._by_target.copy()
+        made._version = self._version.copy()
+        made._reached = self._reached.copy()
+        made._queue = self._queue.copy()
+        made._paths = self._paths.copy()
+        made._on_path = defaultdict(set, {node: entries.copy() for node, entries in self._on_path.items()})
+        return made
+
     def _push(self, entry: Entry) -> None:
         heappush(self._queue, (-self._by_target[entry[0]][entry[1]].gain, *entry))
 
 
-class _Ges:
+@dataclass(frozen=True)
+class Phase:
+    """The operators of one kind: how those of targets are found, what makes one invalid, how it is applied."""
+
+    operators: Callable[[Collection[int]], Iterable[list[Operator]]]
+    path: Callable[[Operator], list[int] | None]
+    apply: Callable[[Operator], set[int]]
+    ranking: Ranking
+
+
+class ClassSearch:
+    """A search that applies operators to a class of graphs."""
+
     def __init__(
         self,
         score: Score,
@@ -143,37 +171,62 @@ class _Ges:
         self.max_parents = n if max_parents is None else max_parents
         self.threads = threads
         self.found = DagClass(n, start)
-        self.graph = self.found.graph
         self.nodes = np.arange(n, dtype=np.uint32)
         self.total = score.total(self.found.member.parents)
+        self.barred: frozenset[int] = frozenset()
+        """Two nodes between which no arc may be inserted for now."""
         self._known: dict[Family, list[tuple[int, float]]] = {}  # by family: further parents and their gains
 
-    def climb(
-        self,
-        operators: Callable[[Collection[int]], Iterable[list[Operator]]],
-        apply: Callable[[Operator], set[int]],
-        watch: ScoreCallback | None,
-    ) -> None:
-        """Apply the best operator as long as one raises the score; only operators that may have changed are updated.
+    @property
+    def graph(self) -> PartlyDirected:
+        """The completed graph of the class."""
+        return self.found.graph
 
-        These are those of targets whose own or whose neighbours' adjacencies have changed.
+    def insertion_phase(self, ranking: Ranking | None = None) -> Phase:
+        """Return the phase of insertions."""
+        return Phase(self.insertions, self.path, self.insert, ranking or Ranking(self.graph.n))
+
+    def deletion_phase(self, ranking: Ranking | None = None) -> Phase:
+        """Return the phase of deletions."""
+        return Phase(self.deletions, self.path, self.delete, ranking or Ranking(self.graph.n))
+
+    def climb(
+        self, phases: Sequence[Phase], watch: ScoreCallback | None, affected: Collection[int] | None = None
+    ) -> int:
+        """Apply the best operator of the first phase that has one, as long as one raises the score; return how many.
+
+        Only operators that may have changed are updated: those of targets whose own or whose neighbours' adjacencies
+        have changed. At first, these are `affected`, or all.
         """
-        ranking = Ranking(self.graph.n)
-        affected: Collection[int] = range(self.graph.n)
+        affected = range(self.graph.n) if affected is None else affected
+        applied = 0
         while True:
-            for y, found in zip(affected, operators(affected), strict=True):
-                ranking.put(y, found)
-            if (best := ranking.best(self._path)) is None:
-                return
-            changed = apply(best)
-            self.total += best.gain
+            for phase in phases:
+                for y, found in zip(affected, phase.operators(affected), strict=True):
+                    phase.ranking.put(y, found)
+            for phase in phases:
+                if (best := phase.ranking.best(phase.path)) is not None:
+                    affected = self.apply(best, phases, phase.apply)
+                    applied += 1
+                    break
+            else:
+                return applied
             if watch is not None:
                 watch(self.found.arcs, self.total)
-            ranking.recheck(changed)
-            neighbours = self.graph.neighbours
-            affected = {best.x, best.y} | changed | neighbours[best.x] | neighbours[best.y]
 
-    def _path(self, operator: Operator) -> list[int] | None:
+    def apply(self, operator: Operator, phases: Sequence[Phase], how: Callable[[Operator], set[int]]) -> set[int]:
+        """Apply an operator; return the targets whose operators may have changed."""
+        changed = how(operator)
+        self.total += operator.gain
+        for phase in phases:
+            phase.ranking.recheck(changed)
+        return self.affected({operator.x, operator.y}, changed)
+
+    def affected(self, pair: set[int], changed: set[int]) -> set[int]:
+        """Return the targets whose operators may have changed, as two nodes are adjacent or no longer so."""
+        return pair.union(changed, *(self.graph.neighbours[node] for node in pair))
+
+    def path(self, operator: Operator) -> list[int] | None:
         """Return a semi-directed path from y to x that avoids the blocking set, or None; None for a deletion."""
         if operator.blocking is None:
             return None
@@ -184,7 +237,7 @@ class _Ges:
             node = pending.popleft()
             for following in (graph.children[node], graph.neighbours[node]):
                 for z in following:
-                    if z not in before and z not in operator.blocking:
+                    if z not in before and z not in operator.blocking and (z != operator.x or node != operator.y):
                         before[z] = node
                         pending.append(z)
             if operator.x in before:
@@ -219,6 +272,8 @@ class _Ges:
         """Return the insertions into y, given cliques among its neighbours, each alone and with the parents of y."""
         graph = self.graph
         excluded = graph.adjacent(y) | self.knowledge.forbidden_neighbours(y) | {y}
+        if y in self.barred:
+            excluded |= self.barred
         common: dict[int, set[int]] = {}  # NA(y, x), if not empty
         for z in graph.neighbours[y]:
             for x in graph.adjacent(z):
@@ -260,19 +315,20 @@ class _Ges:
         return map(self._deletions, targets)
 
     def _deletions(self, y: int) -> list[Operator]:
-        """Return the deletions at y, the best first."""
+        """Return the deletions at y that raise the score, the best first."""
+        min_gain = MIN_GAIN * abs(self.total)
+        return sorted((o for o in self.every_deletion(y) if o.gain > min_gain), key=lambda o: -o.gain)
+
+    def every_deletion(self, y: int) -> Iterator[Operator]:
+        """Yield the deletions of arcs into y and of edges at y, whatever they gain."""
         graph = self.graph
         neighbours, parents = graph.neighbours[y], graph.parents[y]
-        found = []
-        min_gain = MIN_GAIN * abs(self.total)
         for x in sorted(neighbours | parents):
             common = neighbours & graph.adjacent(x)
             for clique in cliques(graph, common):  # NA(Y, X) \ H
                 rest = (clique | parents) - {x}
                 gain = self.score.family(y, sorted(rest)) - self.score.family(y, sorted(rest | {x}))
-                if gain > min_gain:
-                    found.append(Operator(gain, x, y, frozenset(common - clique)))
-        return sorted(found, key=lambda o: -o.gain)
+                yield Operator(gain, x, y, frozenset(common - clique))
 
     def delete(self, operator: Operator) -> set[int]:
         """Remove the edge between x and y from a graph in which H are children of y; return the changed nodes."""

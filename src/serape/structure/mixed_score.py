@@ -32,7 +32,8 @@ from serape import _core
 from serape.data.table import Table
 from serape.errors import DataError
 from serape.independence.mixed import check_complete
-from serape.structure.gaussian_score import NativeScore, append_column
+from serape.structure.gaussian_score import append_column
+from serape.structure.scores import NativeScore
 from serape.wording import setting
 
 

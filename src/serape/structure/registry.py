@@ -23,6 +23,7 @@ from serape.structure.pag import PartialAncestralGraph
 from serape.structure.scores import Score
 from serape.structure.sparse_candidate import sparse_candidate
 from serape.structure.tabu import allowed, possible_parents, tabu_search
+from serape.structure.xges import xges
 
 Family = Literal["constraint", "hybrid", "score"]
 Skeleton = Mapping[int, set[int]]
@@ -65,6 +66,11 @@ def _ges(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirec
     return ges(score, **options)
 
 
+def _xges(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
+    del skeleton
+    return xges(score, **options)
+
+
 def _boss(score: Score, skeleton: Skeleton | None, **options: Any) -> PartlyDirected:
     del skeleton
     return boss(score, **options)
@@ -93,6 +99,8 @@ _ALL = (
                      {"symmetry": False}, _HYBRID, "bdeu"),
     NetworkAlgorithm("h2pc", "hybrid", False, "Gasse, Aussem & Elghazel 2014", _tabu, "hpc", {}, _HYBRID, "bdeu"),
     NetworkAlgorithm("ges", "score", True, "Chickering 2002", _ges, defaults={"max_parents": None}, finds_class=True),
+    NetworkAlgorithm("xges", "score", True, "Nazaret & Blei 2024", _xges, defaults={"max_parents": None},
+                     finds_class=True),
     NetworkAlgorithm("boss", "score", True, "Andrews et al. 2023", _boss,
                      defaults={"starts": None, "max_parents": None}, finds_class=True),
     NetworkAlgorithm("sca", "score", False, "Friedman, Nachman & Pe'er 1999", _sca, defaults={"k": 10, **_TABU}),

@@ -170,25 +170,10 @@ class PermutedScore(Score):
         return [int(self._order[x]) for x in parents]
 
 
-class _TableScore(Score):
-    """A score computed by the native core from the counts of a Table's columns."""
+class NativeScore(Score):
+    """A score whose families are scored by the core."""
 
-    kind: ClassVar[Literal["loglik", "bic", "aic", "bdeu", "k2"]]
-
-    _ess: float = 1.0  # the equivalent sample size, used by BDeu only
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.name = self.kind
-        self.variables = table.names
-        table.check_categorical(f"score {self.name!r}", table.searched)
-        self._native = _core.FamilyScore(table.packed, self.kind, self._ess)
-
-    @classmethod
-    def of(cls, table: Table, equivalent_sample_size: float) -> _TableScore:
-        """Return the score on a table; only BDeu uses the equivalent sample size."""
-        del equivalent_sample_size
-        return cls(table)
+    _native: _core.FamilyScore | _core.GaussianScore | _core.MixedScore
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of a child with its parents."""
@@ -202,13 +187,9 @@ class _TableScore(Score):
         *,
         threads: int = 1,
         poll: Poll | None = None,
-        strategy: str = "automatic",
     ) -> Floats:
-        """Return, by candidate, the score of the child with the parents and that candidate, in one native call.
-
-        `strategy` forces a counting strategy ("planes", "scatter", "sparse", "ones"); all give the same bits.
-        """
-        return self._native.additions(child, as_positions(candidates), list(parents), threads, poll, strategy)
+        """Return, by candidate, the score of the child with the parents and that candidate, in one native call."""
+        return self._native.additions_of_many([child], [as_positions(candidates)], [list(parents)], threads, poll)
 
     def additions_of_many(
         self, queries: Sequence[AdditionQuery], *, threads: int = 1, poll: Poll | None = None
@@ -226,6 +207,44 @@ class _TableScore(Score):
     ) -> Floats:
         """Return the scores of the child with each of several sets of parents, in one native call."""
         return self._native.families(child, [list(parents) for parents in parent_sets], threads, poll)
+
+
+class _TableScore(NativeScore):
+    """A score computed by the native core from the counts of a Table's columns."""
+
+    kind: ClassVar[Literal["loglik", "bic", "aic", "bdeu", "k2"]]
+
+    _ess: float = 1.0  # the equivalent sample size, used by BDeu only
+    _native: _core.FamilyScore
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.name = self.kind
+        self.variables = table.names
+        table.check_categorical(f"score {self.name!r}", table.searched)
+        self._native = _core.FamilyScore(table.packed, self.kind, self._ess)
+
+    @classmethod
+    def of(cls, table: Table, equivalent_sample_size: float) -> _TableScore:
+        """Return the score on a table; only BDeu uses the equivalent sample size."""
+        del equivalent_sample_size
+        return cls(table)
+
+    def additions(
+        self,
+        child: int,
+        candidates: Candidates,
+        parents: Collection[int],
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+        strategy: str = "automatic",
+    ) -> Floats:
+        """Return, by candidate, the score of the child with the parents and that candidate, in one native call.
+
+        `strategy` forces a counting strategy ("planes", "scatter", "sparse", "ones"); all give the same bits.
+        """
+        return self._native.additions(child, as_positions(candidates), list(parents), threads, poll, strategy)
 
 
 class BDeu(_TableScore):

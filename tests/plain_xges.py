@@ -1,0 +1,98 @@
+"""A plain twin of XGES: classes are lists of all their graphs, and every operator is looked at in every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+import networkx as nx
+
+from plain_graphs import made, members
+from plain_searches import MIN_GAIN, Trace, after, deletions, insertions
+from serape.structure.ges import Operator, cliques
+from serape.structure.graphs import Arc, PartlyDirected, cpdag
+from serape.structure.scores import Score
+
+
+@cache
+def class_of(arcs: frozenset[Arc], edges: frozenset[Arc], n: int) -> tuple[PartlyDirected, ...]:
+    """All graphs of a class."""
+    return tuple(members(made(n, arcs, edges)))
+
+
+def reversed_members(graph: PartlyDirected, x: int, y: int) -> Iterator[tuple[frozenset[int], PartlyDirected]]:
+    """The graphs of a class, with y → x turned, in which no neighbour of x is its parent; and the new parents of y."""
+    for dag in class_of(frozenset(graph.arcs()), frozenset(graph.edges()), graph.n):
+        if dag.parents[x] & graph.neighbours[x]:
+            continue
+        turned = dag.copy()
+        turned.remove(x, y)
+        turned.add_arc(x, y)
+        if nx.is_directed_acyclic_graph(nx.DiGraph(turned.arcs())):
+            yield frozenset(dag.parents[y] & graph.neighbours[y]), turned
+
+
+def reversals(graph: PartlyDirected, score: Score, y: int, max_parents: int) -> Iterator[tuple[float, PartlyDirected]]:
+    """The gains of all reversals of arcs y → x, and the classes they lead to."""
+    for x in sorted(graph.children[y]):
+        possible: dict[frozenset[int], PartlyDirected] = {}
+        for clique, dag in reversed_members(graph, x, y):
+            if graph.neighbours[y] & graph.adjacent(x) <= clique:
+                assert possible.setdefault(clique, cpdag(dag.parents)) == cpdag(dag.parents)
+        for clique in cliques(graph, graph.neighbours[y]):
+            base = clique | graph.parents[y]
+            if clique in possible and len(base) < max_parents:
+                above = graph.parents[x]
+                gain = score.family(x, above - {y}) - score.family(x, above)
+                yield gain + score.family(y, base | {x}) - score.family(y, base), possible[clique]
+
+
+@dataclass
+class PlainXges:
+    """The search and the trace of all its steps."""
+
+    score: Score
+    max_parents: int
+    trace: Trace = field(default_factory=list)
+
+    def climb(self, graph: PartlyDirected, total: float, barred: frozenset[int]) -> tuple[PartlyDirected, float]:
+        """Delete, or else reverse, or else insert, as long as it raises the score."""
+        while True:
+            for moves in (self._deletions(graph), self._reversals(graph), self._insertions(graph, barred)):
+                gain, best = max(moves, key=lambda move: move[0], default=(0.0, graph))
+                if gain > MIN_GAIN * abs(total):
+                    break
+            else:
+                return graph, total
+            graph, total = best, total + gain
+            self.trace.append((len(graph.arcs()) + len(graph.edges()), total))
+
+    def run(self) -> PartlyDirected:
+        """Climb, then delete each edge and climb on, as long as that leads to a higher score."""
+        empty = PartlyDirected(len(self.score.variables))
+        graph, total = self.climb(empty, self.score.total(empty.parents), frozenset())
+        better = True
+        while better:
+            better = False
+            every = [o for y in range(graph.n) for o in deletions(graph, self.score, y, self.max_parents)]
+            for operator in sorted(every, key=lambda o: -o.gain):
+                pair = frozenset((operator.x, operator.y))
+                other = self.climb(after(graph, operator), total + operator.gain, pair)
+                other = self.climb(*other, frozenset())
+                if other[1] > total + MIN_GAIN * abs(total):
+                    graph, total = other
+                    better = True
+                    break
+        return graph
+
+    def _deletions(self, graph: PartlyDirected) -> list[tuple[float, PartlyDirected]]:
+        every = [o for y in range(graph.n) for o in deletions(graph, self.score, y, self.max_parents)]
+        return [(o.gain, after(graph, o)) for o in every]
+
+    def _reversals(self, graph: PartlyDirected) -> list[tuple[float, PartlyDirected]]:
+        return [move for y in range(graph.n) for move in reversals(graph, self.score, y, self.max_parents)]
+
+    def _insertions(self, graph: PartlyDirected, barred: frozenset[int]) -> list[tuple[float, PartlyDirected]]:
+        every: list[Operator] = [o for y in range(graph.n) for o in insertions(graph, self.score, y, self.max_parents)]
+        return [(o.gain, after(graph, o)) for o in every if {o.x, o.y} != barred]
