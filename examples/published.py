@@ -1,16 +1,18 @@
-"""Four published algorithms in short functions, and a graph on which each is wrong though its tests are perfect.
+"""Seven published algorithms in short functions, and a graph on which one is wrong though its tests are perfect.
 
     python examples/published.py
 
-The functions restate the steps of the papers, from memory and after the code of two toolboxes: Causal-Learner, by
-authors of BAMB and EEMB, and pyCausalFS, which has no EEMB. Where a step can be read in two ways, an option has the
-other one. "Is there a set Z" is asked of all sets, however large.
+The functions restate the steps of the papers after public code: Causal-Learner (by authors of BAMB and EEMB),
+pyCausalFS, and, for STMB, the code of the laboratory where it was written (rpi_d3m_primitives). EEMB has been restated
+without a source at hand. Where a step can be read in two ways, or two sources differ, an option has the other one.
+"Is there a set Z" is asked of all sets, however large.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
+from random import Random
 
 import serape
 
@@ -67,11 +69,14 @@ def ipc_mb_one_pass(search: serape.Search, target: int, both_sides: bool = False
     return blanket
 
 
-def stmb(search: serape.Search, target: int, own_spouses: bool = False) -> list[int]:
+def stmb(search: serape.Search, target: int, own_spouses: bool = False, laboratory: bool = False) -> list[int]:
     """STMB (Gao and Ji 2017): spouses, and descendants that are no children, are found at the same time.
 
-    Step 4 conditions on the spouses of all other members of PC, or, with `own_spouses`, on those of X as well.
+    Step 4 conditions on the spouses of all other members of PC (Causal-Learner), or, with `own_spouses`, on those of X
+    as well, and the spouses through removed variables are kept (pyCausalFS). The code of the `laboratory` does this in
+    step 4. Its step 2 tries sets of one variable alone, and its step 3 removes false spouses after all tests.
     """
+    keeps = own_spouses or laboratory
     pc, sep = recognize_pc(search, target)  # step 1
     spouses: dict[int, list[int]] = {y: [] for y in pc}
     removed = []
@@ -79,45 +84,59 @@ def stmb(search: serape.Search, target: int, own_spouses: bool = False) -> list[
         for x in sep:
             if y in sep[x] or not search.dependent(x, target, (*sep[x], y)):
                 continue
-            if separating_set(search, y, target, [*pc, x]) is not None:
+            pool = [z for z in (*pc, x) if z != y]
+            if laboratory:
+                is_descendant = any(search.independent(y, target, (z,)) for z in pool)
+            else:
+                is_descendant = separating_set(search, y, target, pool) is not None
+            if is_descendant:
                 removed.append(y)
-                spouses[y] = []
+                spouses[y] = spouses[y] if own_spouses else []
                 break
             spouses[y].append(x)
     pc = [y for y in pc if y not in removed]
-    for y in pc:  # step 3: false spouses
-        for x in list(spouses[y]):
-            if search.independent(x, target, joined(pc, spouses[y], without=x)):
-                spouses[y].remove(x)
+    for y in spouses:  # step 3: false spouses
+        at_once = list(spouses[y])
+        for x in at_once:
+            if search.independent(x, target, joined(pc, at_once if laboratory else spouses[y], without=x)):
+                spouses[y] = [z for z in spouses[y] if z != x]
     for x in list(pc):  # step 4: other descendants
-        others = [z for y in pc if own_spouses or y != x for z in spouses[y]]
+        others = [z for y in spouses if keeps or y != x for z in spouses[y]]
         if search.independent(x, target, joined(pc, others, without=x)):
             pc.remove(x)
-            spouses[x] = []
+            spouses[x] = spouses[x] if keeps else []
     return list(joined(pc, *spouses.values(), without=target))
 
 
-def bamb(search: serape.Search, target: int, wide: bool = False, examined: bool = False) -> list[int]:
+def bamb(
+    search: serape.Search, target: int, wide: bool = False, examined: bool = False, spouses_first: bool = False
+) -> list[int]:
     """BAMB (Ling, Yu, Wang, Liu, Ding and Wu 2019): each new candidate brings its spouses, and both are examined.
 
-    `wide`: step 2 also conditions on candidates of PC when it separates a spouse from the child. Every variable
-    outside PC may be a spouse, or, with `examined`, those that have been separated from the target.
+    `wide`: step 2 also conditions on candidates of PC when it separates a spouse from the child (pyCausalFS). Every
+    variable outside PC may be a spouse, or, with `examined`, those that have been separated from the target. With
+    `spouses_first`, older candidates are examined after steps 2 and 3 (Causal-Learner), not before (pyCausalFS).
     """
     pc: list[int] = []
     spouses: dict[int, list[int]] = {}
     dependent, independent = search.ranked_split(target, search.candidates(target))
     sep: dict[int, tuple[int, ...]] = {int(x): () for x in independent}
+
+    def examine_older(newest: int) -> None:
+        for b in [b for b in reversed(pc) if b != newest]:
+            found = separating_set(search, b, target, pc)
+            if found is not None:
+                pc.remove(b)
+                sep[b], spouses[b] = found, []
+
     for a in dependent:  # the strongest first
         found = separating_set(search, a, target, pc)
         if found is not None:
             sep[a] = found
             continue
         pc.append(a)  # step 1
-        for b in pc[-2::-1]:
-            found = separating_set(search, b, target, pc)
-            if found is not None:
-                pc.remove(b)
-                sep[b], spouses[b] = found, []
+        if not spouses_first:
+            examine_older(a)
         outside = list(sep) if examined else [int(x) for x in search.candidates(target) if x not in pc]
         given = {x: joined(sep.get(x, ()), [a], without=x) for x in outside}
         candidates = [x for x in outside if search.dependent(x, target, given[x])]
@@ -126,6 +145,8 @@ def bamb(search: serape.Search, target: int, wide: bool = False, examined: bool 
             if separated_with_spouses(search, x, target, pc, spouses):
                 pc.remove(x)
                 spouses[x] = []
+        if spouses_first:
+            examine_older(a)
     return list(joined(pc, *(spouses[y] for y in pc), without=target))
 
 
@@ -202,14 +223,98 @@ def separated_with_spouses(
     return any(search.independent(x, target, joined(z, *(spouses[y] for y in z), without=x)) for z in sets)
 
 
-PUBLISHED = {
+def grown_and_shrunk(
+    search: serape.Search,
+    target: int,
+    chosen: Callable[[list[int], list[int]], int],
+    among: Iterable[int] | None = None,
+) -> list[int]:
+    """IAMB's two phases: add what is chosen of the dependent candidates and the members, then remove false members."""
+    members: list[int] = []
+    pool = [int(x) for x in search.candidates(target) if among is None or x in set(among)]
+    while dependent := search.ranked_split(target, [x for x in pool if x not in members], tuple(members))[0]:
+        members.append(chosen(dependent, members))
+    for x in list(members):
+        if search.independent(x, target, joined(members, without=x)):
+            members.remove(x)
+    return members
+
+
+def kiamb(search: serape.Search, target: int, k: float = 0.5, seed: int = 0) -> list[int]:
+    """KIAMB (Peña, Nilsson, Björkegren and Tegnér 2007): IAMB, but the best of a random share of candidates enters."""
+    random = Random(seed)
+
+    def best_of_some(dependent: list[int], members: list[int]) -> int:
+        del members
+        some = set(random.sample(dependent, max(1, int(k * len(dependent)))))
+        return next(x for x in dependent if x in some)
+
+    return grown_and_shrunk(search, target, best_of_some)
+
+
+def lrh(search: serape.Search, target: int) -> list[int]:
+    """LRH (Liu and Liu 2016): IAMB, but a candidate enters that other candidates do not separate, if there is one."""
+
+    def not_separated(dependent: list[int], members: list[int]) -> int:
+        for x in dependent:
+            near = [y for y in dependent if y != x and search.dependent(x, y, tuple(members))]
+            if separating_set(search, x, target, near, fixed=tuple(members)) is None:
+                return x
+        return dependent[0]
+
+    return grown_and_shrunk(search, target, not_separated)
+
+
+def mbor(search: serape.Search, target: int, without_target: bool = False) -> list[int]:
+    """MBOR (Rodrigues de Morais and Aussem 2008): supersets first, then parents and children with an OR, then spouses.
+
+    The neighbours of a neighbour are found among all variables, or, in pyCausalFS, `without_target`.
+    """
+    every = [target, *(int(x) for x in search.candidates(target))]
+
+    def parents_children(y: int, among: Iterable[int]) -> list[int]:  # MBtoPC
+        blanket = grown_and_shrunk(search, y, lambda dependent, _: dependent[0], among)
+        return [x for x in blanket if separating_set(search, x, y, blanket) is None]
+
+    dependent, independent = search.ranked_split(target, every[1:])  # PCSuperset
+    superset = list(dependent)
+    separators: dict[int, tuple[int, ...]] = {int(x): () for x in independent}
+    for x in dependent:
+        y = next((y for y in superset if y != x and search.independent(x, target, (y,))), None)
+        if y is not None:
+            superset.remove(x)
+            separators[x] = (y,)
+    spouses: list[int] = []  # SPSuperset
+    for x in superset:
+        through = [y for y in separators if x not in separators[y] and search.dependent(y, target, (*separators[y], x))]
+        for y in list(through):
+            if any(search.independent(y, target, (x, z)) for z in through if z != y):
+                through.remove(y)
+        spouses += through
+    blanket_superset = joined(superset, spouses, without=target)
+    pc = parents_children(target, blanket_superset)
+    pc += [x for x in superset if x not in pc and target in parents_children(x, [target, *blanket_superset])]
+    found = list(pc)
+    for x in pc:
+        for y in parents_children(x, every[1:] if without_target else every):
+            separator = separating_set(search, y, target, blanket_superset) if y not in (target, *pc) else None
+            if separator is not None and search.dependent(y, target, joined(separator, [x], without=y)):
+                found.append(y)
+    return list(joined(found, without=target))
+
+
+PUBLISHED: dict[str, tuple[Callable[..., list[int]], str]] = {
     "IPC-MB in one pass": (ipc_mb_one_pass, "Fu & Desmarais 2008"),
     "STMB": (stmb, "Gao & Ji 2017"),
     "BAMB": (bamb, "Ling and others 2019"),
     "EEMB": (eemb, "Wang and others 2020"),
+    "KIAMB": (kiamb, "Peña and others 2007"),
+    "LRH": (lrh, "Liu & Liu 2016"),
+    "MBOR": (mbor, "Rodrigues de Morais & Aussem 2008"),
 }
 
 
 if __name__ == "__main__":
-    for algorithm, _ in PUBLISHED.values():
-        print(serape.check_algorithm(algorithm, cases=200, max_nodes=5))
+    for name, (algorithm, _) in PUBLISHED.items():
+        wrong = serape.check_algorithm(algorithm, cases=200, max_nodes=5)
+        print(wrong if wrong is not None else f"{name}: no counterexample was found")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import signal
 import sys
 from dataclasses import replace
@@ -15,7 +16,7 @@ import pytest
 import serape
 from benchmarks import memory
 from benchmarks.__main__ import COMMANDS, parse
-from benchmarks.accuracy import choosing, selector
+from benchmarks.accuracy import choosing, knockoffs, real_classes, selector
 from benchmarks.common import data, output, timing
 from benchmarks.peers import runner
 from benchmarks.peers import searches as peer_searches
@@ -85,10 +86,7 @@ PARTS = (
 def test_every_part_runs(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if line in (
-        "kernels selector",
-        *(f"accuracy {part}" for part in ("blankets", "calibration", "probes", "selector")),
-    ):
+    if line.split()[-1] in ("selector", "blankets", "calibration", "knockoffs", "probes"):
         pytest.importorskip("sklearn")
     monkeypatch.setattr(output, "OUT", tmp_path / "out")
     alarm = signal.getsignal(signal.SIGALRM)
@@ -299,3 +297,41 @@ def test_columns_of_l1_selection() -> None:
     y = (2 * (words == "b") + number + random.normal(size=400) > 0.5).astype(int)
     frame = pd.DataFrame({"noise": 0.0 * noise, "words": words, "number": number})
     assert selector.lasso(frame, y).tolist() == [False, True, True]
+
+
+def test_classes_of_real_columns() -> None:
+    numbers = real_classes.classes(np.arange(99), 0.02)
+    assert [np.count_nonzero(numbers == level) for level in "012"] == [33, 33, 33]
+    letters = np.array(list("a" * 60 + "b" * 37 + "cde"))
+    assert set(real_classes.classes(letters, 0.02)) == {"a", "b", "(rare)"}
+    assert set(real_classes.classes(letters[:-2], 0.02)) == {"a", "b", "c"}  # one rare level stays
+    assert real_classes.classes(np.array([0] * 90 + list(range(1, 11))), 0.02).tolist() == ["0"] * 90 + ["1"] * 10
+
+
+def test_rows_of_real_data_are_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    columns, target = real_classes.drawn_rows(None, "breast_cancer", 0)
+    assert len(columns) == 31
+    assert set(columns[target]) == {"0", "1"}
+    assert all(len(values) == 569 for values in columns.values())
+    assert real_classes.available(None) == ["breast_cancer", "digits"]
+    (tmp_path / "adult").mkdir()
+    row = "39, State-gov, 77516, Bachelors, 13, Never-married, Clerk, None, White, Male, 2174, 0, 40, Cuba, <=50K\n"
+    (tmp_path / "adult" / "adult.data.xz").write_bytes(lzma.compress((row + row.replace("39", "40")).encode()))
+    assert "adult" in real_classes.available(tmp_path)
+    columns, target = real_classes.drawn_rows(tmp_path, "adult", 0)
+    assert target == "income"
+    assert sorted(columns["age"].tolist()) == ["39", "40"]
+
+
+def test_an_effect_depends_on_its_causes_alone() -> None:
+    random = np.random.default_rng(0)
+    causes = [random.integers(0, 3, 4000) for _ in range(3)]
+    drawn = knockoffs.effect(causes, np.random.default_rng(1))
+    assert 0.4 < drawn.mean() < 0.6
+    table = {**{f"c{k}": column for k, column in enumerate(causes)}, "noise": random.integers(0, 3, 4000), "y": drawn}
+    assert serape.markov_blanket(serape.Table(table, kinds="categorical"), "y", alpha=1e-4).blanket == (
+        "c0",
+        "c1",
+        "c2",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import serape
-from benchmarks.accuracy.calibration.real import Columns, data_sets, with_shuffled
+from benchmarks.accuracy.calibration.real import Columns, with_shuffled
+from benchmarks.accuracy.real_classes import available, drawn_rows
 from benchmarks.common.output import markdown, save
 from benchmarks.common.processes import add_jobs, in_processes
 
@@ -27,32 +28,46 @@ MEMBERS = 20
 LEAST = 5
 """Of the variables of a network, those with so large a blanket are targets."""
 PROBES = 100
-REAL = ("breast_cancer", "mushrooms", "german")
+OF_REAL = 10
+"""So many columns of real data have a drawn target as their effect."""
 TRUE, FITTED, TESTED = "knockoffs, true network", "knockoffs, fitted", "markov_blanket, fdr="
-PARTS = ("logistic", "own", "probes")
+PARTS = ("promise", "logistic", "own", "drawn", "probes")
 METHODS = (TRUE, FITTED, TESTED)
 
 Measured = dict[tuple[str, str, float], list[tuple[float, ...]]]
 """By data, method and rate: the share of false ones among the selected, the share of true ones found, the number
-selected, tests and seconds."""
+selected, tests and seconds of the processor."""
 Job = Callable[[], Measured]
 
 
-def logistic(name: str, copies: int, rows: int, draw: int) -> Measured:
+def promise(draw: int) -> Measured:
+    """Draw a small table of many variables from a known network: there can be many of them, so errors are small."""
+    return logistic("asia", 12, 300, draw, (TRUE,))
+
+
+def logistic(name: str, copies: int, rows: int, draw: int, methods: Collection[str] = METHODS) -> Measured:
     """Draw columns from a tiled network, and a target that depends on 20 of them by a logistic model."""
     random = np.random.default_rng([rows, draw, *map(ord, name)])
     network = serape.load_network(name).tile(copies, 1)
     drawn = network.sample(rows, int(random.integers(2**31)))
     codes = [drawn.codes(k).astype(np.intp) for k in range(network.nodes)]
     varied = [k for k, column in enumerate(codes) if np.bincount(column).max() < 0.9 * rows]
-    members = random.choice(varied, MEMBERS, replace=False)
-    signal = np.zeros(rows)
-    for k in members:
-        values = random.permutation(len(network.levels(int(k))))[codes[k]].astype(float)
-        signal += random.choice([-1.0, 1.0]) * (values - values.mean()) / values.std()
-    target = signal + random.logistic(size=rows) > np.median(signal)
+    members = [int(k) for k in random.choice(varied, MEMBERS, replace=False)]
+    target = effect([codes[k] for k in members], random)
     truth = {network.variables[k] for k in members}
-    return compared(f"{name} × {copies}, {rows:,} rows", joined(drawn, network, target), "target", truth, network)
+    return compared(
+        f"{name} × {copies}, {rows:,} rows", joined(drawn, network, target), "target", truth, network, methods
+    )
+
+
+def effect(causes: Sequence[NDArray[np.intp]], random: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw a target by a logistic model: every cause has a standard deviation of 1, on levels in random order."""
+    signal = np.zeros(len(causes[0]))
+    for codes in causes:
+        values = random.permutation(codes.max() + 1)[codes].astype(float)
+        signal += random.choice([-1.0, 1.0]) * (values - values.mean()) / values.std()
+    target: NDArray[np.bool_] = signal + random.logistic(size=len(signal)) > np.median(signal)
+    return target
 
 
 def own_variables(name: str, rows: int, draw: int) -> Measured:
@@ -69,22 +84,27 @@ def own_variables(name: str, rows: int, draw: int) -> Measured:
 
 
 def probes(folder: Path | None, name: str, seed: int) -> Measured:
-    """Count the shuffled columns among those selected in real data, whose numbers are cut into three classes."""
-    ((_, columns, target),) = data_sets(folder, [name])
-    wide, shuffled = with_shuffled(classes(columns, target), target, PROBES, seed, True)
+    """Count the shuffled columns among those selected for the target of real data."""
+    wide, shuffled, target = with_probes(folder, name, seed)
     table = serape.Table(wide, kinds="categorical")
-    return compared(f"{name} with {PROBES} shuffled columns", table, target, set(wide) - {*shuffled, target}, None)
+    return compared(f"{name}, its own target", table, target, set(wide) - {*shuffled, target}, None)
 
 
-def classes(columns: Columns, target: str) -> Columns:
-    """Return the columns as text, with numbers of more than ten values cut at their terciles."""
-    found: dict[str, NDArray[Any]] = {}
-    for name, values in columns.items():
-        if name != target and values.dtype.kind in "iuf" and len(np.unique(values)) > 10:
-            found[name] = np.digitize(values, np.quantile(values, [1 / 3, 2 / 3])).astype(str)
-        else:
-            found[name] = values.astype(str)
-    return found
+def drawn_target(folder: Path | None, name: str, seed: int) -> Measured:
+    """Draw a target that depends on ten columns of real data: all others, and the shuffled ones, are false."""
+    random = np.random.default_rng([seed, *map(ord, name)])
+    wide, shuffled, target = with_probes(folder, name, seed)
+    codes = {column: np.unique(values, return_inverse=True)[1] for column, values in wide.items() if column != target}
+    varied = [x for x, c in codes.items() if x not in set(shuffled) and np.bincount(c).max() < 0.9 * len(c)]
+    members = [str(x) for x in random.choice(varied, min(OF_REAL, len(varied)), replace=False)]
+    wide[target] = np.where(effect([codes[x] for x in members], random), "yes", "no")
+    return compared(f"{name}, drawn target", serape.Table(wide, kinds="categorical"), target, set(members), None)
+
+
+def with_probes(folder: Path | None, name: str, seed: int) -> tuple[Columns, list[str], str]:
+    """Return real data with shuffled columns, the names of these, and the target."""
+    columns, target = drawn_rows(folder, name, seed)
+    return *with_shuffled(columns, target, PROBES, seed, True), target
 
 
 def joined(drawn: serape.Table, network: serape.Network, target: NDArray[Any]) -> serape.Table:
@@ -97,18 +117,28 @@ def joined(drawn: serape.Table, network: serape.Network, target: NDArray[Any]) -
     return serape.Table(pandas.DataFrame({**columns, "target": np.where(target, "yes", "no")}))
 
 
-def compared(label: str, table: serape.Table, target: str, truth: set[str], network: serape.Network | None) -> Measured:
+def compared(
+    label: str,
+    table: serape.Table,
+    target: str,
+    truth: set[str],
+    network: serape.Network | None,
+    methods: Collection[str] = METHODS,
+) -> Measured:
     """Ask all methods about one target."""
     found: Measured = {}
-    laws: Mapping[str, Any] = {TRUE: network, FITTED: "ges"} if network is not None else {FITTED: "ges"}
-    for method, law in laws.items():
+    for method, law in ((TRUE, network), (FITTED, "ges")):
+        if method not in methods or law is None:
+            continue
+        begin = time.process_time()
         drawn = serape.knockoff_filter(table, target, law, progress=False)
+        seconds = time.process_time() - begin
         for rate in RATES:
-            found[label, method, rate] = [counts(drawn.selected(rate), truth, drawn.tests, drawn.seconds)]
-    for rate in RATES:
-        begin = time.perf_counter()
+            found[label, method, rate] = [counts(drawn.selected(rate), truth, drawn.tests, seconds)]
+    for rate in RATES if TESTED in methods else ():
+        begin = time.process_time()
         tested = serape.markov_blanket(table, target, fdr=rate, progress=False)
-        found[label, TESTED, rate] = [counts(tested.blanket, truth, tested.tests, time.perf_counter() - begin)]
+        found[label, TESTED, rate] = [counts(tested.blanket, truth, tested.tests, time.process_time() - begin)]
     return found
 
 
@@ -120,7 +150,7 @@ def counts(selected: Sequence[str], truth: set[str], tests: int, seconds: float)
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("--draws", type=int, default=20, help="tables of each kind; a quarter of it with own variables")
+    parser.add_argument("--draws", type=int, default=30, help="tables of each kind; half of it of own and real data")
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure")
     parser.add_argument("--data", type=Path, help="a folder with more real data")
     add_jobs(parser)
@@ -129,23 +159,20 @@ def options(parser: argparse.ArgumentParser) -> None:
 def jobs(options: argparse.Namespace) -> list[Job]:
     """Return what is to be measured."""
     if options.quick:
-        return [partial(logistic, "child", 2, 300, 0), partial(own_variables, "asia", 300, 0)]
-    there = {name for name, _, _ in data_sets(options.data, REAL)} if "probes" in options.parts else ()
+        real = partial(drawn_target, None, "breast_cancer", 0)
+        return [partial(logistic, "child", 2, 300, 0), partial(own_variables, "asia", 300, 0), real]
+    some, real_sets = range(-(-options.draws // 2)), available(options.data)
     found: dict[str, list[Job]] = {
+        "promise": [partial(promise, draw) for draw in range(10 * options.draws)],
         "logistic": [
             partial(logistic, name, copies, rows, draw)
             for draw in range(options.draws)
             for rows in ROWS
             for name, copies in TILED.items()
         ],
-        "own": [
-            partial(own_variables, name, 2000, draw)
-            for draw in range(-(-options.draws // 4))
-            for name in ("alarm", "insurance", "child")
-        ],
-        "probes": [
-            partial(probes, options.data, name, seed) for seed in range(options.draws) for name in REAL if name in there
-        ],
+        "own": [partial(own_variables, name, 2000, draw) for draw in some for name in ("alarm", "insurance", "child")],
+        "drawn": [partial(drawn_target, options.data, name, draw) for draw in some for name in real_sets],
+        "probes": [partial(probes, options.data, name, draw) for draw in some for name in real_sets],
     }
     return [job for part in options.parts for job in found[part]]
 
@@ -153,23 +180,31 @@ def jobs(options: argparse.Namespace) -> list[Job]:
 def run(options: argparse.Namespace) -> None:
     """Measure the share of false variables and the power of knockoffs at rates of .05, .1 and .2, beside `fdr=`.
 
-    Columns come from known networks; the target depends on 20 of them, or is one of their own variables. In real data,
-    shuffled columns are false. Results go to benchmarks/out/knockoffs.json.
+    Columns come from known networks; the target depends on 20 of them, or is one of their own variables. Or they come
+    from real data with shuffled columns; the target is drawn and depends on ten of them, or is that of the data.
+    Results go to benchmarks/out/knockoffs.json.
     """
     measured: defaultdict[tuple[str, str, float], list[tuple[float, ...]]] = defaultdict(list)
     for one in in_processes(jobs(options), options.jobs):
         for key, values in one.items():
             measured[key] += values
     save("knockoffs", {"measured": [[*key, values] for key, values in measured.items()]})
-    labels = sorted({label for label, _, _ in measured}, key=lambda label: ("shuffled" in label, "own" in label, label))
+    words = ("its own target", "drawn target", "own variables")
+    labels = sorted({label for label, _, _ in measured}, key=lambda label: ([word in label for word in words], label))
     lines = [
-        [label, method, *(entry(measured[label, method, rate]) for rate in RATES), *cost(measured, label, method)]
+        [
+            label,
+            method,
+            str(len(measured[label, method, RATES[0]])),
+            *(entry(measured[label, method, rate]) for rate in RATES),
+            *cost(measured, label, method),
+        ]
         for label in labels
         for method in METHODS
         if (label, method, RATES[0]) in measured
     ]
-    heads = ("data", "method", *(f"rate {rate:g}" for rate in RATES), "tests", "seconds")
-    print("false share ± standard error, power (selected columns in real data)\n")
+    heads = ("data", "method", "answers", *(f"rate {rate:g}" for rate in RATES), "tests", "seconds")
+    print("mean share of false columns ± standard error, power (selected columns); seconds of the processor\n")
     print(markdown(heads, lines))
 
 

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
@@ -34,21 +34,30 @@ from serape.questions.blankets import ask_of_many
 from serape.questions.counterexamples import graphs_to_check, reductions
 from serape.questions.draws import rows_of_draw
 from serape.questions.neighbourhoods import find_neighbourhoods
+from serape.questions.network import resolve_network
 from serape.questions.query import Query
-from serape.questions.true_edges import ancestral_edges, fits
+from serape.questions.true_edges import ancestral_edges, edges_at, fits, oracle_of
 from serape.results.comparison import true_members
 from serape.results.stability import SAMPLINGS
-from serape.settings import Settings
+from serape.settings import RunSettings, Settings
 from serape.skeletons.pc import pc_skeleton
-from serape.structure.graphs import cpdag
+from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.orientation import orient
+from serape.structure.perfect_score import PerfectScore
+from serape.structure.registry import CAUSAL_ALGORITHMS, NETWORK_ALGORITHMS, SKELETON_ALGORITHMS
 from serape.structure.scores import make_score
 from serape.types import DofRule, Finds
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 __all__ = [
     "ALGORITHMS",
+    "CAUSAL_ALGORITHMS",
     "G2",
+    "NETWORK_ALGORITHMS",
     "SAMPLINGS",
+    "SKELETON_ALGORITHMS",
     "TESTS",
     "X2",
     "ContingencyTest",
@@ -60,6 +69,8 @@ __all__ = [
     "ancestral_edges",
     "atomic_write",
     "cpdag",
+    "edges_at",
+    "edges_of_class",
     "find_many",
     "fits",
     "graphs_to_check",
@@ -69,6 +80,8 @@ __all__ = [
     "inter_iapc_among",
     "make_score",
     "make_test",
+    "network_by_perfect_score",
+    "oracle_of",
     "orient",
     "pack_blocks",
     "pack_tables",
@@ -173,3 +186,31 @@ def hpc_superset(search: serape.Search, target: int) -> Sequence[int]:
     """Return the superset of parents, children and spouses within which HPC searches."""
     superset, separating = de_pcs(search, target)
     return sorted({*superset, *de_sps(search, target, superset, separating)})
+
+
+def edges_of_class(dag: nx.DiGraph[str], undirected: str) -> set[str]:
+    """Return the edges of the class of a DAG as text: "A→B", or "A–B" with a sign for those of no direction."""
+    names = tuple(dag)
+    edges = cpdag(PartlyDirected.of_networkx(dag, names).parents).to_networkx(names).edges
+    return {f"{a}→{b}" if (b, a) not in edges else undirected.join(sorted((a, b))) for a, b in edges}
+
+
+def network_by_perfect_score(
+    algorithm: str, graph: nx.DiGraph[str], order: tuple[str, ...]
+) -> tuple[nx.DiGraph[str], int]:
+    """Return the DAG that a search by a perfect score finds, and the tests of the skeleton if it is restricted to one.
+
+    A hybrid finds the skeleton by perfect tests.
+    """
+    chosen, score = NETWORK_ALGORITHMS[algorithm], PerfectScore(graph, order)
+    if not chosen.learner:
+        found = resolve_network(score, Settings.of(algorithm=algorithm)).ask(None, RunSettings()).dag
+        assert found is not None
+        return found, 0
+    assert chosen.search is not None
+    options = dict(chosen.defaults)
+    skeleton = serape.skeleton(
+        serape.DSeparation(graph, order), chosen.learner, rule=options.pop("rule"), **chosen.learner_options
+    )
+    near = {k: {order.index(x) for x in skeleton.graph.neighbors(name)} for k, name in enumerate(order)}
+    return chosen.search(score, near, **options).to_networkx(order), skeleton.tests

@@ -106,6 +106,37 @@ def test_hidden_and_fixed_variables(seed: int) -> None:
     assert len(plan.order) + len(plan.fixed) == 5
 
 
+def scip(law: NDArray[np.float64], order: Sequence[int], fixed: Sequence[int]) -> NDArray[np.float64]:
+    """The joint law of variables and knockoffs by the definition: tables over all variables, and nothing local.
+
+    X̃ⱼ has the law of Xⱼ given all other variables and the knockoffs before it; fixed variables are their own knockoffs.
+    """
+    count = law.ndim
+    joint = law.reshape([*law.shape, *[1] * count])
+    for k in fixed:
+        same = np.eye(law.shape[k]).reshape(
+            [law.shape[k] if axis in (k, count + k) else 1 for axis in range(2 * count)]
+        )
+        joint = joint * same
+    for k in order:
+        total = joint.sum(axis=k, keepdims=True)
+        conditional = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
+        joint = joint * np.swapaxes(conditional, k, count + k)
+    return np.broadcast_to(joint, [*law.shape, *law.shape])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_sampler_is_the_definition(seed: int) -> None:
+    """Also with levels that do not occur, hidden variables, fixed ones and deterministic tables."""
+    network = random_network(100 + seed, 3 + seed % 2, zeros=seed % 3 == 0)
+    hidden = [seed % 3] if seed % 4 == 0 else []
+    plan = make_plan(network, hidden, max_cells=(6, 12, MAX_CELLS)[seed % 3])
+    visible = [k for k in range(network.nodes) if k not in hidden]
+    law = law_of(network).sum(axis=tuple(hidden))
+    order, fixed = ([visible.index(k) for k in some if k in visible] for some in (plan.order, sorted(plan.fixed)))
+    assert joint_law(network, plan) == pytest.approx(scip(law, order, fixed), abs=1e-13)
+
+
 def test_some_of_these_plans_fix_variables() -> None:
     fixed = [make_plan(random_network(seed, 5), hidden=[seed % 5], max_cells=8).fixed for seed in range(8)]
     assert any(fixed)

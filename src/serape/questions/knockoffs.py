@@ -218,7 +218,7 @@ def _draw(data: Any, target: str | int | None, law: Any, size: float, asked: Set
     chosen = [k for k in table.searched if k != at]
     if not chosen:
         raise DataError("there is no column besides the target; knockoffs need at least one")
-    table.check_categorical("knockoffs", chosen if at is None else [*chosen, at])
+    table.check_categorical("a knockoff", chosen if at is None else [*chosen, at])
     table.check_complete()
     features = table.part(chosen)
     network, words, tests, notes = _network(features, law, size, asked.run)
@@ -247,9 +247,9 @@ def _draw(data: Any, target: str | int | None, law: Any, size: float, asked: Set
 def _network(features: Table, law: Any, size: float, run: RunSettings) -> tuple[Network, str, int, list[str]]:
     """Return the law of the columns, its description, the number of tests that found it, and notes."""
     if isinstance(law, Network):
-        return law, f"the given network of {law.nodes:,} variables", 0, []
+        return law, f"the given network of {_counted(law.nodes, 'variable')}", 0, []
     if isinstance(law, Structure):
-        return law.fit(size), f"the given structure of {len(law.edges):,} edges", 0, []
+        return law.fit(size), f"the given structure of {_counted(len(law.edges), 'edge')}", 0, []
     if not isinstance(law, str):
         raise InputTypeError(f"network must be a name, a Network or a Structure, not a {type(law).__name__}")
     if len(features.varying) < 2:
@@ -259,7 +259,7 @@ def _network(features: Table, law: Any, size: float, run: RunSettings) -> tuple[
         found: Structure = resolve_network(features, asked).ask(None, run)
     except Interrupted:
         raise KeyboardInterrupt from None  # knockoffs from a part of the network would be wrong
-    words = f"a network of {len(found.edges):,} edges by {found.algorithm}"
+    words = f"a network of {_counted(len(found.edges), 'edge')} by {found.algorithm}"
     return found.fit(size), words, found.tests, [note for note in found.notes if note not in features.notes]
 
 
@@ -327,6 +327,10 @@ def _notes(
     if offset and threshold == math.inf:
         notes.append(
             f"knockoff+ selects at least {least:,} columns at a rate of {rate:g}, or none; "
-            f"{int((values > 0).sum()):,} have W above 0"
+            f"W is above 0 for {_counted(int((values > 0).sum()), 'column')}"
         )
     return notes
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
