@@ -244,6 +244,19 @@ class Table:
         """Return how many levels the column at a position has; 0 if it holds numbers."""
         return 0 if position in self._values else len(self._levels[position])
 
+    def all_levels(self) -> NDArray[np.int64]:
+        """Return `levels` of all columns."""
+        levels = self._packed.all_levels().astype(np.int64)
+        levels[list(self._values)] = 0
+        return levels
+
+    def all_constant(self) -> NDArray[np.bool_]:
+        """Return `is_constant` of all columns."""
+        constant = self.all_levels() < 2
+        for position in {*self._values, *self._declared}:
+            constant[position] = self.is_constant(position)
+        return constant
+
     def column_levels(self, position: int) -> tuple[Any, ...]:
         """Return the levels of the column at a position, in the order of their codes; none for numbers as such."""
         return self._levels[position]

@@ -25,6 +25,7 @@ from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
 from serape.independence.device_subsets import can_search, search_each_on_device
 from serape.independence.effects import EffectGroup, Effects, table_effects
+from serape.independence.given_tests import GivenTests
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery, TargetLists, for_core
@@ -102,7 +103,20 @@ class ContingencyTest(IndependenceTest):
         statistic = np.array([one for _, _, _, several, _ in groups for one in several])
         return self._effects(statistic, np.concatenate(others), [one for several in levels for one in several])
 
-    def _effects(self, statistic: Floats, other: Floats, least_levels: Sequence[int]) -> Effects:
+    def effects_of(
+        self, xs: NDArray[np.uint32], ys: NDArray[np.uint32], tests: GivenTests, *, threads: int = 1
+    ) -> Effects | None:
+        """Return the effects of tests, each of its own x and y, in one native call."""
+        own = type(self)
+        if (own.effects, own._other_statistic) != (ContingencyTest.effects, ContingencyTest._other_statistic):
+            return None
+        packed, given = self.table.packed, tests.given
+        test = _core.ContingencyTest(packed, _OTHER[self.statistic], "adjusted", "none", 1.0)
+        other = _core.statistic_each(test, ys, xs, given.ends, given.members, threads)
+        levels = packed.all_levels()
+        return self._effects(tests.statistic, other, np.minimum(levels[xs], levels[ys]))
+
+    def _effects(self, statistic: Floats, other: Floats, least_levels: Sequence[int] | NDArray[np.uint32]) -> Effects:
         g2, x2 = (statistic, other) if self.statistic == "g2" else (other, statistic)
         assert self.rows is not None
         return table_effects(g2, x2, self.rows, np.array(least_levels, np.int64))

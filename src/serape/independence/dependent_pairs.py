@@ -141,15 +141,11 @@ class _Kinds:
     def __init__(self, test: G2) -> None:
         self.test = test
         self.all = np.arange(len(test.variables), dtype=np.uint32)
-        kinds: dict[tuple[int, bool], int] = {}
-        table = test.table
-        self.of = np.array(
-            [kinds.setdefault((table.levels(k), table.is_constant(k)), len(kinds)) for k in range(len(self.all))],
-            np.intp,
-        )
-        examples = np.array([np.flatnonzero(self.of == kind)[0] for kind in range(len(kinds))], np.uint32)
+        levels, constant = test.table.all_levels(), test.table.all_constant()
+        _, first, self.of = np.unique(levels << 1 | constant, return_index=True, return_inverse=True)
+        examples = first.astype(np.uint32)
         screens = [test.screen(int(example), examples) for example in examples]
-        self.reliable = np.array([screen.reliable for screen in screens], bool).reshape(len(kinds), len(kinds))
+        self.reliable = np.array([screen.reliable for screen in screens], bool).reshape(len(first), len(first))
 
     def tests(self, targets: Sequence[int]) -> int:
         """Return the number of tests of targets with all variables; a pair of targets counts once."""
