@@ -140,16 +140,12 @@ class DevicePairs:
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
         """Return, by variable, how many depend on it; its strongest partners, their statistics and dof."""
         variables = len(self.planes.levels)
+        if len(self.kinds) == 1 and self.kinds[0].levels == 2:
+            return self._strongest_binary(self.kinds[0].columns, strongest)
         dependents = np.zeros(variables, np.uint32)
         shape = variables, strongest
         partners = np.full(shape, _NONE, np.uint32)
         statistic, dof = np.full(shape, math.nan), np.ones(shape)
-        if len(self.kinds) == 1 and self.kinds[0].levels == 2:
-            found = self._strongest_binary(self.kinds[0].columns, strongest)
-            at, dependents[found[0]], sums, ids = found[0], *found[1:]
-            partners[at] = ids
-            statistic[at] = np.where(ids == _NONE, math.nan, self.planes.statistic(sums))
-            return dependents, partners.ravel(), statistic.ravel(), dof.ravel()
         for rows in self.kinds:
             lists = [(columns, *self._strongest_of(rows, columns, strongest)) for columns in self.kinds]
             at = rows.columns.astype(np.int64)
@@ -160,16 +156,34 @@ class DevicePairs:
 
     def _strongest_binary(
         self, columns: NDArray[np.uint32], strongest: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]:
-        """Return binary columns in another order, how many depend on each, the sums and positions of the strongest."""
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
+        """Do as `strongest` for binary columns, in the order of their ones."""
         planes, n = self.planes, len(columns)
-        device = planes.device
+        device, variables = planes.device, len(planes.levels)
         xp = device.xp
         plane = planes.first_plane[columns]
-        order = planes.totals[plane].argsort(kind="stable")
+        order = planes.totals[plane].astype(np.uint16).argsort(kind="stable")
         at, ones = columns[order].astype(np.int64), planes.totals[plane][order]
-        if not self.rules.enough_rows(planes.rows, 2, 2):
-            return at, np.zeros(n, np.uint32), np.full((n, strongest), -1), np.full((n, strongest), _NONE, np.uint32)
+        partners = xp.full((variables, strongest), _NONE, xp.uint32)
+        statistic = xp.full((variables, strongest), math.nan)
+        counted = xp.zeros(variables, xp.uint32)
+        if self.rules.enough_rows(planes.rows, 2, 2):
+            count, sums, ids = self._count_binary(at, plane[order], ones, strongest)
+            there = xp.asarray(at)
+            counted[there], partners[there] = count, ids
+            statistic[there] = xp.where(
+                ids == _NONE, math.nan, xp.maximum(sums.astype(xp.float64) * (2.0 * planes.unit), 0.0)
+            )
+        dof = np.broadcast_to(np.ones(1), variables * strongest)
+        return device.to_host(counted), device.to_host(partners.ravel()), device.to_host(statistic.ravel()), dof
+
+    def _count_binary(
+        self, at: NDArray[np.int64], plane: NDArray[np.int64], ones: NDArray[np.int64], strongest: int
+    ) -> tuple[Any, Any, Any]:
+        """Return, on the device, how many depend on each column, the sums and positions of the strongest."""
+        planes, n = self.planes, len(at)
+        device = planes.device
+        xp = device.xp
         of = np.concatenate(([0], np.cumsum(np.diff(ones) > 0)))
         classes = ones[np.concatenate(([True], np.diff(ones) > 0))]
         critical = int(_core.critical_sums(planes.rows, np.ones(1), self.log_alpha)[0])
@@ -196,7 +210,7 @@ class DevicePairs:
             "binary_pairs.cu", macros, "binary_pairs", (tiles, shares), _THREADS,
             [
                 planes.planes, np.uint32(planes.words), xp.asarray(at.astype(np.uint32)),
-                xp.asarray(plane[order].astype(np.uint32)), xp.asarray(ones.astype(np.float32)),
+                xp.asarray(plane.astype(np.uint32)), xp.asarray(ones.astype(np.float32)),
                 xp.asarray(scale.astype(np.float32)),
                 xp.asarray(planes.log_terms[ones] + planes.log_terms[planes.rows - ones]),
                 xp.asarray(of.astype(np.uint32)), np.uint32(n), limits,
@@ -206,16 +220,12 @@ class DevicePairs:
             ],
             count_bytes + 2 * kept * step_bytes,
         )  # fmt: skip
-        return (
-            at,
-            device.to_host(dependents),
-            *self._best(sums, ids, shares * 2, n, strongest, "binary_pairs.cu", macros),
-        )
+        return dependents, *self._best(sums, ids, shares * 2, n, strongest, "binary_pairs.cu", macros)
 
     def _best(
         self, sums: Any, ids: Any, lists: int, n: int, strongest: int, file: str, macros: dict[str, int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """Return the sums and positions of the strongest of several lists for each of n rows."""
+    ) -> tuple[Any, Any]:
+        """Return, on the device, the sums and positions of the strongest of several lists for each of n rows."""
         device = self.planes.device
         xp = device.xp
         best_sum, best_id = xp.empty(n * strongest, xp.int64), xp.empty(n * strongest, xp.uint32)
@@ -224,7 +234,7 @@ class DevicePairs:
                 file, macros, "merge_best", (-(-n // 64), 1), 64,
                 [sums, ids, np.uint32(lists), np.uint32(n), np.uint32(strongest), best_sum, best_id],
             )  # fmt: skip
-        return device.to_host(best_sum).reshape(n, strongest), device.to_host(best_id).reshape(n, strongest)
+        return best_sum.reshape(n, strongest), best_id.reshape(n, strongest)
 
     def _strongest_of(
         self, rows: _Kind, columns: _Kind, strongest: int
@@ -243,7 +253,7 @@ class DevicePairs:
         nothing = xp.zeros(2, xp.uint64)
         self._launch(rows, columns, keep, False, [count, sums, ids, nothing, np.uint64(0), nothing])
         best = self._best(sums, ids, lists, n, strongest, "pairs.cu", _macros(rows, columns, keep))
-        return device.to_host(count), *best
+        return device.to_host(count), *map(device.to_host, best)
 
     def _merged(
         self, rows: _Kind, lists: list[Any], strongest: int
