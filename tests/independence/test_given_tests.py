@@ -25,7 +25,9 @@ def test_effects_in_one_call_are_those_of_groups(random: np.random.Generator, ki
     x, y = (np.array([one[k] for one in asked], np.uint32) for k in (0, 1))
     numbers = np.array([[outcome.statistic, outcome.dof, outcome.log_p] for outcome in tests]).T
     sets = VariableSets.of([one[2:] for one in asked])
-    found = test.effects_of(x, y, GivenTests(*np.ascontiguousarray(numbers), sets), threads=threads)
+    found = test.effects_of(
+        x, y, GivenTests(numbers[0].copy(), numbers[1].copy(), numbers[2].copy(), sets), threads=threads
+    )
     assert found is not None
     groups = [(a, [b], tuple(rest), [t.statistic], [t.dof]) for (a, b, *rest), t in zip(asked, tests, strict=True)]
     plain = test.effects_each(groups)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.table import Table
 from serape.engines.gpu.planes import DevicePlanes
+from serape.engines.gpu.tiled import TiledPlanes
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
 from serape.independence.device_subsets import can_search, search_each_on_device
@@ -49,11 +50,16 @@ class ContingencyTest(IndependenceTest):
 
     statistic: ClassVar[Literal["g2", "x2"]]
     has_effect = True
-    _planes: DevicePlanes | None = None
+    _planes: DevicePlanes | TiledPlanes | None = None
 
     @property
     def planes(self) -> DevicePlanes | None:
-        """The columns on a device, if that answers some of the questions."""
+        """The columns on a device, if all are there."""
+        return self.pair_planes if isinstance(self.pair_planes, DevicePlanes) else None
+
+    @property
+    def pair_planes(self) -> DevicePlanes | TiledPlanes | None:
+        """The columns on a device, or in blocks for it, if that tests pairs."""
         return self._planes if self._planes is not None and self._planes.here else None
 
     def __init__(
@@ -70,7 +76,7 @@ class ContingencyTest(IndependenceTest):
         self.minimum = minimum
         self.native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
 
-    def use_planes(self, planes: DevicePlanes | None) -> None:
+    def use_planes(self, planes: DevicePlanes | TiledPlanes | None) -> None:
         """Let a device that holds the columns answer large questions."""
         self._planes = planes
 

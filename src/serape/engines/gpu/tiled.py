@@ -1,0 +1,154 @@
+"""All pairs of the columns of a table that is larger than the memory of a device.
+
+The columns are divided into blocks, of which two fit into the memory. The pairs of two blocks are tested on the device,
+one after another; the rest of the table stays here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from serape import _core
+from serape.engines.gpu.device import Device
+from serape.engines.gpu.pairs import NO_PARTNER, DevicePairs, FoundPairs, ListedPairs, Rules, by_target, nothing
+from serape.engines.gpu.planes import DevicePlanes, Watch, bytes_by_column
+
+Columns = NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class TiledPlanes:
+    """A table that stays here, in blocks of columns that are sent when they are needed."""
+
+    device: Device
+    packed: _core.PackedTable
+    block_of: NDArray[np.int64]
+    """By column, its block."""
+    watch: Watch | None = None
+
+    @classmethod
+    def of(
+        cls, device: Device, packed: _core.PackedTable, memory: float, watch: Watch | None = None
+    ) -> TiledPlanes | None:
+        """Divide the columns so that two blocks take no more than some memory; None if two columns may take more."""
+        needed = bytes_by_column(packed)
+        room = memory / 2
+        if needed.max(initial=0) > room:
+            return None
+        block_of, filled, block = np.zeros(len(needed), np.int64), 0, 0
+        for column, size in enumerate(needed.tolist()):
+            if filled + size > room:
+                block, filled = block + 1, 0
+            block_of[column], filled = block, filled + size
+        return cls(device, packed, block_of, watch)
+
+    @property
+    def here(self) -> bool:
+        """Whether this process can use the device: a forked one cannot."""
+        return self.device.here
+
+    def send(self, *blocks: int) -> DevicePlanes:
+        """Return some blocks on the device."""
+        return DevicePlanes(self.device, self.packed, np.isin(self.block_of, blocks), self.watch)
+
+
+class TiledPairs:
+    """Tests of pairs of some columns, which have planes: the answers of `DevicePairs`."""
+
+    def __init__(self, planes: TiledPlanes, rules: Rules, columns: Columns, log_alpha: float) -> None:
+        self._planes = planes
+        self._rules = rules
+        self._log_alpha = log_alpha
+        self._columns = columns
+        self._variables = len(planes.block_of)
+
+    def _blocks(self, columns: Columns) -> list[tuple[int, Columns]]:
+        of = self._planes.block_of[columns]
+        return [(block, columns[of == block]) for block in np.unique(of).tolist()]
+
+    def _tiles(self, rows: Columns) -> Iterator[tuple[Columns, Columns, DevicePairs]]:
+        """Yield some columns and some of all columns, with tests of their pairs, until each pair of both was there."""
+        for one, own in self._blocks(rows):
+            for other, others in self._blocks(self._columns):
+                yield own, others, self._tile(own, others, {one, other})
+
+    def _tile(self, own: Columns, others: Columns, blocks: set[int]) -> DevicePairs:
+        return DevicePairs(self._planes.send(*blocks), self._rules, np.union1d(own, others), self._log_alpha)
+
+    def dependent(self, most: int) -> FoundPairs:
+        """Return the dependent pairs, from both sides, by target; none if there are more than `most`."""
+        listed = _Listed(self._variables, most)
+        for (one, own), (other, others) in combinations_with_replacement(self._blocks(self._columns), 2):
+            pairs = self._tile(own, others, {one, other})
+            room, alone = listed.room, one == other
+            if not listed.add(pairs, pairs.list_among(room) if alone else pairs.list_between(own, others, room)):
+                return nothing()
+        x, y, sums = listed.all()
+        sides = np.concatenate((x, y)), np.concatenate((y, x)), np.concatenate((sums, sums))
+        return by_target(self._planes.device, listed.freedom, listed.unit, *sides, self._variables)
+
+    def dependent_on(self, targets: Columns, most: int) -> FoundPairs:
+        """Return the columns that depend on some targets, by target; none if there are more than `most`."""
+        listed = _Listed(self._variables, most)
+        for own, others, pairs in self._tiles(np.sort(targets)):
+            if not listed.add(pairs, pairs.list_between(own, others, listed.room)):
+                return nothing()
+        x, y, sums = listed.all()
+        place = np.zeros(self._variables, np.uint32)
+        place[targets] = np.arange(len(targets))
+        return by_target(self._planes.device, listed.freedom, listed.unit, place[x], y, sums, len(targets), targets)
+
+    def strongest(
+        self, strongest: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
+        """Return, by variable, how many depend on it; its strongest partners, their statistics and dof."""
+        dependents = np.zeros(self._variables, np.uint32)
+        shape = self._variables, strongest
+        partners = np.full(shape, NO_PARTNER, np.uint32)
+        statistic, dof = np.full(shape, math.nan), np.ones(shape)
+        for one, own in self._blocks(self._columns):
+            lists: dict[int, list[Any]] = {}
+            for other, others in self._blocks(self._columns):
+                pairs = self._tile(own, others, {one, other})
+                kinds = pairs.kinds_of(own)
+                for (k, rows), columns in product(enumerate(kinds), pairs.kinds_of(others)):
+                    lists.setdefault(k, []).append((columns, *pairs.strongest_of(rows, columns, strongest)))
+            for k, rows in enumerate(kinds):
+                at = rows.columns.astype(np.int64)
+                for _, count, _, _ in lists[k]:
+                    dependents[at] += count
+                partners[at], statistic[at], dof[at] = pairs.merged(rows, lists[k], strongest)
+        return dependents, partners.ravel(), statistic.ravel(), dof.ravel()
+
+
+class _Listed:
+    """Dependent pairs that were found so far, and what is known of their columns."""
+
+    def __init__(self, variables: int, most: int) -> None:
+        self.freedom = np.zeros(variables, np.int64)
+        self.unit = 0.0
+        self.room = most
+        self._parts: list[ListedPairs] = []
+
+    def add(self, pairs: DevicePairs, found: ListedPairs | None) -> bool:
+        """Add pairs; return whether there was room for all."""
+        if found is None:
+            return False
+        to_host = pairs.planes.device.to_host
+        self._parts.append((to_host(found[0]), to_host(found[1]), to_host(found[2])))
+        self.freedom = np.maximum(self.freedom, pairs.freedom)
+        self.unit = pairs.planes.unit
+        self.room -= len(found[0])
+        return True
+
+    def all(self) -> ListedPairs:
+        """Return x, y and the sums of all."""
+        x, y, sums = zip(*self._parts, strict=True)
+        return np.concatenate(x), np.concatenate(y), np.concatenate(sums)
