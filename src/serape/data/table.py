@@ -253,7 +253,17 @@ class Table:
     def all_constant(self) -> NDArray[np.bool_]:
         """Return `is_constant` of all columns."""
         constant = self.all_levels() < 2
-        for position in {*self._values, *self._declared}:
+        levels = self._packed.all_levels().astype(np.int64)
+        n_planes = np.where(levels <= _core.PLANE_LEVELS, np.maximum(levels - 1, 0), 0)
+        counted = [k for k in self._declared if n_planes[k] and k not in self.missing and k not in self._values]
+        for position in counted:
+            self._packed.verify(position)
+        totals = self._packed.totals[: int(n_planes.sum())].astype(np.int64)
+        column = np.arange(len(levels)).repeat(n_planes)
+        above = np.bincount(column, totals, len(levels))  # rows with a level above the first
+        occurring = np.bincount(column, totals > 0, len(levels)) + (above < self.rows)
+        constant[counted] = occurring[counted] < 2
+        for position in {*self._values, *self._declared}.difference(counted):
             constant[position] = self.is_constant(position)
         return constant
 
@@ -347,7 +357,8 @@ class Table:
     @property
     def varying(self) -> list[int]:
         """The positions of columns that can be a target: they have more than one value and are no identifiers."""
-        return [k for k in self.searched if not self.is_constant(k)]
+        constant = self.all_constant().tolist()
+        return [k for k in self.searched if not constant[k]]
 
     @cached_property
     def duplicates(self) -> Mapping[int, tuple[int, ...]]:

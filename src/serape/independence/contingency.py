@@ -329,6 +329,11 @@ class NativeScreenResult(ScreenResult):
         """How many tests are reliable."""
         return self._answers.performed
 
+    def with_log_p(self, threads: int) -> ScreenResult:
+        """Return the same answers with their p-values, computed on several threads."""
+        log_p = _core.chi_square_log_sf(self.statistic, self.dof, threads)
+        return ScreenResult(self.xs, self.given, self.statistic, self.dof, self.reliable, log_p)
+
     def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
         """Return the logarithms of the p-values at some indices only."""
         return _core.chi_square_log_sf(self.statistic[indices], self.dof[indices])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
 from typing import TYPE_CHECKING, Any
@@ -36,7 +34,7 @@ from serape.settings import RunSettings, Settings
 from serape.skeletons.edges import find_separations, pairs_of, weigh_edges
 from serape.skeletons.pair_tests import Keys, keys_of, pair_of
 from serape.skeletons.pc import separate_neighbours
-from serape.skeletons.skeleton import Pair, Skeleton
+from serape.skeletons.skeleton import Pair, Skeleton, without_collector
 from serape.structure.graphs import PartlyDirected
 from serape.structure.orientation import orient
 from serape.structure.scores import Score
@@ -279,7 +277,8 @@ def drop_edges(run: Run, query: Query, adjacent: Mapping[int, set[int]], log_p: 
 
 def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathLike[str] | None) -> Skeleton:
     """Find the skeleton, the separating sets of pairs, and the evidence for the edges."""
-    found = Skeleton({x: set() for x in range(len(run.names))})
+    with without_collector():
+        found = Skeleton({x: set() for x in range(len(run.names))})
     if query.algorithm.by_pairs:
         with _Phase(run, query) as search:
             query.algorithm.run(search, search.variables if run.table is None else run.table.varying, found)
@@ -325,22 +324,10 @@ def skeleton_result(run: Run, query: Query, found: Skeleton) -> Structure:
     evidence = edge_evidence(query.source, found, run.settings.threads)
 
     def graph() -> nx.Graph[str]:
-        with _without_collector():
+        with without_collector():
             return undirected(names, named_edges(edges, names), evidence.by_name(names))
 
     return run.result(query.algorithm.name, graph, query, finds="skeleton", separating_sets=_named_sets(found, names))
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pause the collector of garbage while many objects are made of which none is garbage."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def oriented_result(run: Run, query: Query, found: Skeleton) -> Structure:

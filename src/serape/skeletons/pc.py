@@ -27,7 +27,7 @@ from serape.independence.subset_query import TargetLists
 from serape.search import Search
 from serape.search.many_targets import EXPECTED, dependent_pairs
 from serape.skeletons.pair_tests import Answers, Keys, PairsWithTests, PairTests, SeparatedPairs, keys_of
-from serape.skeletons.skeleton import Skeleton, separate_pairs
+from serape.skeletons.skeleton import Skeleton, separate_pairs, without_collector
 
 Positions = NDArray[np.uint32]
 
@@ -101,11 +101,12 @@ class _Edges:
 
     def neighbours(self, variables: list[int]) -> dict[int, set[int]]:
         """Return the neighbours of variables: those from which they are not separated."""
-        found: dict[int, set[int]] = {x: set() for x in variables}
         left = ~self.separated.known
-        for x, y in zip(self._x[left].tolist(), self._y[left].tolist(), strict=True):
-            found[x].add(y)
-            found[y].add(x)
+        with without_collector():
+            found: dict[int, set[int]] = {x: set() for x in variables}
+            for x, y in zip(self._x[left].tolist(), self._y[left].tolist(), strict=True):
+                found[x].add(y)
+                found[y].add(x)
         return found
 
     def weakest_tests(self) -> PairsWithTests:

@@ -7,7 +7,11 @@ the variables does not matter.
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +37,11 @@ class Skeleton:
 
     def pairs(self) -> Keys:
         """Return the adjacent pairs, in the variables' order."""
-        lists = TargetLists.of({x: list(others) for x, others in self.neighbours.items() if others})
-        from_ = lists.each_target()
-        once = from_ < lists.members
-        return np.sort(keys_of(from_[once], lists.members[once]))
+        count = np.fromiter(map(len, self.neighbours.values()), np.intp, len(self.neighbours))
+        from_ = np.fromiter(self.neighbours, np.uint32, len(count)).repeat(count)
+        to = np.fromiter(chain.from_iterable(self.neighbours.values()), np.uint32, len(from_))
+        once = from_ < to
+        return np.sort(keys_of(from_[once], to[once]))
 
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return the set that separates two variables, or None if none is known."""
@@ -68,11 +73,31 @@ class Skeleton:
         while begin < len(degree):
             end = max(begin + 1, int(paths.searchsorted(_PATHS + (paths[begin - 1] if begin else 0), side="right")))
             found.append(_ends_of_paths(to, ends, np.arange(begin, end)))
-            found = [np.unique(np.concatenate(found))]
+            found = [_distinct(np.concatenate(found))]
             begin = end
         keys = found[0]
         at = adjacent.searchsorted(keys)
         return keys[adjacent.take(at, mode="clip") != keys] if len(adjacent) else keys
+
+
+def _distinct(keys: Keys) -> Keys:
+    """Return keys in ascending order, each once."""
+    keys.sort()
+    is_new = np.ones(len(keys), bool)
+    is_new[1:] = keys[1:] != keys[:-1]
+    return keys[is_new]
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Pause the collector of garbage while many objects are made of which none is garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _ends_of_paths(to: NDArray[np.uint32], ends: NDArray[np.int64], middle: NDArray[np.int64]) -> Keys:

@@ -57,6 +57,10 @@ extern "C" __global__ void pair_limits(const u32* __restrict__ ones, u32 classes
 struct Limits {
     u32 below, width;
     __device__ bool outside(u32 n) const { return n - below >= width; }
+    // With a count that was outside, and all between it and the limits, inside.
+    __device__ Limits with(u32 n) const {
+        return n < below ? Limits{n, below + width - n} : Limits{below, n + 1 - below};
+    }
 };
 
 // The counts outside which the bound of G² reaches `too_weak`, of those that show dependence. The bound falls up to the
@@ -129,6 +133,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     u32* const ids = best_id + list * KEEP;
     u32 n_dependent = 0;
     u32 listed = 0;
+    u32 known = none - 1;  // the class of which limits are known; they stay true, because `needed` only grows
+    Limits dependent = {}, strong = {};
 
 #if KEPT_STEPS > 0
     const auto begin_columns = [&](u32 at_tile) {
@@ -189,10 +195,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             continue;
         }
         const i64 least = needed[row];
-        const float too_weak = static_cast<float>(static_cast<double>(least) * two_units) * 0.9999f - margin;
         const u32 begin = part * half_tile;
-        u32 known = none - 1;
-        Limits dependent, strong;
         for (u32 from_column = begin; from_column < begin + half_tile && first + from_column < count;
              from_column += warp_size) {
             u32 open = 0;
@@ -208,6 +211,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                             dependent = strong = {0, none};  // no column
                         } else {
                             const u32 limit = own_limits[known];
+                            const float too_weak =
+                                static_cast<float>(static_cast<double>(least) * two_units) * 0.9999f - margin;
                             dependent = {limit & 0xffff, (limit >> 16) - (limit & 0xffff)};
                             strong = strong_limits(dependent, share * column_ones[c], row_scale * column_scale[c],
                                                    static_cast<u32>(fminf(ones, column_ones[c])), too_weak);
@@ -220,15 +225,20 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             }
             for (; open != 0; open &= open - 1) {
                 const u32 c = from_column + static_cast<u32>(__ffs(static_cast<int>(open)) - 1);
-                if (first + c == row) {
+                const u32 n = counts[own * stride + c];
+                const bool current = column_class[c] == known;
+                if (first + c == row || (current && !strong.outside(n))) {
                     continue;
                 }
-                const u32 n = counts[own * stride + c], a = static_cast<u32>(ones), b = static_cast<u32>(column_ones[c]);
+                const u32 a = static_cast<u32>(ones), b = static_cast<u32>(column_ones[c]);
                 const i64 sum = log_table[n] + log_table[a - n] + log_table[b - n] + log_table[rows - a - b + n] +
                                 row_sum - column_own[c];
                 const u32 other = id[first + c];
                 if (sum < least ||
                     (listed == KEEP && (sum < sums[KEEP - 1] || (sum == sums[KEEP - 1] && other > ids[KEEP - 1])))) {
+                    if (current) {
+                        strong = strong.with(n);  // columns of a class come in the order of their positions
+                    }
                     continue;
                 }
                 u32 place = listed < KEEP ? listed++ : KEEP - 1;
