@@ -79,6 +79,7 @@ def learn(
         before = peak_mebibytes()
         if engine == "gpu":
             warm_up(table, jobs)
+            seconds.update(dict.fromkeys(seconds, 0.0))
         begin = time.perf_counter()
         found = serape.skeleton(
             table, algorithm, alpha=alpha, n_jobs=jobs, max_seconds=None, checkpoint=checkpoint, progress=False,

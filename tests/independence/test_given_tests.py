@@ -9,6 +9,7 @@ import pytest
 
 import serape
 from gpu.tables import categorical
+from serape.data.all_columns import all_constant, all_levels
 from serape.independence import G2, X2
 from serape.independence.given_tests import GivenTests, VariableSets
 
@@ -48,5 +49,5 @@ def test_levels_of_all_columns(random: np.random.Generator) -> None:
     )
     for table in (serape.Table(frame), categorical(random, 9, 40, (1, 2, 5))):
         every = range(len(table.names))
-        assert table.all_levels().tolist() == [table.levels(k) for k in every]
-        assert table.all_constant().tolist() == [table.is_constant(k) for k in every]
+        assert all_levels(table).tolist() == [table.levels(k) for k in every]
+        assert all_constant(table).tolist() == [table.is_constant(k) for k in every]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.data.all_columns import varying
 from serape.data.columns import Columns
 from serape.data.duplicates import duplicate_groups
 from serape.data.encoding import Codes, Encoded, as_codes
@@ -244,29 +245,6 @@ class Table:
         """Return how many levels the column at a position has; 0 if it holds numbers."""
         return 0 if position in self._values else len(self._levels[position])
 
-    def all_levels(self) -> NDArray[np.int64]:
-        """Return `levels` of all columns."""
-        levels = self._packed.all_levels().astype(np.int64)
-        levels[list(self._values)] = 0
-        return levels
-
-    def all_constant(self) -> NDArray[np.bool_]:
-        """Return `is_constant` of all columns."""
-        constant = self.all_levels() < 2
-        levels = self._packed.all_levels().astype(np.int64)
-        n_planes = np.where(levels <= _core.PLANE_LEVELS, np.maximum(levels - 1, 0), 0)
-        counted = [k for k in self._declared if n_planes[k] and k not in self.missing and k not in self._values]
-        for position in counted:
-            self._packed.verify(position)
-        totals = self._packed.totals[: int(n_planes.sum())].astype(np.int64)
-        column = np.arange(len(levels)).repeat(n_planes)
-        above = np.bincount(column, totals, len(levels))  # rows with a level above the first
-        occurring = np.bincount(column, totals > 0, len(levels)) + (above < self.rows)
-        constant[counted] = occurring[counted] < 2
-        for position in {*self._values, *self._declared}.difference(counted):
-            constant[position] = self.is_constant(position)
-        return constant
-
     def column_levels(self, position: int) -> tuple[Any, ...]:
         """Return the levels of the column at a position, in the order of their codes; none for numbers as such."""
         return self._levels[position]
@@ -281,11 +259,8 @@ class Table:
 
     def is_constant(self, position: int) -> bool:
         """Return whether the column at a position has only one value, whatever levels are declared."""
-        if position not in self._values:
-            if self.levels(position) < 2:
-                return True
-            if position not in self._declared:
-                return False
+        if position not in self._values and (self.levels(position) < 2 or position not in self._declared):
+            return self.levels(position) < 2
         if position not in self._constant:
             values = self._values[position] if position in self._values else self._packed.codes(position)
             if position in self.missing:
@@ -357,8 +332,7 @@ class Table:
     @property
     def varying(self) -> list[int]:
         """The positions of columns that can be a target: they have more than one value and are no identifiers."""
-        constant = self.all_constant().tolist()
-        return [k for k in self.searched if not constant[k]]
+        return varying(self)
 
     @cached_property
     def duplicates(self) -> Mapping[int, tuple[int, ...]]:

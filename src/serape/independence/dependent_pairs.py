@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.data.all_columns import all_constant, all_levels
 from serape.engines.gpu.pairs import MAX_STRONGEST, DevicePairs
 from serape.engines.gpu.pairs import Rules as DeviceRules
 from serape.engines.gpu.tiled import TiledPairs, TiledPlanes
@@ -145,11 +146,13 @@ class _Kinds:
     def __init__(self, test: G2) -> None:
         self.test = test
         self.all = np.arange(len(test.variables), dtype=np.uint32)
-        levels, constant = test.table.all_levels(), test.table.all_constant()
-        _, first, self.of = np.unique(levels << 1 | constant, return_index=True, return_inverse=True)
-        examples = first.astype(np.uint32)
+        codes = all_levels(test.table) << 1 | all_constant(test.table)
+        there = np.bincount(codes) > 0
+        self.of = (np.cumsum(there) - 1)[codes]
+        examples = np.zeros(int(there.sum()), np.uint32)
+        examples[self.of] = self.all
         screens = [test.screen(int(example), examples) for example in examples]
-        self.reliable = np.array([screen.reliable for screen in screens], bool).reshape(len(first), len(first))
+        self.reliable = np.array([screen.reliable for screen in screens], bool).reshape(len(examples), len(examples))
 
     def tests(self, targets: Sequence[int]) -> int:
         """Return the number of tests of targets with all variables; a pair of targets counts once."""
