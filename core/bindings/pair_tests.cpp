@@ -10,6 +10,8 @@ namespace nb = nanobind;
 namespace serape {
 namespace {
 
+constexpr std::size_t most_variables = std::size_t{1} << 28;
+
 template <class T>
 using Kept = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -50,6 +52,9 @@ void bind_pair_tests(nb::module_& m) {
             for (std::size_t k = 0; k < x.size(); ++k) {
                 variables =
                     std::max<std::size_t>({variables, x.data()[k] + std::size_t{1}, y.data()[k] + std::size_t{1}});
+            }
+            if (variables > most_variables) {
+                throw nb::value_error("too many variables");
             }
             Sides sides;
             CancellationToken token = cancellation_token(nb::none());
