@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import serape
 from gpu.tables import categorical
 from serape import _core
+from serape.engines.gpu import tiled
 from serape.engines.gpu.device import Device
 from serape.engines.gpu.pairs import DevicePairs, Rules
 from serape.engines.gpu.planes import DevicePlanes
@@ -64,8 +66,17 @@ def test_strongest_pairs_are_those_of_the_core(device: Device, random: np.random
 
 @pytest.mark.parametrize("columns_in_memory", [10, 36])
 def test_a_table_larger_than_the_memory_is_tested_in_tiles(
-    device: Device, random: np.random.Generator, columns_in_memory: int
+    device: Device, random: np.random.Generator, monkeypatch: pytest.MonkeyPatch, columns_in_memory: int
 ) -> None:
+    there: WeakSet[DevicePlanes] = WeakSet()
+
+    def send(*arguments: Any) -> DevicePlanes:
+        assert not there, "blocks leave the device before others are sent"
+        sent = DevicePlanes(*arguments)
+        there.add(sent)
+        return sent
+
+    monkeypatch.setattr(tiled, "DevicePlanes", send)
     table = categorical(random, 45, 200, (1, 2, 2, 3))
     test = G2(table)
     tiles = TiledPlanes.of(device, table.packed, columns_in_memory * 3 * 32 * 4)

@@ -57,6 +57,10 @@ class Kind:
         return next(n for n in _PLANES if n >= self.levels - 1)
 
 
+Strongest = tuple[Kind, NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]
+"""Columns of a kind; by row, how many depend on it, and the sums and positions of the strongest."""
+
+
 class DevicePairs:
     """Tests of pairs of some columns, which have planes."""
 
@@ -149,7 +153,7 @@ class DevicePairs:
             at = rows.columns.astype(np.int64)
             for _, count, _, _ in lists:
                 dependents[at] += count
-            partners[at], statistic[at], dof[at] = self.merged(rows, lists, strongest)
+            partners[at], statistic[at], dof[at] = merged(self.planes.unit, rows, lists, strongest)
         return dependents, partners.ravel(), statistic.ravel(), dof.ravel()
 
     def _strongest_binary(
@@ -254,25 +258,6 @@ class DevicePairs:
         best = self._best(sums, ids, lists, n, strongest, "pairs.cu", _macros(rows, columns, keep))
         return device.to_host(count), *map(device.to_host, best)
 
-    def merged(
-        self, rows: Kind, lists: list[Any], strongest: int
-    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the strongest of several lists for each row: by log p, then by statistic, then by position."""
-        sums = np.concatenate([one[2] for one in lists], axis=1)
-        ids = np.concatenate([one[3] for one in lists], axis=1)
-        freedom = np.concatenate([np.full(strongest, float(rows.freedom * one[0].freedom)) for one in lists])
-        dof = np.broadcast_to(freedom, sums.shape)
-        known = ids != NO_PARTNER
-        statistic = np.where(known, self.planes.statistic(sums), math.nan)
-        if len(lists) > 1:
-            log_p = np.full(sums.shape, math.inf)
-            log_p[known] = _core.chi_square_log_sf(statistic[known], np.ascontiguousarray(dof[known]))
-            order = np.lexsort((ids, -statistic, log_p), axis=1)[:, :strongest]
-            ids, statistic, dof, known = (
-                np.take_along_axis(one, order, axis=1) for one in (ids, statistic, dof, known)
-            )
-        return ids, statistic, np.where(known, dof, 1.0)
-
     # --- kernels ----------------------------------------------------------------------------------------------------
 
     def _shares(self, columns: Kind, row_tiles: int) -> int:
@@ -305,6 +290,24 @@ class DevicePairs:
         if key not in self._groups:
             self._groups[key] = self.planes.group(kind.columns, kind.n_planes)
         return self._groups[key]
+
+
+def merged(
+    unit: float, rows: Kind, lists: Sequence[Strongest], strongest: int
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the strongest of several lists for each row: by log p, then by statistic, then by position."""
+    sums = np.concatenate([one[2] for one in lists], axis=1)
+    ids = np.concatenate([one[3] for one in lists], axis=1)
+    freedom = np.concatenate([np.full(strongest, float(rows.freedom * one[0].freedom)) for one in lists])
+    dof = np.broadcast_to(freedom, sums.shape)
+    known = ids != NO_PARTNER
+    statistic = np.where(known, np.maximum(sums.astype(np.float64) * (2.0 * unit), 0.0), math.nan)
+    if len(lists) > 1:
+        log_p = np.full(sums.shape, math.inf)
+        log_p[known] = _core.chi_square_log_sf(statistic[known], np.ascontiguousarray(dof[known]))
+        order = np.lexsort((ids, -statistic, log_p), axis=1)[:, :strongest]
+        ids, statistic, dof, known = (np.take_along_axis(one, order, axis=1) for one in (ids, statistic, dof, known))
+    return ids, statistic, np.where(known, dof, 1.0)
 
 
 def by_target(

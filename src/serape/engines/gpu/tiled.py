@@ -7,17 +7,26 @@ one after another; the rest of the table stays here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
 from serape.engines.gpu.device import Device
-from serape.engines.gpu.pairs import NO_PARTNER, DevicePairs, FoundPairs, ListedPairs, Rules, by_target, nothing
+from serape.engines.gpu.pairs import (
+    NO_PARTNER,
+    DevicePairs,
+    FoundPairs,
+    Kind,
+    ListedPairs,
+    Rules,
+    Strongest,
+    by_target,
+    merged,
+    nothing,
+)
 from serape.engines.gpu.planes import DevicePlanes, Watch, bytes_by_column
 
 Columns = NDArray[np.uint32]
@@ -73,22 +82,15 @@ class TiledPairs:
         of = self._planes.block_of[columns]
         return [(block, columns[of == block]) for block in np.unique(of).tolist()]
 
-    def _tiles(self, rows: Columns) -> Iterator[tuple[Columns, Columns, DevicePairs]]:
-        """Yield some columns and some of all columns, with tests of their pairs, until each pair of both was there."""
-        for one, own in self._blocks(rows):
-            for other, others in self._blocks(self._columns):
-                yield own, others, self._tile(own, others, {one, other})
-
     def _tile(self, own: Columns, others: Columns, blocks: set[int]) -> DevicePairs:
+        """Return tests of the pairs of some columns. Its blocks leave the device with it, before others are sent."""
         return DevicePairs(self._planes.send(*blocks), self._rules, np.union1d(own, others), self._log_alpha)
 
     def dependent(self, most: int) -> FoundPairs:
         """Return the dependent pairs, from both sides, by target; none if there are more than `most`."""
         listed = _Listed(self._variables, most)
         for (one, own), (other, others) in combinations_with_replacement(self._blocks(self._columns), 2):
-            pairs = self._tile(own, others, {one, other})
-            room, alone = listed.room, one == other
-            if not listed.add(pairs, pairs.list_among(room) if alone else pairs.list_between(own, others, room)):
+            if not listed.add(self._tile(own, others, {one, other}), None if one == other else (own, others)):
                 return nothing()
         x, y, sums = listed.all()
         sides = np.concatenate((x, y)), np.concatenate((y, x)), np.concatenate((sums, sums))
@@ -97,8 +99,8 @@ class TiledPairs:
     def dependent_on(self, targets: Columns, most: int) -> FoundPairs:
         """Return the columns that depend on some targets, by target; none if there are more than `most`."""
         listed = _Listed(self._variables, most)
-        for own, others, pairs in self._tiles(np.sort(targets)):
-            if not listed.add(pairs, pairs.list_between(own, others, listed.room)):
+        for (one, own), (other, others) in product(self._blocks(np.sort(targets)), self._blocks(self._columns)):
+            if not listed.add(self._tile(own, others, {one, other}), (own, others)):
                 return nothing()
         x, y, sums = listed.all()
         place = np.zeros(self._variables, np.uint32)
@@ -114,18 +116,29 @@ class TiledPairs:
         partners = np.full(shape, NO_PARTNER, np.uint32)
         statistic, dof = np.full(shape, math.nan), np.ones(shape)
         for one, own in self._blocks(self._columns):
-            lists: dict[int, list[Any]] = {}
+            lists: dict[int, tuple[Kind, list[Strongest]]] = {}
             for other, others in self._blocks(self._columns):
-                pairs = self._tile(own, others, {one, other})
-                kinds = pairs.kinds_of(own)
-                for (k, rows), columns in product(enumerate(kinds), pairs.kinds_of(others)):
-                    lists.setdefault(k, []).append((columns, *pairs.strongest_of(rows, columns, strongest)))
-            for k, rows in enumerate(kinds):
+                unit = _add_strongest(self._tile(own, others, {one, other}), own, others, strongest, lists)
+            for rows, found in lists.values():
                 at = rows.columns.astype(np.int64)
-                for _, count, _, _ in lists[k]:
+                for _, count, _, _ in found:
                     dependents[at] += count
-                partners[at], statistic[at], dof[at] = pairs.merged(rows, lists[k], strongest)
+                partners[at], statistic[at], dof[at] = merged(unit, rows, found, strongest)
         return dependents, partners.ravel(), statistic.ravel(), dof.ravel()
+
+
+def _add_strongest(
+    pairs: DevicePairs,
+    own: Columns,
+    others: Columns,
+    strongest: int,
+    lists: dict[int, tuple[Kind, list[Strongest]]],
+) -> float:
+    """Add the strongest partners among other columns, by kind of the own ones; return what a sum of 1 is worth."""
+    for (k, rows), columns in product(enumerate(pairs.kinds_of(own)), pairs.kinds_of(others)):
+        found = lists.setdefault(k, (rows, []))[1]
+        found.append((columns, *pairs.strongest_of(rows, columns, strongest)))
+    return pairs.planes.unit
 
 
 class _Listed:
@@ -137,8 +150,9 @@ class _Listed:
         self.room = most
         self._parts: list[ListedPairs] = []
 
-    def add(self, pairs: DevicePairs, found: ListedPairs | None) -> bool:
-        """Add pairs; return whether there was room for all."""
+    def add(self, pairs: DevicePairs, between: tuple[Columns, Columns] | None) -> bool:
+        """Add the dependent pairs of columns with others, or of all that are there; return whether there was room."""
+        found = pairs.list_among(self.room) if between is None else pairs.list_between(*between, self.room)
         if found is None:
             return False
         to_host = pairs.planes.device.to_host
