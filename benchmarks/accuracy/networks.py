@@ -65,7 +65,7 @@ def colliders(samples: Samples) -> None:
 
         def once(x: int, z: int, y: int) -> float | None:
             del z
-            return skeleton.separations[frozenset((x, y))][0]  # noqa: B023
+            return search.repeat(x, y, skeleton.separating_set(x, y) or ()).log_p  # noqa: B023
 
         for name, rule in zip(found, (once, ranked, twice), strict=True):
             graph = orient(len(neighbours), neighbours, skeleton.separating_set, rule, table.names).graph

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -20,6 +20,9 @@ from serape._core import PackedTable, instruction_set
 from serape.data.columns import WideColumns
 from serape.data.resampling import Resampler
 from serape.engines.gpu import choice
+from serape.engines.gpu.pairs import DevicePairs
+from serape.engines.gpu.pairs import Rules as DeviceRules
+from serape.engines.gpu.planes import DevicePlanes
 from serape.files import atomic_write
 from serape.independence import G2, TESTS, X2, ContingencyTest
 from serape.independence.dependent_pairs import DependentBlocks, find_dependent_pairs
@@ -39,7 +42,9 @@ from serape.questions.query import Query
 from serape.questions.true_edges import ancestral_edges, edges_at, fits, oracle_of
 from serape.results.comparison import true_members
 from serape.results.stability import SAMPLINGS
+from serape.search import many_targets
 from serape.settings import RunSettings, Settings
+from serape.skeletons import pc
 from serape.skeletons.pc import pc_skeleton
 from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.orientation import orient
@@ -144,7 +149,7 @@ def pack_tables(variables: int, rows: int, tables: Iterable[serape.Table]) -> se
 
 @contextmanager
 def phase_seconds() -> Iterator[dict[str, float]]:
-    """Measure, during skeletons by neighbourhoods, the seconds of all pairs given nothing and of all neighbourhoods."""
+    """Measure, during skeletons, the seconds of all pairs given nothing, and of all searches for sets with these."""
     seconds = {"pairs": 0.0, "neighbourhoods": 0.0}
 
     def timed(phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -163,12 +168,24 @@ def phase_seconds() -> Iterator[dict[str, float]]:
             yield block
 
     iter_blocks = DependentBlocks.__iter__
+    all_pairs = timed("pairs", timed("neighbourhoods", find_dependent_pairs))
     with (
+        patch.object(many_targets, "find_dependent_pairs", all_pairs),
+        patch.object(pc._Edges, "separate", _as_method(timed("neighbourhoods", pc._Edges.separate))),
         patch.object(marginals, "find_dependent_pairs", timed("pairs", find_dependent_pairs)),
         patch.object(run, "find_neighbourhoods", timed("neighbourhoods", find_neighbourhoods)),
         patch.object(DependentBlocks, "__iter__", blocks),
     ):
         yield seconds
+
+
+def _as_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, *arguments: function(self, *arguments)
+
+
+def send(table: serape.Table) -> None:
+    """Send the categorical columns of a table to a GPU."""
+    choice.planes_of(table, "gpu")
 
 
 def has_device() -> bool:
@@ -180,6 +197,54 @@ def dependent_pairs_of(table: serape.Table, alpha: float, engine: Any, jobs: int
     """Test all pairs of categorical columns given nothing by G²."""
     test = make_test(table, "g2", engine=engine)
     return find_dependent_pairs(test, range(len(table.names)), math.log(alpha), jobs)
+
+
+class PairWork(NamedTuple):
+    """What the kernel of all pairs does, and the seconds that it takes."""
+
+    bits: float
+    shared_bytes: float
+    device_bytes: float
+    seconds: float
+
+
+def pair_work(table: serape.Table, alpha: float, strongest: int | None) -> PairWork:
+    """Measure the kernel that lists dependent pairs, or keeps the strongest partners of binary columns."""
+    import cupy
+
+    planes = choice.planes_of(table, "gpu")
+    assert isinstance(planes, DevicePlanes)
+    pairs = DevicePairs(
+        planes, DeviceRules("full", "dof", 5.0), np.arange(len(table.names), dtype=np.uint32), math.log(alpha)
+    )
+    tiles = [-(-len(kind.columns) // (128 // kind.n_planes)) for kind in pairs.kinds]
+    both = sum(tiles) ** 2
+    visited = both if strongest is not None else (both + sum(tiles)) / 2
+    events: list[tuple[Any, Any]] = []
+    launch = planes.device.launch
+
+    def timed(file: str, macros: Any, kernel: str, *rest: Any) -> None:
+        if kernel not in ("pairs", "binary_pairs"):
+            return launch(file, macros, kernel, *rest)
+        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+        begin.record()
+        launch(file, macros, kernel, *rest)
+        end.record()
+        events.append((begin, end))
+        return None
+
+    seconds = []
+    with patch.object(planes.device, "launch", timed):
+        for _ in range(4):
+            events.clear()
+            pairs.dependent(1 << 24) if strongest is None else pairs.strongest(strongest)
+            cupy.cuda.Device().synchronize()
+            seconds.append(sum(cupy.cuda.get_elapsed_time(*two) for two in events) / 1e3)
+    step = 128 * planes.words * 4
+    copied = visited * step * (1 if strongest is not None else 2)
+    return PairWork(
+        visited * 128 * 128 * planes.words * 32, copied, planes.n_planes * planes.words * 4, min(seconds[1:])
+    )
 
 
 def hpc_superset(search: serape.Search, target: int) -> Sequence[int]:

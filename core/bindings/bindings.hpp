@@ -15,6 +15,7 @@ void bind_gaussian_score(nanobind::module_& m);
 void bind_mixed(nanobind::module_& m);
 void bind_mixed_score(nanobind::module_& m);
 void bind_order(nanobind::module_& m);
+void bind_pair_tests(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
 void bind_residuals(nanobind::module_& m);
 void bind_score(nanobind::module_& m);

@@ -41,6 +41,7 @@ NB_MODULE(_core, m) {
     serape::bind_mixed(m);
     serape::bind_mixed_score(m);
     serape::bind_order(m);
+    serape::bind_pair_tests(m);
     serape::bind_pairs(m);
     serape::bind_residuals(m);
     serape::bind_score(m);

@@ -55,6 +55,37 @@ void bind_subsets(nb::module_& m) {
             },
             "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
             "indices in the list of conditioning sets; that list.")
+        .def(
+            "tests",
+            [](const FoundSubsets& found) {
+                const auto numbers = found.numbers().begin();
+                const auto n = static_cast<std::ptrdiff_t>(found.size());
+                return std::make_tuple(to_numpy(std::vector(found.indices().begin(), found.indices().begin() + n)),
+                                       to_numpy(std::vector(numbers + 2 * n, numbers + 3 * n)),
+                                       to_numpy(std::vector(numbers, numbers + n)));
+            },
+            "Verdicts, log p and statistics.")
+        .def(
+            "tests_at",
+            [](const FoundSubsets& found, const Array<std::int64_t>& indices) {
+                std::vector<double> statistic, dof, log_p;
+                std::vector<std::int64_t> ends;
+                std::vector<std::uint32_t> members;
+                for (const std::int64_t at : span(indices)) {
+                    const Outcome outcome = found.outcome(static_cast<std::size_t>(at));
+                    statistic.push_back(outcome.statistic);
+                    dof.push_back(outcome.dof);
+                    log_p.push_back(outcome.log_p);
+                    const auto& given = found.given(static_cast<std::size_t>(at));
+                    members.insert(members.end(), given.begin(), given.end());
+                    ends.push_back(static_cast<std::int64_t>(members.size()));
+                }
+                return std::make_tuple(to_numpy(std::move(statistic)), to_numpy(std::move(dof)),
+                                       to_numpy(std::move(log_p)), to_numpy(std::move(ends)),
+                                       to_numpy(std::move(members)));
+            },
+            nb::arg("indices"),
+            "Statistic, dof and log p of some answers, and their conditioning sets one after another: ends, members.")
         .def_prop_ro("cut", &FoundSubsets::cut, "Whether max_tests cut the search short.")
         .def(
             "separated",

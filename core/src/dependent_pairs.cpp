@@ -161,14 +161,15 @@ void for_each_dependent_pair(const PackedTable& table, const Rules& rules, std::
 }  // namespace
 
 std::size_t tested_pairs(const PackedTable& table, const Rules& rules, std::span<const std::uint32_t> columns) {
-    std::size_t count[plane_levels + 1][plane_levels + 1] = {};  // by levels, and by those that occur
+    const bool adjusted = rules.dof == DofRule::adjusted;
+    std::size_t count[plane_levels + 1][plane_levels + 1] = {};  // by levels, and by those that occur, if they matter
     for (const std::uint32_t column : columns) {
-        ++count[table.levels(column)][occurring_levels(table, column)];
+        ++count[table.levels(column)][adjusted ? occurring_levels(table, column) : 0];
     }
     std::size_t tested = 0;  // from both sides
     for (std::uint32_t a = 2; a <= plane_levels; ++a) {
         for (std::uint32_t b = 2; b <= plane_levels; ++b) {
-            const std::uint32_t least = rules.dof == DofRule::adjusted ? 2 : 0;
+            const std::uint32_t least = adjusted ? 2 : 0;
             const auto all = [&](std::uint32_t levels) {
                 return std::accumulate(count[levels] + least, count[levels] + plane_levels + 1, std::size_t{0});
             };

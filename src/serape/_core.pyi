@@ -151,6 +151,14 @@ class FoundSubsets:
         Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and indices in the list of conditioning sets; that list.
         """
 
+    def tests(self) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """Verdicts, log p and statistics."""
+
+    def tests_at(self, indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+        """
+        Statistic, dof and log p of some answers, and their conditioning sets one after another: ends, members.
+        """
+
     @property
     def cut(self) -> bool:
         """Whether max_tests cut the search short."""
@@ -391,6 +399,21 @@ class OrderSearch:
         """The score."""
 
     def parents(self, child: int) -> list[int]: ...
+
+def keep_weakest(pair: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch: int, added: int, kept_log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], kept_statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], kept_batch: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], kept_index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], since: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Adds tests of pairs; by pair, the weakest stays, and of equal ones the first.
+    """
+
+def by_strength(x: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_p: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Every edge from both sides: from, to and the index of the edge, by variable, the strongest first.
+    """
+
+def statistic_each(test: ContingencyTest, x: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    The statistic of each test of x and y given a set; the sets are one after another. Not a number where a test carries no information.
+    """
 
 def all_pairs(table: PackedTable, log_alpha: float, strongest: int, least_rows: int, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,10 @@ import pytest
 import serape
 from gpu.runs import differences, one_run
 from gpu.tables import categorical, numeric
-from serape.engines.gpu import choice
+from serape import progress
+from serape.engines.gpu import choice, planes
 from serape.engines.gpu.device import cuda_device
+from serape.engines.gpu.tiled import TiledPlanes
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -83,10 +87,37 @@ def test_small_tables_stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("on_device")
-def test_a_table_larger_than_the_memory_is_refused(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_larger_than_the_memory_gives_the_same_answers(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "memory", 12_000, raising=False)
+    table = categorical(np.random.default_rng(4), 70, 300, (2, 3))
+    asked: dict[str, Any] = {"alpha": 0.01, "fdr": None, "algorithm": "pc-stable"}
+    assert differences(*(serape.skeleton(table, engine=engine, **asked) for engine in ("cpu", "gpu"))) == []
+    assert isinstance(choice.planes_of(table, "gpu"), TiledPlanes)
+    found = [serape.all_pairs(table, strongest=3, alpha=0.01, engine=engine) for engine in ("cpu", "gpu")]
+    assert differences(*found) == []
+
+
+@pytest.mark.usefixtures("on_device")
+def test_a_device_too_small_for_two_columns_is_refused(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "memory", 100, raising=False)
-    with pytest.raises(serape.SerapeError, match=r"^the table needs .* GiB on the GPU, which has .* use engine='cpu'$"):
+    said = r"^the table needs .* too few for two of its columns; use engine='cpu'$"
+    with pytest.raises(serape.SerapeError, match=said):
         serape.all_pairs({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30}, engine="gpu")
+
+
+@pytest.mark.usefixtures("on_device")
+def test_progress_shows_how_much_of_a_table_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count()
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    monkeypatch.setattr(planes, "_PART", 1600)
+    table = categorical(np.random.default_rng(4), 70, 300, (2,))
+    shown: list[str] = []
+    serape.all_pairs(table, alpha=0.01, engine="gpu", progress=lambda now: shown.append(f"{now.target}: {now.doing}"))
+    assert len(shown) > 1
+    assert shown[-1] == "the table to the GPU: 0 of 0 MiB"
+    shown.clear()
+    serape.all_pairs(table, alpha=0.01, engine="gpu", progress=lambda now: shown.append(now.doing))
+    assert shown == []
 
 
 @pytest.mark.usefixtures("on_device")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ import pytest
 import serape
 from gpu.tables import categorical
 from serape import _core
+from serape.engines.gpu import tiled
 from serape.engines.gpu.device import Device
 from serape.engines.gpu.pairs import DevicePairs, Rules
 from serape.engines.gpu.planes import DevicePlanes
+from serape.engines.gpu.tiled import TiledPairs, TiledPlanes
 from serape.independence import G2
 
 LOG_ALPHA = math.log(0.05)
@@ -59,6 +62,34 @@ def test_strongest_pairs_are_those_of_the_core(device: Device, random: np.random
     pairs = DevicePairs(DevicePlanes(device, table.packed), Rules("full", "dof", 5.0), columns, LOG_ALPHA)
     core = _core.strongest_pairs(G2(table).native, columns, LOG_ALPHA, strongest, 1)
     assert same(pairs.strongest(strongest), core)
+
+
+@pytest.mark.parametrize("columns_in_memory", [10, 36])
+def test_a_table_larger_than_the_memory_is_tested_in_tiles(
+    device: Device, random: np.random.Generator, monkeypatch: pytest.MonkeyPatch, columns_in_memory: int
+) -> None:
+    there: WeakSet[DevicePlanes] = WeakSet()
+
+    def send(*arguments: Any) -> DevicePlanes:
+        assert not there, "blocks leave the device before others are sent"
+        sent = DevicePlanes(*arguments)
+        there.add(sent)
+        return sent
+
+    monkeypatch.setattr(tiled, "DevicePlanes", send)
+    table = categorical(random, 45, 200, (1, 2, 2, 3))
+    test = G2(table)
+    tiles = TiledPlanes.of(device, table.packed, columns_in_memory * 3 * 32 * 4)
+    assert tiles is not None
+    assert tiles.block_of.max() > 0
+    columns = np.delete(np.arange(45, dtype=np.uint32), [3, 30])
+    pairs = TiledPairs(tiles, Rules("full", "dof", 5.0), columns, LOG_ALPHA)
+    assert same(pairs.dependent(10**5), _core.dependent_pairs(test.native, columns, LOG_ALPHA, 10**5, 1))
+    assert pairs.dependent(3)[0] is False
+    targets = random.permutation(columns)[:9]
+    core = _core.PairBlocks(test.native, columns, LOG_ALPHA).of(targets, 10**5, 1)
+    assert same(pairs.dependent_on(targets, 10**5), core)
+    assert same(pairs.strongest(3), _core.strongest_pairs(test.native, columns, LOG_ALPHA, 3, 1))
 
 
 @pytest.mark.parametrize("strongest", [1, 4])

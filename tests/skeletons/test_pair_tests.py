@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from serape import _core
+from serape.independence.given_tests import VariableSets
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import TargetLists
+from serape.skeletons import skeleton
 from serape.skeletons.edges import _by_strength
-from serape.skeletons.pair_tests import PairTests, keys_of, numbered, pair_of, stable_order, strength_ranks
+from serape.skeletons.pair_tests import PairTests, SeparatedPairs, keys_of, numbered, pair_of
+from serape.skeletons.skeleton import Skeleton
 
 
 @given(seed=st.integers(0, 10**6), pairs=st.sampled_from([1, 5, 40]), batches=st.integers(0, 4))
@@ -26,16 +31,20 @@ def test_the_weakest_test_stays(seed: int, pairs: int, batches: int) -> None:
         at, numbers = random.integers(0, pairs, count), -random.integers(0, 3, (2, count)).astype(float)
         index = random.permutation(count)
         log_p, statistic = numbers[0], -numbers[1]
-        nothing = np.empty(0)
-        answers.append(ScreenResult(np.empty(0, np.uint32), (), nothing, nothing, nothing > 0, nothing))
-        found.add(at, (index, np.zeros(count, np.uint32), log_p, statistic), answers[-1])
+        xs, number = np.zeros(count, np.uint32), np.empty(count)
+        number[index] = 100.0 * batch + index  # dof tells batch and index
+        answers.append(ScreenResult(xs, tuple(range(batch)), number, number, number > -1, number))
+        found.add(at, (index, xs, log_p, statistic), answers[-1])
         for pair, *test in zip(at.tolist(), log_p.tolist(), (-statistic).tolist(), index.tolist(), strict=True):
             if pair not in plain or (test[0], test[1]) > plain[pair][:2]:
                 plain[pair] = (test[0], test[1], batch, test[2])
     order = found.in_order()
     assert order.tolist() == list(plain)
     assert np.flatnonzero(found.known).tolist() == sorted(plain)
-    assert list(found.tests(order)) == [(a, b, answers[batch], k) for a, b, batch, k in plain.values()]
+    tests = found.tests(order)
+    assert tests.dof.tolist() == [100.0 * batch + k for _, _, batch, k in plain.values()]
+    assert list(tests.given) == [tuple(range(batch)) for _, _, batch, _ in plain.values()]
+    assert found.log_p[order].tolist() == [log_p for log_p, _, _, _ in plain.values()]
 
 
 @given(seed=st.integers(0, 10**6), untested=st.booleans())
@@ -61,16 +70,42 @@ def test_numbers_of_pairs() -> None:
     assert keys_of(lists.each_target(), lists.members).tolist() == keys[numbers].tolist()
 
 
-def test_ranks_are_by_log_p_then_statistic_then_place(random: np.random.Generator) -> None:
-    for case in range(200):
-        count = int(random.integers(0, 60))
-        log_p = -random.integers(0, 5, count).astype(float)
-        statistic = random.integers(0, 3, count).astype(float) if case % 2 else -log_p
-        order = np.lexsort((np.arange(count), -statistic, log_p))
-        assert strength_ranks(log_p, statistic)[order].tolist() == list(range(count))
+def test_edges_by_strength_are_by_log_p_then_statistic_then_place(random: np.random.Generator) -> None:
+    for case in range(100):
+        variables = int(random.integers(2, 12))
+        keys = np.unique(keys_of(*random.integers(0, variables, (2, 40)).astype(np.uint32)))
+        x, y = (keys >> 32).astype(np.uint32), (keys & 0xFFFFFFFF).astype(np.uint32)
+        x, y = x[x != y], y[x != y]
+        log_p = -random.integers(0, 5, len(x)).astype(float)
+        statistic = random.integers(0, 3, len(x)).astype(float) if case % 2 else -log_p
+        plain = []
+        for v in range(variables):
+            own = [k for k in range(len(x)) if v in (x[k], y[k])]
+            own.sort(key=lambda k: (log_p[k], -statistic[k], k))
+            plain += [(v, int(x[k] if y[k] == v else y[k]), k) for k in own]
+        found = _core.by_strength(x, y, log_p, statistic, 1 + case % 3)
+        assert list(zip(*(column.tolist() for column in found), strict=True)) == plain
 
 
-def test_a_stable_order_of_many_keys(random: np.random.Generator) -> None:
-    for count in (0, 50, 150_000):
-        keys = random.integers(0, 1000, count)
-        assert stable_order(keys).tolist() == keys.argsort(kind="stable").tolist()
+@pytest.mark.parametrize("together", [1, 20, 10**6])
+def test_pairs_at_distance_two(random: np.random.Generator, monkeypatch: pytest.MonkeyPatch, together: int) -> None:
+    monkeypatch.setattr(skeleton, "_PATHS", together)
+    for edges in (0, 1, 8, 30):
+        found = Skeleton({x: set() for x in range(12)})
+        for a, b in random.integers(0, 12, (edges, 2)).tolist():
+            if a != b:
+                found.neighbours[a].add(b)
+                found.neighbours[b].add(a)
+        plain = [(x, y) for x in range(12) for y in sorted(found.at_distance_two(x)) if x < y]
+        assert [(key >> 32, key & 0xFFFFFFFF) for key in found.pairs_at_distance_two().tolist()] == plain
+        adjacent = [(x, y) for x in range(12) for y in sorted(found.neighbours[x]) if x < y]
+        assert [(key >> 32, key & 0xFFFFFFFF) for key in found.pairs().tolist()] == adjacent
+
+
+def test_sets_of_separated_pairs() -> None:
+    one = SeparatedPairs(np.array([2 << 32 | 5, 1 << 32 | 4]), VariableSets.of([(7, 9), ()]))
+    both = SeparatedPairs.joined([one, SeparatedPairs(np.array([3 << 32 | 4]), VariableSets.of([(1,)]))])
+    assert [both.set_of(x, y) for x, y in ((5, 2), (1, 4), (4, 3), (2, 4))] == [(7, 9), (), (1,), None]
+    left = both.without(np.array([1 << 32 | 4]))
+    assert (left.set_of(1, 4), left.set_of(2, 5), left.set_of(3, 4)) == (None, (7, 9), (1,))
+    assert list(both.sets.at(np.array([2, 0, 2]))) == [(1,), (7, 9), (1,)]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.data.all_columns import varying
 from serape.data.columns import Columns
 from serape.data.duplicates import duplicate_groups
 from serape.data.encoding import Codes, Encoded, as_codes
@@ -258,11 +259,8 @@ class Table:
 
     def is_constant(self, position: int) -> bool:
         """Return whether the column at a position has only one value, whatever levels are declared."""
-        if position not in self._values:
-            if self.levels(position) < 2:
-                return True
-            if position not in self._declared:
-                return False
+        if position not in self._values and (self.levels(position) < 2 or position not in self._declared):
+            return self.levels(position) < 2
         if position not in self._constant:
             values = self._values[position] if position in self._values else self._packed.codes(position)
             if position in self.missing:
@@ -334,7 +332,7 @@ class Table:
     @property
     def varying(self) -> list[int]:
         """The positions of columns that can be a target: they have more than one value and are no identifiers."""
-        return [k for k in self.searched if not self.is_constant(k)]
+        return varying(self)
 
     @cached_property
     def duplicates(self) -> Mapping[int, tuple[int, ...]]:

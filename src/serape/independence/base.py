@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from serape.errors import OptionError
 from serape.independence.effects import Effect, EffectGroup, Effects
+from serape.independence.given_tests import GivenTests
 from serape.independence.outcomes import (
     NO_OUTCOME,
     Candidates,
@@ -109,6 +110,13 @@ class IndependenceTest(ABC):
         """Return the same for groups of tests, one group after another."""
         parts = [self.effects(x, ys, given, np.array(own), np.array(dof)) for x, ys, given, own, dof in groups]
         return Effects(*map(np.concatenate, zip(*((p.bits, p.value, p.measure) for p in parts), strict=True)))
+
+    def effects_of(
+        self, xs: NDArray[np.uint32], ys: NDArray[np.uint32], tests: GivenTests, *, threads: int = 1
+    ) -> Effects | None:
+        """Return the effects of tests, each of its own x and y; None if they must be asked in groups."""
+        del xs, ys, tests, threads
+        return None
 
     def answers(
         self, x: int, target: int, sets: Iterator[tuple[int, ...]]

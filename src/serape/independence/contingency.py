@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.table import Table
 from serape.engines.gpu.planes import DevicePlanes
+from serape.engines.gpu.tiled import TiledPlanes
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
 from serape.independence.device_subsets import can_search, search_each_on_device
 from serape.independence.effects import EffectGroup, Effects, table_effects
+from serape.independence.given_tests import GivenTests
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery, TargetLists, for_core
@@ -48,11 +50,16 @@ class ContingencyTest(IndependenceTest):
 
     statistic: ClassVar[Literal["g2", "x2"]]
     has_effect = True
-    _planes: DevicePlanes | None = None
+    _planes: DevicePlanes | TiledPlanes | None = None
 
     @property
     def planes(self) -> DevicePlanes | None:
-        """The columns on a device, if that answers some of the questions."""
+        """The columns on a device, if all are there."""
+        return self.pair_planes if isinstance(self.pair_planes, DevicePlanes) else None
+
+    @property
+    def pair_planes(self) -> DevicePlanes | TiledPlanes | None:
+        """The columns on a device, or in blocks for it, if that tests pairs."""
         return self._planes if self._planes is not None and self._planes.here else None
 
     def __init__(
@@ -69,7 +76,7 @@ class ContingencyTest(IndependenceTest):
         self.minimum = minimum
         self.native = _core.ContingencyTest(table.packed, self.statistic, self.dof, reliability or "none", minimum)
 
-    def use_planes(self, planes: DevicePlanes | None) -> None:
+    def use_planes(self, planes: DevicePlanes | TiledPlanes | None) -> None:
         """Let a device that holds the columns answer large questions."""
         self._planes = planes
 
@@ -102,7 +109,20 @@ class ContingencyTest(IndependenceTest):
         statistic = np.array([one for _, _, _, several, _ in groups for one in several])
         return self._effects(statistic, np.concatenate(others), [one for several in levels for one in several])
 
-    def _effects(self, statistic: Floats, other: Floats, least_levels: Sequence[int]) -> Effects:
+    def effects_of(
+        self, xs: NDArray[np.uint32], ys: NDArray[np.uint32], tests: GivenTests, *, threads: int = 1
+    ) -> Effects | None:
+        """Return the effects of tests, each of its own x and y, in one native call."""
+        own = type(self)
+        if (own.effects, own._other_statistic) != (ContingencyTest.effects, ContingencyTest._other_statistic):
+            return None
+        packed, given = self.table.packed, tests.given
+        test = _core.ContingencyTest(packed, _OTHER[self.statistic], "adjusted", "none", 1.0)
+        other = _core.statistic_each(test, ys, xs, given.ends, given.members, threads)
+        levels = packed.all_levels()
+        return self._effects(tests.statistic, other, np.minimum(levels[xs], levels[ys]))
+
+    def _effects(self, statistic: Floats, other: Floats, least_levels: Sequence[int] | NDArray[np.uint32]) -> Effects:
         g2, x2 = (statistic, other) if self.statistic == "g2" else (other, statistic)
         assert self.rows is not None
         return table_effects(g2, x2, self.rows, np.array(least_levels, np.int64))
@@ -308,6 +328,11 @@ class NativeScreenResult(ScreenResult):
     def performed(self) -> int:
         """How many tests are reliable."""
         return self._answers.performed
+
+    def with_log_p(self, threads: int) -> ScreenResult:
+        """Return the same answers with their p-values, computed on several threads."""
+        log_p = _core.chi_square_log_sf(self.statistic, self.dof, threads)
+        return ScreenResult(self.xs, self.given, self.statistic, self.dof, self.reliable, log_p)
 
     def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
         """Return the logarithms of the p-values at some indices only."""

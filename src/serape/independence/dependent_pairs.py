@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.data.all_columns import all_constant, all_levels
 from serape.engines.gpu.pairs import MAX_STRONGEST, DevicePairs
 from serape.engines.gpu.pairs import Rules as DeviceRules
+from serape.engines.gpu.tiled import TiledPairs, TiledPlanes
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import NativeScreenResult
 from serape.independence.g2 import G2
@@ -67,16 +69,19 @@ def find_dependent_pairs(
     if _by_chance(len(variables), log_alpha) > _MAX_PAIRS:
         return None
     columns = as_positions(variables)
-    if test.planes is not None:
+    if test.pair_planes is not None:
         found = _on_device(test, columns, log_alpha).dependent(_MAX_PAIRS)
     else:
         found = _core.dependent_pairs(test.native, columns, log_alpha, _MAX_PAIRS, threads)
     return DependentPairs(_Kinds(test), targets, log_alpha, found[1:]) if found[0] else None
 
 
-def _on_device(test: G2, columns: NDArray[np.uint32], log_alpha: float) -> DevicePairs:
-    assert test.planes is not None
-    return DevicePairs(test.planes, DeviceRules(test.dof, test.reliability, test.minimum), columns, log_alpha)
+def _on_device(test: G2, columns: NDArray[np.uint32], log_alpha: float) -> DevicePairs | TiledPairs:
+    rules, planes = DeviceRules(test.dof, test.reliability, test.minimum), test.pair_planes
+    assert planes is not None
+    if isinstance(planes, TiledPlanes):
+        return TiledPairs(planes, rules, columns, log_alpha)
+    return DevicePairs(planes, rules, columns, log_alpha)
 
 
 def strongest_pairs(
@@ -86,7 +91,7 @@ def strongest_pairs(
 
     The columns, in ascending order, have few levels.
     """
-    if test.planes is not None and strongest <= MAX_STRONGEST:
+    if test.pair_planes is not None and strongest <= MAX_STRONGEST:
         return _on_device(test, columns, log_alpha).strongest(strongest)
     if are_binary(test):
         return _core.all_pairs(test.table.packed, log_alpha, strongest, MIN_ROWS, threads)
@@ -115,7 +120,7 @@ class DependentBlocks:
     def __iter__(self) -> Iterator[DependentPairs]:
         test = self._kinds.test
         columns = np.arange(len(test.variables), dtype=np.uint32)
-        on_device = None if test.planes is None else _on_device(test, columns, self._log_alpha)
+        on_device = None if test.pair_planes is None else _on_device(test, columns, self._log_alpha)
         native = None if on_device is not None else _core.PairBlocks(test.native, columns, self._log_alpha)
         by_chance = math.exp(self._log_alpha) * len(test.variables)
         size = max(1, int(_MAX_PAIRS / (1.25 * by_chance + 64)))  # targets: each has others too
@@ -141,15 +146,13 @@ class _Kinds:
     def __init__(self, test: G2) -> None:
         self.test = test
         self.all = np.arange(len(test.variables), dtype=np.uint32)
-        kinds: dict[tuple[int, bool], int] = {}
-        table = test.table
-        self.of = np.array(
-            [kinds.setdefault((table.levels(k), table.is_constant(k)), len(kinds)) for k in range(len(self.all))],
-            np.intp,
-        )
-        examples = np.array([np.flatnonzero(self.of == kind)[0] for kind in range(len(kinds))], np.uint32)
+        codes = all_levels(test.table) << 1 | all_constant(test.table)
+        there = np.bincount(codes) > 0
+        self.of = (np.cumsum(there) - 1)[codes]
+        examples = np.zeros(int(there.sum()), np.uint32)
+        examples[self.of] = self.all
         screens = [test.screen(int(example), examples) for example in examples]
-        self.reliable = np.array([screen.reliable for screen in screens], bool).reshape(len(kinds), len(kinds))
+        self.reliable = np.array([screen.reliable for screen in screens], bool).reshape(len(examples), len(examples))
 
     def tests(self, targets: Sequence[int]) -> int:
         """Return the number of tests of targets with all variables; a pair of targets counts once."""

@@ -10,13 +10,26 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.engines.gpu.pairs import Rules
 from serape.engines.gpu.planes import DevicePlanes
-from serape.engines.gpu.subsets import ASK_CORE, MAX_SIZE, DeviceSubsets, SetRows
+from serape.engines.gpu.subsets import ASK_CORE, MAX_SIZE, NO_MEMBER, DeviceSubsets, SetRows
+from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import Poll, Tally
 from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult, native_result
 
 if TYPE_CHECKING:
     from serape.independence.contingency import ContingencyTest
+
+
+class DeviceSubsetResult(SubsetResult):
+    """A result whose conditioning sets are the rows of an array."""
+
+    def tests_at(self, indices: NDArray[np.intp]) -> GivenTests:
+        """Return some reliable answers, with their conditioning sets."""
+        assert isinstance(self.sets, SetRows)
+        rows = self.sets.rows[indices]
+        there = rows != NO_MEMBER
+        given = VariableSets(np.cumsum(there.sum(axis=1)), rows[there])
+        return GivenTests(self.statistic[indices], self.dof[indices], self.log_p[indices], given)
 
 
 def can_search(planes: DevicePlanes, asked: TargetLists, pools: TargetLists, size: int, max_size: int | None) -> bool:
@@ -50,7 +63,7 @@ def search_each_on_device(
     log_p[reliable] = _core.chi_square_log_sf(statistic[reliable], dof[reliable], threads)
     statistic[~reliable] = dof[~reliable] = np.nan
     sets = found.sets
-    sets[~reliable] = 0xFFFFFFFF
+    sets[~reliable] = NO_MEMBER
     if len(open_):
         answers, more = _ask_core(test, asked, pools, question, open_, size, stop_above, threads, poll)
         tally.merge(more)
@@ -61,7 +74,7 @@ def search_each_on_device(
             sets[row, : len(given)] = given
     xs = asked.members
     which = np.arange(len(xs), dtype=np.int32)
-    return SubsetResult(xs, statistic, dof, log_p, found.verdict, which, SetRows(sets), test.rows), tally
+    return DeviceSubsetResult(xs, statistic, dof, log_p, found.verdict, which, SetRows(sets), test.rows), tally
 
 
 def _ask_core(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from serape.engines.gpu.choice import device_for, planes_of
+from serape.engines.gpu.choice import ProgressSetting, device_for, planes_of
 from serape.engines.gpu.correlations import MAX_COLUMNS
 from serape.engines.gpu.planes import MAX_ROWS
 from serape.errors import OptionError
@@ -19,10 +19,10 @@ from serape.types import EngineName
 from serape.wording import setting
 
 
-def on_engine(test: IndependenceTest, engine: EngineName) -> IndependenceTest:
+def on_engine(test: IndependenceTest, engine: EngineName, progress: ProgressSetting = False) -> IndependenceTest:
     """Return a test whose large questions a GPU answers, if the engine says so; the answers are the same.
 
-    With "gpu", refuse tests that it does not answer.
+    With "gpu", refuse tests that it does not answer. `progress` tells whether to show how the table is sent.
     """
     if engine == "cpu":
         return test
@@ -46,7 +46,7 @@ def on_engine(test: IndependenceTest, engine: EngineName) -> IndependenceTest:
             f"{setting('engine', 'gpu')} takes tables of up to {MAX_ROWS:,} rows, and this one has "
             f"{test.table.rows:,}; use {setting('engine', 'cpu')}"
         )
-    planes = planes_of(test.table, engine)
+    planes = planes_of(test.table, engine, progress)
     if planes is not None:
         test.use_planes(planes)
         _tell(test, engine)

@@ -116,6 +116,8 @@ def check_distinct(variables: Candidates) -> None:
 
 def as_positions(variables: Candidates) -> NDArray[np.uint32]:
     """Return variables as the array of positions that the core takes."""
+    if isinstance(variables, range):
+        return np.arange(variables.start, variables.stop, variables.step, dtype=np.uint32)
     return np.ascontiguousarray(variables, np.uint32)
 
 

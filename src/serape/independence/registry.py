@@ -10,6 +10,7 @@ import numpy as np
 
 from serape.data.table import Table
 from serape.data.variables import position_of
+from serape.engines.gpu.choice import ProgressSetting
 from serape.errors import OptionError, abbreviate
 from serape.independence.base import IndependenceTest
 from serape.independence.contingency import check_rules
@@ -140,6 +141,7 @@ def make_test(
     few_rows: bool = False,
     seed: int = 0,
     engine: EngineName = "cpu",
+    progress: ProgressSetting = False,
 ) -> IndependenceTest:
     """Return the independence test of a name on data; a test passed as data is returned unchanged.
 
@@ -164,7 +166,7 @@ def make_test(
         found.note(f"test {name!r} was chosen because {reason}")
     if table.groups is not None and not TESTS[name].uses_groups:
         found.note(f"test {name!r} treats the rows of a group as independent, so its p-values may be too small")
-    return on_engine(found, engine)
+    return on_engine(found, engine, progress)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import Candidates, Floats, Outcome, TestColumns, as_positions
 
 Group = tuple[Candidates, Sequence[int]]
@@ -147,6 +148,16 @@ class ScreenResult:
         """Return index, x, log p and statistic of the reliable answers, in arrays."""
         indices = np.flatnonzero(self.reliable)
         return indices, self.xs[indices], self.log_p_of(indices), self.statistic[indices]
+
+    def with_log_p(self, threads: int) -> ScreenResult:
+        """Return the same answers with their p-values, computed on several threads where the test can."""
+        del threads
+        return self
+
+    def tests_at(self, indices: NDArray[np.intp]) -> GivenTests:
+        """Return some reliable answers, with the conditioning set of all."""
+        given = VariableSets.alike(self.given, len(indices))
+        return GivenTests(self.statistic[indices], self.dof[indices], self.log_p_of(indices), given)
 
     def strongest(self) -> tuple[list[int], float]:
         """Return the indices of the strongest reliable answers (several if they tie exactly) and their log p."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import Candidates, Floats, Outcome, Tally, TestColumns, TestsSpent, as_positions
 
 
@@ -150,6 +151,15 @@ class SubsetResult(Sequence[Association]):
         indices = self.reliable.nonzero()[0]
         return indices, self.xs[indices], self.log_p[indices], self.statistic[indices]
 
+    def verdicts(self) -> tuple[NDArray[np.int32], Floats, Floats]:
+        """Return, by answer, the verdict (0 unreliable, 1 dependent, 2 separated), log p and statistic."""
+        return self.reliable.astype(np.int32) + self.separated, self.log_p, self.statistic
+
+    def tests_at(self, indices: NDArray[np.intp]) -> GivenTests:
+        """Return some reliable answers, with their conditioning sets."""
+        given = VariableSets.of([self.given_of(k) for k in indices.tolist()])
+        return GivenTests(self.statistic[indices], self.dof[indices], self.log_p[indices], given)
+
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return index, x, log p and statistic of the reliable answers."""
         return list(zip(*(column.tolist() for column in self.columns()), strict=True))
@@ -209,6 +219,16 @@ class NativeSubsetResult(SubsetResult):
     def columns(self) -> TestColumns:
         """Return index, x, log p and statistic of the reliable answers, in arrays."""
         return self._found.columns() if self._names is None else super().columns()
+
+    def verdicts(self) -> tuple[NDArray[np.int32], Floats, Floats]:
+        """Return, by answer, the verdict (0 unreliable, 1 dependent, 2 separated), log p and statistic."""
+        return self._found.tests()
+
+    def tests_at(self, indices: NDArray[np.intp]) -> GivenTests:
+        """Return some reliable answers, with their conditioning sets."""
+        statistic, dof, log_p, ends, members = self._found.tests_at(indices)
+        given = VariableSets(ends, members if self._names is None else self._names[members])
+        return GivenTests(statistic, dof, log_p, given)
 
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return index, x, log p and statistic of the reliable answers."""

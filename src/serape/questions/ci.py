@@ -89,5 +89,12 @@ def make_source(data: Any, settings: Settings) -> IndependenceTest:
     reliability = "dof" if asked.reliability == "auto" else asked.reliability
     seed = seed_of(asked.test, asked.random_state)
     return make_test(
-        data, asked.test, asked.dof, reliability, settings=settings.data, seed=seed, engine=settings.run.engine
+        data,
+        asked.test,
+        asked.dof,
+        reliability,
+        settings=settings.data,
+        seed=seed,
+        engine=settings.run.engine,
+        progress=settings.run.progress,
     )

@@ -24,7 +24,6 @@ from serape.results.pairs import Pairs
 from serape.settings import Settings, check_options, question, refuse
 
 _MAX_PARTNERS = 1000  # accepted for any number of variables
-_NONE = 2**32 - 1
 _NO_SEARCH = "every pair is tested given nothing, without a search"
 _ALL_COUNTED = "the pairs dependent at alpha are counted"
 _NOT_IN_PART = "the strongest of some pairs would be wrong"
@@ -113,11 +112,15 @@ def _result(
     dof: Floats,
 ) -> Pairs:
     shape = (len(test.variables), strongest)
-    indices = np.where(partners == _NONE, -1, partners.astype(np.int64)).reshape(shape)
-    log_p = np.full(len(statistic), math.nan)
-    known = ~np.isnan(statistic)
-    log_p[known] = _core.chi_square_log_sf(statistic[known], dof[known], threads)
-    return Pairs(test.variables, alpha, test.name, tests, dependents.astype(np.int64), indices, log_p.reshape(shape))
+    indices = partners.view(np.int32).astype(np.int64).reshape(shape)  # −1 in place of no partner
+
+    def log_p() -> Floats:
+        values = np.full(len(statistic), math.nan)
+        known = ~np.isnan(statistic)
+        values[known] = _core.chi_square_log_sf(statistic[known], dof[known], threads)
+        return values.reshape(shape)
+
+    return Pairs(test.variables, alpha, test.name, tests, dependents.astype(np.int64), indices, log_p)
 
 
 def _by_screens(test: IndependenceTest, alpha: float, strongest: int, jobs: int, bar: ProgressBar) -> Pairs:

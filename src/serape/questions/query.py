@@ -96,6 +96,7 @@ class Query:
             seed=0 if isinstance(data, IndependenceTest) else seed_of(asked.test, asked.random_state),
             few_rows=asked.dof == asked.reliability == "auto" and algorithm.dof == "adjusted",
             engine="cpu" if is_auto(settings.run.engine) and not algorithm.by_pairs else settings.run.engine,
+            progress=settings.run.progress,
         )
         source = make_source(read())
         if asked.test == "auto" and source.name in TESTS:  # the same test on other rows, however many

@@ -103,7 +103,7 @@ def region(
     graph = undirected(
         (names[x] for x in grown.distance),
         edges_of(grown.neighbours, names),
-        edge_evidence(query.source, found, names),
+        edge_evidence(query.source, found).by_name(names),
     )
     nx.set_node_attributes(graph, {names[x]: steps for x, steps in grown.distance.items()}, "distance")
     graph.graph.update(

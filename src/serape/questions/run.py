@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from serape.checks import is_one_of
 from serape.data.table import Table
@@ -27,12 +27,14 @@ from serape.questions.min_effect import remove_weak_edges
 from serape.questions.neighbourhoods import find_neighbourhoods, join, join_pairs
 from serape.questions.query import Query
 from serape.results.call import Call
+from serape.results.deferred import NamedSets
 from serape.results.structure import Structure, undirected
 from serape.search import Budget, BudgetSpent
 from serape.settings import RunSettings, Settings
 from serape.skeletons.edges import find_separations, pairs_of, weigh_edges
+from serape.skeletons.pair_tests import Keys, keys_of, pair_of
 from serape.skeletons.pc import separate_neighbours
-from serape.skeletons.skeleton import Pair, Skeleton
+from serape.skeletons.skeleton import Pair, Skeleton, without_collector
 from serape.structure.graphs import PartlyDirected
 from serape.structure.orientation import orient
 from serape.structure.scores import Score
@@ -149,7 +151,12 @@ class Run:
         return table if isinstance(table, Table) else None
 
     def result(
-        self, algorithm: str, graph: nx.Graph[str], query: Query | None, call: Call | None = None, **more: Any
+        self,
+        algorithm: str,
+        graph: nx.Graph[str] | Callable[[], nx.Graph[str]],
+        query: Query | None,
+        call: Call | None = None,
+        **more: Any,
     ) -> Structure:
         """Return the result; raise Interrupted with it if it is not complete."""
         options: dict[str, Any] = {**self.options, **more.pop("options", {})}
@@ -157,13 +164,8 @@ class Run:
             options = {**query.reported, **options}
         if self.knowledge is not None:
             options["knowledge"] = self.knowledge.to_dict()
-        index = {name: k for k, name in enumerate(self.names)}
-        for a, b, attributes in graph.edges(data=True) if self.adjusted else ():
-            pair = frozenset((index[a], index[b]))
-            if pair in self.adjusted:
-                attributes["adjusted_p"] = self.adjusted[pair]
         found = Structure(
-            graph=graph,
+            graph=lambda: self._with_adjusted_p(graph() if callable(graph) else graph),
             algorithm=algorithm,
             test=None if query is None else query.source.name,
             alpha=None if query is None else query.alpha,
@@ -184,6 +186,15 @@ class Run:
         if not self.complete and self.spent is None:
             raise Interrupted(found)
         return found
+
+    def _with_adjusted_p(self, graph: nx.Graph[str]) -> nx.Graph[str]:
+        """Add adjusted p-values to the attributes of edges."""
+        index = {name: k for k, name in enumerate(self.names)} if self.adjusted else {}
+        for a, b, attributes in graph.edges(data=True) if self.adjusted else ():
+            pair = frozenset((index[a], index[b]))
+            if pair in self.adjusted:
+                attributes["adjusted_p"] = self.adjusted[pair]
+        return graph
 
 
 class _Phase:
@@ -267,18 +278,23 @@ def drop_edges(run: Run, query: Query, adjacent: Mapping[int, set[int]], log_p: 
 
 def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathLike[str] | None) -> Skeleton:
     """Find the skeleton, the separating sets of pairs, and the evidence for the edges."""
-    found = Skeleton({x: set() for x in range(len(run.names))})
+    with without_collector():
+        found = Skeleton({x: set() for x in range(len(run.names))})
     if query.algorithm.by_pairs:
         with _Phase(run, query) as search:
             query.algorithm.run(search, search.variables if run.table is None else run.table.varying, found)
             if query.fdr is not None:
-                log_p = {pair: found.weakest[pair][0] for pair in pairs_of(found.neighbours) if pair in found.weakest}
-                drop_edges(run, query, found.neighbours, log_p)
+                weakest = found.weakest.of(found.pairs())
+                log_p = weakest.tests.log_p.tolist()
+                drop_edges(
+                    run, query, found.neighbours, dict(zip(map(pair_of, weakest.keys.tolist()), log_p, strict=True))
+                )
         if query.knowledge is not None:
             join_pairs(found.neighbours, query.knowledge.required)
-        for pair in _known_pairs(query):
-            join_pairs(found.neighbours, [pair])
-            found.separations.pop(frozenset(pair), None)
+        if known := _known_pairs(query):
+            join_pairs(found.neighbours, known)
+            x, y = np.array(known, np.uint32).T
+            found.separations = found.separations.without(keys_of(x, y))
         run.notes += remove_weak_edges(query, found)
         return found
     found.neighbours = find_neighbours(run, query, rule, checkpoint)
@@ -305,26 +321,14 @@ def strong_neighbours(
 
 def skeleton_result(run: Run, query: Query, found: Skeleton) -> Structure:
     """Return a skeleton with its evidence."""
-    with _without_collector():
-        graph = undirected(
-            run.names,
-            edges_of(found.neighbours, run.names),
-            edge_evidence(query.source, found, run.names, run.settings.threads),
-        )
-        sets = _named_sets(found, run.names)
-    return run.result(query.algorithm.name, graph, query, finds="skeleton", separating_sets=sets)
+    names, edges = run.names, found.pairs()
+    evidence = edge_evidence(query.source, found, run.settings.threads)
 
+    def graph() -> nx.Graph[str]:
+        with without_collector():
+            return undirected(names, named_edges(edges, names), evidence.by_name(names))
 
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pause the collector of garbage while many objects are made of which none is garbage."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+    return run.result(query.algorithm.name, graph, query, finds="skeleton", separating_sets=_named_sets(found, names))
 
 
 def oriented_result(run: Run, query: Query, found: Skeleton) -> Structure:
@@ -346,7 +350,7 @@ def oriented_result(run: Run, query: Query, found: Skeleton) -> Structure:
 
             oriented = orient(len(names), neighbours, found.separating_set, collider_strength, names, query.knowledge)
             graph, conflicts = oriented.graph, tuple(str(conflict) for conflict in oriented.conflicts)
-    evidence = edge_evidence(query.source, found, names, run.settings.threads)
+    evidence = edge_evidence(query.source, found, run.settings.threads).by_name(names)
     named = graph.to_networkx(names)
     for a, b, attributes in named.edges(data=True):
         attributes.update(evidence.get(frozenset((a, b)), {}))
@@ -361,8 +365,10 @@ def edges_of(neighbours: Mapping[int, set[int]], names: Sequence[str]) -> list[t
     return [(names[x], names[y]) for x, y in (sorted(pair) for pair in pairs_of(neighbours))]
 
 
-def _named_sets(found: Skeleton, names: Sequence[str]) -> dict[frozenset[str], tuple[str, ...]]:
-    return {
-        frozenset(names[x] for x in pair): tuple(names[z] for z in answers.given_of(index))
-        for pair, (_, _, answers, index) in found.separations.items()
-    }
+def named_edges(keys: Keys, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return pairs of variables, by name."""
+    return [(names[key >> 32], names[key & 0xFFFFFFFF]) for key in keys.tolist()]
+
+
+def _named_sets(found: Skeleton, names: Sequence[str]) -> NamedSets:
+    return NamedSets(names, found.separations.keys, found.separations.sets)

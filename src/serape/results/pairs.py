@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from serape.errors import OptionError, suggestion
 from serape.independence.outcomes import Floats, p_text
 from serape.records import Records
+from serape.results.deferred import Deferred
 from serape.results.displayed import Displayed
 
 
@@ -36,10 +38,13 @@ class Pairs(Displayed):
     """By variable, the number of others that depend on it at the level alpha."""
     indices: NDArray[np.int64] = field(repr=False)
     """By variable, a row: the positions of its strongest partners, the strongest first, then −1."""
-    log_p: Floats = field(repr=False)
-    """The logarithms of their p-values."""
+    log_p: Deferred[Floats] = Deferred()  # noqa: RUF009
+    """The logarithms of their p-values, computed when they are first asked for."""
 
     notes = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "log_p": self.log_p}
 
     @property
     def title(self) -> str:

@@ -23,6 +23,7 @@ from serape.networks import Network
 from serape.networks.fitting import fit
 from serape.records import Records
 from serape.results.call import Call
+from serape.results.deferred import Deferred
 from serape.results.displayed import Displayed, edge_table, rate_text
 from serape.results.graph_comparison import GraphComparison, compare_graphs, compared_classes
 from serape.results.pictures import draw_graph, save_picture
@@ -43,7 +44,7 @@ EVIDENCE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Structure(Displayed):
     """A skeleton or network, how it was found, and the evidence for each edge.
 
@@ -58,7 +59,7 @@ class Structure(Displayed):
     """
 
     finds: Literal["skeleton", "network"]
-    graph: nx.Graph[str]
+    graph: Deferred[nx.Graph[str]] = Deferred()  # noqa: RUF009
     """A `networkx.Graph` for a skeleton, otherwise a `networkx.DiGraph` that has an undirected edge in both directions.
 
     A network is a class: an edge is directed where the data, or knowledge, decide its direction.
@@ -99,6 +100,9 @@ class Structure(Displayed):
     """The data: rows, columns, fingerprint."""
     call: Call = field(default_factory=Call, repr=False)
     """What a report needs to show the call again."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "graph": self.graph}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Structure) and said(self.to_dict()) == said(other.to_dict())

@@ -74,7 +74,7 @@ def dependent_pairs(search: Search, variables: Sequence[int]) -> tuple[NDArray[n
     search.count(Tally({0: pairs.among_targets}, {}))
     xs, known = pairs.all_known()
     once = np.flatnonzero(known.xs > xs)
-    return xs[once], known.at(once)
+    return xs[once], known.at(once).with_log_p(search.threads)
 
 
 def dependents_given_each(

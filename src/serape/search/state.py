@@ -199,6 +199,13 @@ class SearchState:
             return list(candidates)
         return [x for x in candidates if x != target and x not in refused]
 
+    def may_be_adjacent(self, xs: NDArray[np.int64], ys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return, for each x, whether `y` is admissible to it."""
+        if self._knowledge is None and not self._excluded:
+            return np.ones(len(xs), bool)
+        pairs = zip(xs.tolist(), ys.tolist(), strict=True)
+        return np.fromiter((bool(self.admissible(x, [y])) for x, y in pairs), bool, len(xs))
+
     def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:
         """Return the candidates that are not members, in their order."""
         return _core.without(as_positions(candidates), tuple(members))

@@ -12,7 +12,7 @@ from serape.independence.outcomes import Floats
 from serape.independence.subset_query import TargetLists
 from serape.search import Search
 from serape.search.many_targets import separate_each
-from serape.skeletons.pair_tests import PairTests, keys_of, numbered, pair_of
+from serape.skeletons.pair_tests import PairsWithTests, PairTests, SeparatedPairs, keys_of, numbered
 from serape.skeletons.skeleton import Pair, Skeleton, separate_pairs
 
 MAX_SUBSETS = 100_000
@@ -39,7 +39,7 @@ def weigh_edges(search: Search, found: Skeleton) -> dict[int, list[int]]:
     numbers = keys.searchsorted(keys_of(several.each_target(), several.members))
     separate_pairs(search, several, numbers, several, 1, weakest, weakest)
     known = np.flatnonzero(weakest.known)
-    found.weakest.update(zip(map(pair_of, keys[known].tolist()), weakest.tests(known), strict=True))
+    found.weakest = PairsWithTests(keys[known], weakest.tests(known))
     return pools
 
 
@@ -67,7 +67,8 @@ def find_separations(search: Search, found: Skeleton, pools: Mapping[int, list[i
         separated = PairTests(len(keys))
         separate_pairs(search, asked, numbers, TargetLists.of({x: pools[x] for x in pending}), size, separated)
         new = separated.in_order()
-        found.separations.update(zip(map(pair_of, keys[new].tolist()), separated.tests(new), strict=True))
+        own = SeparatedPairs(keys[new], separated.tests(new).given)
+        found.separations = SeparatedPairs.joined([found.separations, own])
         left = ~separated.known[numbers]
         ends = np.concatenate(([0], np.cumsum(left)))[asked.ends]
         pending = dict(TargetLists(asked.targets, ends, asked.members[left]).items())

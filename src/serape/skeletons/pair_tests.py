@@ -5,25 +5,22 @@ Most tests of a search for a skeleton are replaced by others, so they are not ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from serape import _core
+from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import Floats, TestColumns
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
 
 Answers = SubsetResult | ScreenResult
-PairTest = tuple[float, float, Answers, int]
-"""A test of a pair: log p, the negative statistic, and the answers that hold the test, with its index there.
-
-Larger tuples are weaker.
-"""
 Keys = NDArray[np.int64]
-_MANY = 100_000
 
 
 def keys_of(xs: NDArray[np.uint32], ys: NDArray[np.uint32]) -> Keys:
@@ -40,6 +37,53 @@ def numbered(lists: TargetLists) -> tuple[Keys, NDArray[np.intp]]:
 def pair_of(key: int) -> frozenset[int]:
     """Return the pair of a number."""
     return frozenset((key >> 32, key & 0xFFFFFFFF))
+
+
+@dataclass(frozen=True)
+class PairsWithTests:
+    """Pairs, each with a test."""
+
+    keys: Keys
+    """In ascending order."""
+    tests: GivenTests
+
+    @classmethod
+    def none(cls) -> PairsWithTests:
+        """Return no pairs."""
+        return cls(np.empty(0, np.int64), GivenTests.joined([]))
+
+    def of(self, keys: Keys) -> PairsWithTests:
+        """Return the tests of those of some pairs that have one here; the keys are in ascending order."""
+        keys = keys[np.isin(keys, self.keys, assume_unique=True)]
+        return PairsWithTests(keys, self.tests.at(self.keys.searchsorted(keys)))
+
+
+@dataclass(frozen=True)
+class SeparatedPairs:
+    """Pairs, in the order in which they were found, with the sets that separate them."""
+
+    keys: Keys
+    sets: VariableSets
+
+    @classmethod
+    def joined(cls, parts: Sequence[SeparatedPairs]) -> SeparatedPairs:
+        """Return the pairs of several, one after another."""
+        keys = np.concatenate([np.empty(0, np.int64), *(part.keys for part in parts)])
+        return cls(keys, VariableSets.joined([part.sets for part in parts]))
+
+    def set_of(self, x: int, y: int) -> tuple[int, ...] | None:
+        """Return the set that separates two variables, or None if none is known."""
+        at = self._place.get(min(x, y) << 32 | max(x, y))
+        return None if at is None else self.sets.one(at)
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {key: k for k, key in enumerate(self.keys.tolist())}
+
+    def without(self, keys: Keys) -> SeparatedPairs:
+        """Return the pairs that are not among some."""
+        left = np.flatnonzero(~np.isin(self.keys, keys))
+        return SeparatedPairs(self.keys[left], self.sets.at(left))
 
 
 class PairTests:
@@ -67,68 +111,37 @@ class PairTests:
     def add(self, pairs: NDArray[np.intp], tests: TestColumns, answers: Answers) -> None:
         """Add tests of pairs, given by their numbers here; of tests as weak as each other, the first stays."""
         index, _, log_p, statistic = tests
+        self._add(pairs, index, log_p, statistic, answers)
+
+    def add_those(
+        self, which: NDArray[np.bool_], pairs: NDArray[np.intp], log_p: Floats, statistic: Floats, answers: Answers
+    ) -> None:
+        """Add some of the answers; the arrays have a pair and the values of each answer."""
+        index = np.flatnonzero(which)
+        self._add(pairs[index], index, log_p[index], statistic[index], answers)
+
+    def _add(
+        self, pairs: NDArray[np.intp], index: NDArray[np.intp], log_p: Floats, statistic: Floats, answers: Answers
+    ) -> None:
         if len(pairs) == 0:
             return
-        first, weakest = grouped_tests(pairs, log_p, statistic)
-        at, log_p, statistic = pairs[weakest], log_p[weakest], statistic[weakest]
-        is_first = self._batch[at] < 0
-        self._since[at[is_first]] = self._added + first[is_first]
+        _core.keep_weakest(
+            pairs, index, log_p, statistic, len(self._batches), self._added,
+            self.log_p, self.statistic, self._batch, self._index, self._since,
+        )  # fmt: skip
         self._added += len(pairs)
-        weaker = (log_p > self.log_p[at]) | ((log_p == self.log_p[at]) & (statistic < self.statistic[at]))
-        new = np.flatnonzero(weaker | is_first)
-        at = at[new]
-        self.log_p[at], self.statistic[at] = log_p[new], statistic[new]
-        self._batch[at], self._index[at] = len(self._batches), index[weakest[new]]
         self._batches.append(answers)
 
-    def tests(self, at: NDArray[np.intp]) -> Iterable[PairTest]:
+    def tests(self, at: NDArray[np.intp]) -> GivenTests:
         """Return the tests of some pairs, which must have one."""
-        columns = (self.log_p[at], -self.statistic[at], self._batch[at], self._index[at])
-        batches = self._batches
-        for log_p, negative, batch, index in zip(*(column.tolist() for column in columns), strict=True):
-            yield log_p, negative, batches[batch], index
-
-
-def stable_order(keys: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    """Return `keys.argsort(kind="stable")` of keys below 2³¹; of many, values are sorted, which takes less time."""
-    if len(keys) < _MANY:
-        return keys.argsort(kind="stable")
-    joined = keys.astype(np.int64) << 32 | np.arange(len(keys))
-    joined.sort()
-    return (joined & 0xFFFFFFFF).astype(np.intp, copy=False)
-
-
-def strength_ranks(log_p: Floats, statistic: Floats) -> NDArray[np.int64]:
-    """Return the rank of each test: by log p, then the larger statistic first, then by place; all ranks differ."""
-    order = log_p.argsort()
-    sorted_p, sorted_statistic = log_p[order], statistic[order]
-    differs = (sorted_p[1:] != sorted_p[:-1]) | (sorted_statistic[1:] != sorted_statistic[:-1])
-    if (differs & (sorted_p[1:] == sorted_p[:-1])).any():  # as likely as each other, with other statistics
-        order = np.lexsort((-statistic, log_p))
-    else:
-        run = np.concatenate((np.zeros(1, np.int64), np.cumsum(differs)))[: len(order)]
-        order = np.sort(run << 32 | order) & 0xFFFFFFFF
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = np.arange(len(order))
-    return ranks
-
-
-def grouped_tests(
-    pairs: NDArray[np.intp], log_p: Floats, statistic: Floats
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the index of the first test of each pair, and of its weakest; of tests as weak as each other, the first's.
-
-    The pairs are in ascending order.
-    """
-    order = stable_order(pairs)
-    grouped = pairs[order]
-    begin = np.flatnonzero(np.concatenate(([True], grouped[1:] != grouped[:-1])))
-    if len(begin) == len(pairs):
-        return order, order
-    sizes = np.diff(begin, append=len(pairs))
-    log_p, statistic = log_p[order], statistic[order]
-    weakest = log_p == np.maximum.reduceat(log_p, begin).repeat(sizes)
-    statistic = np.where(weakest, statistic, np.inf)
-    weakest &= statistic == np.minimum.reduceat(statistic, begin).repeat(sizes)
-    places = np.where(weakest, np.arange(len(pairs)), len(pairs))
-    return order[begin], order[np.minimum.reduceat(places, begin)]
+        batch = self._batch[at]
+        order = batch.argsort(kind="stable")
+        begin = np.flatnonzero(np.diff(batch[order], prepend=-1))
+        parts = [
+            self._batches[batch[some[0]]].tests_at(self._index[at[some]])
+            for some in np.split(order, begin[1:])
+            if len(some)
+        ]
+        place = np.empty(len(order), np.intp)
+        place[order] = np.arange(len(order))
+        return GivenTests.joined(parts).at(place)

@@ -15,18 +15,19 @@ See docs/papers.md: Aliferis 2008, IAMB; Colombo and Maathuis 2014.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from itertools import islice
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 
+from serape import _core
+from serape.independence.given_tests import VariableSets
 from serape.independence.outcomes import TestColumns, as_positions
 from serape.independence.subset_query import TargetLists
 from serape.search import Search
 from serape.search.many_targets import EXPECTED, dependent_pairs
-from serape.skeletons.pair_tests import Answers, Keys, PairTest, PairTests, keys_of, pair_of, strength_ranks
-from serape.skeletons.skeleton import Pair, Skeleton, separate_pairs
+from serape.skeletons.pair_tests import Answers, Keys, PairsWithTests, PairTests, SeparatedPairs, keys_of
+from serape.skeletons.skeleton import Skeleton, separate_pairs, without_collector
 
 Positions = NDArray[np.uint32]
 
@@ -47,10 +48,10 @@ def pc_skeleton(search: Search, variables: Collection[int], found: Skeleton | No
     finally:
         edges = edges or marginal.edges()
         found.neighbours.update(edges.neighbours(ordered))
-        found.weakest.update(edges.weakest_tests())
+        found.weakest = edges.weakest_tests()
         if not edges.complete:
-            found.separations.update(edges.separations())
-    found.separations = _separations(search, found, edges, marginal.untested)
+            found.separations = edges.separations()
+    found.separations = _separations(search, found, edges, marginal.untested())
     return found
 
 
@@ -80,12 +81,15 @@ class _Edges:
 
     def separate(self, search: Search) -> None:
         """Separate pairs by sets of one neighbour, then of two, and so on."""
-        from_, to, edge = self._by_strength()
+        from_, to, edge = _core.by_strength(
+            self._x, self._y, self.weakest.log_p, self.weakest.statistic, search.threads
+        )
         size = 1
         while True:
             left = ~self.separated.known[edge]
             from_, to, edge = from_[left], to[left], edge[left]
-            targets, counts = np.unique(from_, return_counts=True)
+            begin = np.flatnonzero(np.concatenate((np.ones(min(1, len(from_)), bool), from_[1:] != from_[:-1])))
+            targets, counts = from_[begin], np.diff(begin, append=len(from_))
             many = counts > size
             if not many.any():
                 self.complete = True
@@ -95,52 +99,46 @@ class _Edges:
             separate_pairs(search, at_start, edge[inside], at_start, size, self.separated, self.weakest)
             size += 1
 
-    def _by_strength(self) -> tuple[Positions, Positions, NDArray[np.intp]]:
-        """Return every pair from both sides: by variable, the most strongly associated first, then in their order."""
-        rank = strength_ranks(self.weakest.log_p, self.weakest.statistic)
-        edge_of = np.empty(len(rank), np.intp)
-        edge_of[rank] = np.arange(len(rank))
-        sides = np.concatenate((self._x, self._y)).astype(np.int64) << 32 | np.tile(rank, 2)
-        sides.sort()  # of values, which takes less time than that of places
-        from_, edge = (sides >> 32).astype(np.uint32), edge_of[sides & 0xFFFFFFFF]
-        return from_, self._x[edge] ^ self._y[edge] ^ from_, edge
-
     def neighbours(self, variables: list[int]) -> dict[int, set[int]]:
         """Return the neighbours of variables: those from which they are not separated."""
-        found: dict[int, set[int]] = {x: set() for x in variables}
         left = ~self.separated.known
-        for x, y in zip(self._x[left].tolist(), self._y[left].tolist(), strict=True):
-            found[x].add(y)
-            found[y].add(x)
+        with without_collector():
+            found: dict[int, set[int]] = {x: set() for x in variables}
+            for x, y in zip(self._x[left].tolist(), self._y[left].tolist(), strict=True):
+                found[x].add(y)
+                found[y].add(x)
         return found
 
-    def weakest_tests(self) -> Mapping[Pair, PairTest]:
+    def weakest_tests(self) -> PairsWithTests:
         """Return the weakest associations of the pairs that are not separated."""
         kept = np.flatnonzero(self.weakest.known & ~self.separated.known)
-        return dict(zip(map(pair_of, self.keys[kept].tolist()), self.weakest.tests(kept), strict=True))
+        return PairsWithTests(self.keys[kept], self.weakest.tests(kept))
 
-    def separations(self) -> Mapping[Pair, PairTest]:
-        """Return the tests that separate pairs, in the order in which they were found."""
+    def separations(self) -> SeparatedPairs:
+        """Return the pairs that are separated, in the order in which this was found."""
         found = self.separated.in_order()
-        return dict(zip(map(pair_of, self.keys[found].tolist()), self.separated.tests(found), strict=True))
+        return SeparatedPairs(self.keys[found], self.separated.tests(found).given)
 
-    def separations_of(self, keys: Keys) -> list[PairTest | None]:
-        """Return the tests that separate pairs, None for a pair that no set of neighbours separates."""
-        found: list[PairTest | None] = [None] * len(keys)
+    def separations_of(self, keys: Keys, untested: Keys) -> SeparatedPairs:
+        """Return the sets that separate pairs that are not adjacent.
+
+        A pair that was never adjacent is separated by nothing, unless its test given nothing is unreliable.
+        """
         at = self.keys.searchsorted(keys)
-        known = np.flatnonzero(self.keys.take(at, mode="clip") == keys) if len(self.keys) else at[:0]
-        known = known[self.separated.known[at[known]]]
-        for k, test in zip(known.tolist(), self.separated.tests(at[known]), strict=True):
-            found[k] = test
-        return found
+        tested = self.keys.take(at, mode="clip") == keys if len(self.keys) else np.zeros(len(keys), bool)
+        kept = np.flatnonzero(tested | ~np.isin(keys, untested))
+        keys, at, tested = keys[kept], at[kept], tested[kept]
+        own = self.separated.tests(at[tested]).given
+        sizes = np.zeros(len(keys), np.int64)
+        sizes[tested] = own.sizes
+        return SeparatedPairs(keys, VariableSets(np.cumsum(sizes), own.members))
 
 
 class _MarginalTests:
     """The tests of all pairs given nothing."""
 
     def __init__(self) -> None:
-        self.untested: set[Pair] = set()
-        """The pairs whose test is unreliable."""
+        self._untested: list[Keys] = []
         self._keys: list[Keys] = []  # of dependent pairs
         self._tests: list[tuple[Keys, TestColumns, Answers]] = []  # with the keys of the tests
 
@@ -161,8 +159,8 @@ class _MarginalTests:
         dependent, independent = search.partition(x, later)
         self._add(np.full(len(dependent), x, np.uint32), dependent)
         if len(dependent) + len(independent) < len(later):
-            tested = {*dependent.xs.tolist(), *independent.tolist()}
-            self.untested.update(frozenset((x, y)) for y in later.tolist() if y not in tested)
+            left = later[~np.isin(later, np.concatenate((dependent.xs, independent)))]
+            self._untested.append(keys_of(np.full(len(left), x, np.uint32), left))
 
     def _add(self, xs: Positions, dependent: Answers) -> None:
         keys = keys_of(xs, dependent.xs)
@@ -170,32 +168,21 @@ class _MarginalTests:
         self._keys.append(keys)
         self._tests.append((keys[tests[0]], tests, dependent))
 
+    def untested(self) -> Keys:
+        """Return the pairs whose test is unreliable."""
+        return np.concatenate([np.empty(0, np.int64), *self._untested])
+
     def edges(self) -> _Edges:
         """Return the dependent pairs as adjacent ones."""
         keys = np.concatenate([np.empty(0, np.int64), *self._keys])
         weakest = PairTests(len(keys))
         for own, tests, answers in self._tests:
-            weakest.add(keys.searchsorted(own), tests, answers)
+            weakest.add(np.arange(len(own)) if len(own) == len(keys) else keys.searchsorted(own), tests, answers)
         return _Edges(keys, weakest)
 
 
-def _separations(search: Search, found: Skeleton, edges: _Edges, untested: Collection[Pair]) -> dict[Pair, PairTest]:
-    """Return tests that separate the pairs that have a common neighbour but are not adjacent."""
-    distant = TargetLists.of({x: search.admissible(x, sorted(found.at_distance_two(x))) for x in found.neighbours})
-    tests = iter(edges.separations_of(keys_of(distant.each_target(), distant.members)))
-    separations: dict[Pair, PairTest] = {}
-    asked = iter(distant.items())
-    while some := list(islice(asked, EXPECTED)):
-        known = {x: dict(zip(others, tests, strict=False)) for x, others in some}
-        # All pairs without a separating set are independent given nothing.
-        marginal = {
-            x: [y for y, test in own.items() if x < y and test is None and frozenset((x, y)) not in untested]
-            for x, own in known.items()
-        }
-        search.expect_marginals(marginal)
-        for x, own in known.items():
-            if marginal[x]:
-                answers = search.repeat_screen(x, marginal[x])
-                own.update((y, (log_p, -statistic, answers, k)) for k, y, log_p, statistic in answers.each())
-            separations.update((frozenset((x, y)), test) for y, test in own.items() if test is not None)
-    return separations
+def _separations(search: Search, found: Skeleton, edges: _Edges, untested: Keys) -> SeparatedPairs:
+    """Return the sets that separate the pairs that have a common neighbour but are not adjacent."""
+    distant = found.pairs_at_distance_two()
+    xs, ys = distant >> 32, distant & 0xFFFFFFFF
+    return edges.separations_of(distant[search.may_be_adjacent(xs, ys)], untested)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
 from serape import _core
 from serape.data.table import Table
 from serape.engines.gpu.correlations import DeviceCorrelations
 from serape.engines.gpu.device import Device, cuda_device
-from serape.engines.gpu.planes import MAX_ROWS, DevicePlanes, bytes_of
+from serape.engines.gpu.planes import MAX_ROWS, DevicePlanes, Watch, bytes_by_column
+from serape.engines.gpu.tiled import TiledPlanes
 from serape.errors import MissingLibraryError, SerapeError
+from serape.progress import ProgressCallback, Sayer, StatusLine, progress_callback
 from serape.wording import setting
 
+ProgressSetting = bool | ProgressCallback | None
 MIN_PAIRS = 2e8
 """Pairs of columns from which on "auto" uses a GPU (docs/gpu.md)."""
 _SHARE = 0.8  # of the memory, that columns may take
-_sent: WeakKeyDictionary[Table, DevicePlanes] = WeakKeyDictionary()
+_sent: WeakKeyDictionary[Table, DevicePlanes | TiledPlanes] = WeakKeyDictionary()
 _correlations: WeakKeyDictionary[Table, dict[Hashable, DeviceCorrelations]] = WeakKeyDictionary()
 
 
@@ -48,23 +52,40 @@ def device_for(columns: int, engine: str) -> Device | None:
     return device if device.here else None
 
 
-def planes_of(table: Table, engine: str) -> DevicePlanes | None:
-    """Return the categorical columns of a table on the device; None if the core answers."""
+def planes_of(table: Table, engine: str, progress: ProgressSetting = False) -> DevicePlanes | TiledPlanes | None:
+    """Return the categorical columns of a table on the device, or in blocks for it; None if the core answers."""
     device = None if table.rows > MAX_ROWS else device_for(len(table.names), engine)
     if device is None:
         return None
     found = _sent.get(table)
     if found is None:
-        needed = bytes_of(table.packed)
-        if needed > _SHARE * device.memory:
-            if engine == "auto":
-                return None
+        needed = int(bytes_by_column(table.packed).sum())
+        room = _SHARE * device.memory
+        if needed <= room:
+            with _watched(progress) as watch:
+                found = DevicePlanes(device, table.packed, watch=watch)
+        else:
+            found = TiledPlanes.of(device, table.packed, room)
+        if found is not None:
+            _sent[table] = found
+        elif engine == "gpu":
             raise SerapeError(
-                f"the table needs {needed / 2**30:,.1f} GiB on the GPU, which has {device.memory / 2**30:,.1f} GiB; "
-                f"use {setting('engine', 'cpu')}"
+                f"the table needs {needed / 2**30:,.1f} GiB on the GPU, which has {device.memory / 2**30:,.1f} GiB, "
+                f"too few for two of its columns; use {setting('engine', 'cpu')}"
             )
-        found = _sent[table] = DevicePlanes(device, table.packed)
     return found
+
+
+@contextmanager
+def _watched(progress: ProgressSetting) -> Iterator[Watch]:
+    """Yield what shows how much of a table has been sent."""
+    callback = progress_callback(progress, "Ctrl-C ends the call")
+    say = Sayer(callback, "the table to the GPU")
+    try:
+        yield lambda sent, total: say(f"{sent / 2**20:,.0f} of {total / 2**20:,.0f} MiB")
+    finally:
+        if isinstance(callback, StatusLine):
+            callback.close()
 
 
 def correlations_of(table: Table, kind: Hashable, native: _core.GaussianTest, device: Device) -> DeviceCorrelations:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.engines.gpu.device import Device
 from serape.engines.gpu.planes import WORDS, DevicePlanes, Group
 
 MAX_STRONGEST = 32
@@ -20,7 +21,9 @@ _MAX_KEPT_STEPS = 2  # of planes in shared memory
 _THREADS = 256
 _BLOCKS = 8192  # that keep a device busy
 _MARGIN, _RELATIVE = 0.02, 1e-4  # of bounds, whose terms are rounded
-_NONE = 0xFFFFFFFF
+NO_PARTNER = 0xFFFFFFFF
+ListedPairs = tuple[Any, Any, Any]
+"""Pairs, each once: x, y, and the sum of its test."""
 FoundPairs = tuple[bool, NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint8]]
 
 
@@ -41,7 +44,7 @@ class Rules(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Kind:
+class Kind:
     """Columns of as many levels of which as many occur."""
 
     levels: int
@@ -50,7 +53,12 @@ class _Kind:
 
     @property
     def n_planes(self) -> int:
+        """The planes that a kernel takes of each column."""
         return next(n for n in _PLANES if n >= self.levels - 1)
+
+
+Strongest = tuple[Kind, NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]
+"""Columns of a kind; by row, how many depend on it, and the sums and positions of the strongest."""
 
 
 class DevicePairs:
@@ -60,47 +68,56 @@ class DevicePairs:
         self.planes = planes
         self.rules = rules
         self.log_alpha = log_alpha
+        self.columns = columns
         self._groups: dict[tuple[int, int, bytes], Group] = {}
         at = columns.astype(np.int64)
         occurring = planes.occurring[at]
         self.freedom = np.zeros(len(planes.levels), np.int64)
         self.freedom[at] = (occurring if rules.dof == "adjusted" else planes.levels[at]) - 1
-        varying = columns[occurring > 1]  # others depend on nothing
-        self.kinds = self._kinds_of(varying)
+        self.kinds = self.kinds_of(columns)
 
-    def _kinds_of(self, columns: NDArray[np.uint32]) -> list[_Kind]:
+    def kinds_of(self, columns: NDArray[np.uint32]) -> list[Kind]:
+        """Return the columns that vary (others depend on nothing) by their levels and those that occur."""
+        columns = columns[self.planes.occurring[columns] > 1]
         at = columns.astype(np.int64)
         keys = self.planes.levels[at] << 8 | self.freedom[at]
-        return [_Kind(key >> 8, key & 0xFF, columns[keys == key]) for key in np.flatnonzero(np.bincount(keys)).tolist()]
+        return [Kind(key >> 8, key & 0xFF, columns[keys == key]) for key in np.flatnonzero(np.bincount(keys)).tolist()]
 
     # --- which pairs are dependent ----------------------------------------------------------------------------------
 
     def dependent(self, most: int) -> FoundPairs:
         """Return the dependent pairs, from both sides, by target; none if there are more than `most`."""
-        asked = [(a, b) for k, a in enumerate(self.kinds) for b in self.kinds[k:]]
-        found = self._list(asked, most, later=True)
+        found = self.list_among(most)
         if found is None:
-            return _nothing()
+            return nothing()
         xp = self.planes.device.xp
         x, y, sums = found
-        return self._by_target(
-            xp.concatenate((x, y)), xp.concatenate((y, x)), xp.concatenate((sums, sums)), len(self.planes.levels)
-        )
+        sides = xp.concatenate((x, y)), xp.concatenate((y, x)), xp.concatenate((sums, sums))
+        return by_target(self.planes.device, self.freedom, self.planes.unit, *sides, len(self.planes.levels))
+
+    def list_among(self, most: int) -> ListedPairs | None:
+        """Return the dependent pairs on the device; None if they are more than `most`."""
+        return self._list([(a, b) for k, a in enumerate(self.kinds) for b in self.kinds[k:]], most, later=True)
+
+    def list_between(self, some: NDArray[np.uint32], others: NDArray[np.uint32], most: int) -> ListedPairs | None:
+        """Return the dependent pairs of some columns with others on the device; None if they are more than `most`."""
+        return self._list([(a, b) for a in self.kinds_of(some) for b in self.kinds_of(others)], most, later=False)
 
     def dependent_on(self, targets: NDArray[np.uint32], most: int) -> FoundPairs:
         """Return the columns that depend on some targets, by target; none if there are more than `most`."""
-        varying = np.sort(targets[self.planes.occurring[targets.astype(np.int64)] > 1])
-        found = self._list([(a, b) for a in self._kinds_of(varying) for b in self.kinds], most, later=False)
+        found = self.list_between(np.sort(targets), self.columns, most)
         if found is None:
-            return _nothing()
+            return nothing()
         xp = self.planes.device.xp
         place = np.zeros(len(self.planes.levels), np.uint32)
         place[targets] = np.arange(len(targets))
         x, y, sums = found
-        return self._by_target(xp.asarray(place)[x], y, sums, len(targets), targets)
+        return by_target(
+            self.planes.device, self.freedom, self.planes.unit, xp.asarray(place)[x], y, sums, len(targets), targets
+        )
 
-    def _list(self, asked: Sequence[tuple[_Kind, _Kind]], most: int, *, later: bool) -> tuple[Any, Any, Any] | None:
-        """Return the dependent pairs, x, y and sums, on the device; None if they are more than `most`."""
+    def _list(self, asked: Sequence[tuple[Kind, Kind]], most: int, *, later: bool) -> ListedPairs | None:
+        """Return the dependent pairs of kinds on the device; None if they are more than `most`."""
         xp = self.planes.device.xp
         n_found = xp.zeros(1, xp.uint64)
         found = xp.empty(2 * max(most, 1), xp.uint64)
@@ -113,25 +130,10 @@ class DevicePairs:
             return None
         positions = found[: 2 * count : 2]
         return (
-            (positions & xp.uint64(_NONE)).astype(xp.uint32),
+            (positions & xp.uint64(NO_PARTNER)).astype(xp.uint32),
             (positions >> xp.uint64(32)).astype(xp.uint32),
             found[1 : 2 * count : 2].view(xp.int64),
         )
-
-    def _by_target(
-        self, place: Any, y: Any, sums: Any, count: int, targets: NDArray[np.uint32] | None = None
-    ) -> FoundPairs:
-        """Return pairs by the place of the target, then by the other column."""
-        device = self.planes.device
-        xp = device.xp
-        order = (place.astype(xp.uint64) << xp.uint64(32) | y).argsort()
-        place, y, sums = place[order], y[order], sums[order]
-        start = np.concatenate(([0], np.cumsum(device.to_host(xp.bincount(place, minlength=count)))))
-        freedom = xp.asarray(self.freedom)
-        own = freedom if targets is None else xp.asarray(self.freedom[targets])
-        dof = (own[place] * freedom[y]).astype(xp.uint8)
-        statistic = xp.maximum(sums.astype(xp.float64) * (2.0 * self.planes.unit), 0.0)
-        return True, start.astype(np.uint64), device.to_host(y), device.to_host(statistic), device.to_host(dof)
 
     # --- the strongest ----------------------------------------------------------------------------------------------
 
@@ -140,36 +142,50 @@ class DevicePairs:
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
         """Return, by variable, how many depend on it; its strongest partners, their statistics and dof."""
         variables = len(self.planes.levels)
+        if len(self.kinds) == 1 and self.kinds[0].levels == 2:
+            return self._strongest_binary(self.kinds[0].columns, strongest)
         dependents = np.zeros(variables, np.uint32)
         shape = variables, strongest
-        partners = np.full(shape, _NONE, np.uint32)
+        partners = np.full(shape, NO_PARTNER, np.uint32)
         statistic, dof = np.full(shape, math.nan), np.ones(shape)
-        if len(self.kinds) == 1 and self.kinds[0].levels == 2:
-            found = self._strongest_binary(self.kinds[0].columns, strongest)
-            at, dependents[found[0]], sums, ids = found[0], *found[1:]
-            partners[at] = ids
-            statistic[at] = np.where(ids == _NONE, math.nan, self.planes.statistic(sums))
-            return dependents, partners.ravel(), statistic.ravel(), dof.ravel()
         for rows in self.kinds:
-            lists = [(columns, *self._strongest_of(rows, columns, strongest)) for columns in self.kinds]
+            lists = [(columns, *self.strongest_of(rows, columns, strongest)) for columns in self.kinds]
             at = rows.columns.astype(np.int64)
             for _, count, _, _ in lists:
                 dependents[at] += count
-            partners[at], statistic[at], dof[at] = self._merged(rows, lists, strongest)
+            partners[at], statistic[at], dof[at] = merged(self.planes.unit, rows, lists, strongest)
         return dependents, partners.ravel(), statistic.ravel(), dof.ravel()
 
     def _strongest_binary(
         self, columns: NDArray[np.uint32], strongest: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]:
-        """Return binary columns in another order, how many depend on each, the sums and positions of the strongest."""
-        planes, n = self.planes, len(columns)
-        device = planes.device
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
+        """Do as `strongest` for binary columns, in the order of their ones."""
+        planes = self.planes
+        device, variables = planes.device, len(planes.levels)
         xp = device.xp
         plane = planes.first_plane[columns]
-        order = planes.totals[plane].argsort(kind="stable")
+        order = planes.totals[plane].astype(np.uint16).argsort(kind="stable")
         at, ones = columns[order].astype(np.int64), planes.totals[plane][order]
-        if not self.rules.enough_rows(planes.rows, 2, 2):
-            return at, np.zeros(n, np.uint32), np.full((n, strongest), -1), np.full((n, strongest), _NONE, np.uint32)
+        partners = xp.full((variables, strongest), NO_PARTNER, xp.uint32)
+        statistic = xp.full((variables, strongest), math.nan)
+        counted = xp.zeros(variables, xp.uint32)
+        if self.rules.enough_rows(planes.rows, 2, 2):
+            count, sums, ids = self._count_binary(at, plane[order], ones, strongest)
+            there = xp.asarray(at)
+            counted[there], partners[there] = count, ids
+            statistic[there] = xp.where(
+                ids == NO_PARTNER, math.nan, xp.maximum(sums.astype(xp.float64) * (2.0 * planes.unit), 0.0)
+            )
+        dof = np.broadcast_to(np.ones(1), variables * strongest)
+        return device.to_host(counted), device.to_host(partners.ravel()), device.to_host(statistic.ravel()), dof
+
+    def _count_binary(
+        self, at: NDArray[np.int64], plane: NDArray[np.int64], ones: NDArray[np.int64], strongest: int
+    ) -> tuple[Any, Any, Any]:
+        """Return, on the device, how many depend on each column, the sums and positions of the strongest."""
+        planes, n = self.planes, len(at)
+        device = planes.device
+        xp = device.xp
         of = np.concatenate(([0], np.cumsum(np.diff(ones) > 0)))
         classes = ones[np.concatenate(([True], np.diff(ones) > 0))]
         critical = int(_core.critical_sums(planes.rows, np.ones(1), self.log_alpha)[0])
@@ -189,14 +205,14 @@ class DevicePairs:
         tiles = -(-n // _TILE)
         shares = max(1, min(-(-_BLOCKS // tiles), tiles))
         sums = xp.full(n * shares * 2 * keep, -1, xp.int64)
-        ids = xp.full(n * shares * 2 * keep, _NONE, xp.uint32)
+        ids = xp.full(n * shares * 2 * keep, NO_PARTNER, xp.uint32)
         dependents = xp.zeros(n, xp.uint32)
         scale = np.sqrt(2.0) * planes.rows**1.5 / (ones * (planes.rows - ones))
         device.launch(
             "binary_pairs.cu", macros, "binary_pairs", (tiles, shares), _THREADS,
             [
                 planes.planes, np.uint32(planes.words), xp.asarray(at.astype(np.uint32)),
-                xp.asarray(plane[order].astype(np.uint32)), xp.asarray(ones.astype(np.float32)),
+                xp.asarray(plane.astype(np.uint32)), xp.asarray(ones.astype(np.float32)),
                 xp.asarray(scale.astype(np.float32)),
                 xp.asarray(planes.log_terms[ones] + planes.log_terms[planes.rows - ones]),
                 xp.asarray(of.astype(np.uint32)), np.uint32(n), limits,
@@ -206,16 +222,12 @@ class DevicePairs:
             ],
             count_bytes + 2 * kept * step_bytes,
         )  # fmt: skip
-        return (
-            at,
-            device.to_host(dependents),
-            *self._best(sums, ids, shares * 2, n, strongest, "binary_pairs.cu", macros),
-        )
+        return dependents, *self._best(sums, ids, shares * 2, n, strongest, "binary_pairs.cu", macros)
 
     def _best(
         self, sums: Any, ids: Any, lists: int, n: int, strongest: int, file: str, macros: dict[str, int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """Return the sums and positions of the strongest of several lists for each of n rows."""
+    ) -> tuple[Any, Any]:
+        """Return, on the device, the sums and positions of the strongest of several lists for each of n rows."""
         device = self.planes.device
         xp = device.xp
         best_sum, best_id = xp.empty(n * strongest, xp.int64), xp.empty(n * strongest, xp.uint32)
@@ -224,11 +236,12 @@ class DevicePairs:
                 file, macros, "merge_best", (-(-n // 64), 1), 64,
                 [sums, ids, np.uint32(lists), np.uint32(n), np.uint32(strongest), best_sum, best_id],
             )  # fmt: skip
-        return device.to_host(best_sum).reshape(n, strongest), device.to_host(best_id).reshape(n, strongest)
+        return best_sum.reshape(n, strongest), best_id.reshape(n, strongest)
 
-    def _strongest_of(
-        self, rows: _Kind, columns: _Kind, strongest: int
+    def strongest_of(
+        self, rows: Kind, columns: Kind, strongest: int
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]:
+        """Return, by row, how many columns depend on it, and the sums and positions of the strongest."""
         device = self.planes.device
         xp = device.xp
         n = len(rows.columns)
@@ -239,39 +252,20 @@ class DevicePairs:
         parts = min(_THREADS // (_TILE // rows.n_planes), _TILE // columns.n_planes)
         lists = shares * parts
         sums = xp.full(n * lists * keep, -1, xp.int64)
-        ids = xp.full(n * lists * keep, _NONE, xp.uint32)
+        ids = xp.full(n * lists * keep, NO_PARTNER, xp.uint32)
         nothing = xp.zeros(2, xp.uint64)
         self._launch(rows, columns, keep, False, [count, sums, ids, nothing, np.uint64(0), nothing])
         best = self._best(sums, ids, lists, n, strongest, "pairs.cu", _macros(rows, columns, keep))
-        return device.to_host(count), *best
-
-    def _merged(
-        self, rows: _Kind, lists: list[Any], strongest: int
-    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the strongest of several lists for each row: by log p, then by statistic, then by position."""
-        sums = np.concatenate([one[2] for one in lists], axis=1)
-        ids = np.concatenate([one[3] for one in lists], axis=1)
-        freedom = np.concatenate([np.full(strongest, float(rows.freedom * one[0].freedom)) for one in lists])
-        dof = np.broadcast_to(freedom, sums.shape)
-        known = ids != _NONE
-        statistic = np.where(known, self.planes.statistic(sums), math.nan)
-        if len(lists) > 1:
-            log_p = np.full(sums.shape, math.inf)
-            log_p[known] = _core.chi_square_log_sf(statistic[known], np.ascontiguousarray(dof[known]))
-            order = np.lexsort((ids, -statistic, log_p), axis=1)[:, :strongest]
-            ids, statistic, dof, known = (
-                np.take_along_axis(one, order, axis=1) for one in (ids, statistic, dof, known)
-            )
-        return ids, statistic, np.where(known, dof, 1.0)
+        return device.to_host(count), *map(device.to_host, best)
 
     # --- kernels ----------------------------------------------------------------------------------------------------
 
-    def _shares(self, columns: _Kind, row_tiles: int) -> int:
+    def _shares(self, columns: Kind, row_tiles: int) -> int:
         """Return into how many shares the columns are divided."""
         column_tiles = -(-len(columns.columns) // (_TILE // columns.n_planes))
         return max(1, min(-(-_BLOCKS // row_tiles), column_tiles))
 
-    def _launch(self, rows: _Kind, columns: _Kind, keep: int, later: bool, out: Sequence[Any]) -> None:
+    def _launch(self, rows: Kind, columns: Kind, keep: int, later: bool, out: Sequence[Any]) -> None:
         planes = self.planes
         if not self.rules.enough_rows(planes.rows, rows.levels, columns.levels):
             return
@@ -291,14 +285,57 @@ class DevicePairs:
             ],
         )  # fmt: skip
 
-    def _group(self, kind: _Kind) -> Group:
+    def _group(self, kind: Kind) -> Group:
         key = kind.levels, kind.freedom, kind.columns.tobytes()
         if key not in self._groups:
             self._groups[key] = self.planes.group(kind.columns, kind.n_planes)
         return self._groups[key]
 
 
-def _macros(rows: _Kind, columns: _Kind, keep: int) -> dict[str, int]:
+def merged(
+    unit: float, rows: Kind, lists: Sequence[Strongest], strongest: int
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the strongest of several lists for each row: by log p, then by statistic, then by position."""
+    sums = np.concatenate([one[2] for one in lists], axis=1)
+    ids = np.concatenate([one[3] for one in lists], axis=1)
+    freedom = np.concatenate([np.full(strongest, float(rows.freedom * one[0].freedom)) for one in lists])
+    dof = np.broadcast_to(freedom, sums.shape)
+    known = ids != NO_PARTNER
+    statistic = np.where(known, np.maximum(sums.astype(np.float64) * (2.0 * unit), 0.0), math.nan)
+    if len(lists) > 1:
+        log_p = np.full(sums.shape, math.inf)
+        log_p[known] = _core.chi_square_log_sf(statistic[known], np.ascontiguousarray(dof[known]))
+        order = np.lexsort((ids, -statistic, log_p), axis=1)[:, :strongest]
+        ids, statistic, dof, known = (np.take_along_axis(one, order, axis=1) for one in (ids, statistic, dof, known))
+    return ids, statistic, np.where(known, dof, 1.0)
+
+
+def by_target(
+    device: Device,
+    freedom: NDArray[np.int64],
+    unit: float,
+    place: Any,
+    y: Any,
+    sums: Any,
+    count: int,
+    targets: NDArray[np.uint32] | None = None,
+) -> FoundPairs:
+    """Return pairs by the place of the target, then by the other column.
+
+    `freedom` has the levels − 1 of each column; `targets`, if given, has the target at each place.
+    """
+    xp = device.xp
+    place, y, sums = xp.asarray(place), xp.asarray(y), xp.asarray(sums)
+    order = (place.astype(xp.uint64) << xp.uint64(32) | y).argsort()
+    place, y, sums = place[order], y[order], sums[order]
+    start = np.concatenate(([0], np.cumsum(device.to_host(xp.bincount(place, minlength=count)))))
+    own = xp.asarray(freedom if targets is None else freedom[targets])
+    dof = (own[place] * xp.asarray(freedom)[y]).astype(xp.uint8)
+    statistic = xp.maximum(sums.astype(xp.float64) * (2.0 * unit), 0.0)
+    return True, start.astype(np.uint64), device.to_host(y), device.to_host(statistic), device.to_host(dof)
+
+
+def _macros(rows: Kind, columns: Kind, keep: int) -> dict[str, int]:
     return {"ROW_PLANES": rows.n_planes, "COLUMN_PLANES": columns.n_planes, "KEEP": keep}
 
 
@@ -306,5 +343,6 @@ def _power_of_two(at_least: int) -> int:
     return 1 << max(at_least - 1, 0).bit_length()
 
 
-def _nothing() -> FoundPairs:
+def nothing() -> FoundPairs:
+    """Return the answer that there are too many pairs."""
     return False, np.zeros(0, np.uint64), np.zeros(0, np.uint32), np.zeros(0), np.zeros(0, np.uint8)

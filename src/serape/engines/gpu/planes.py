@@ -6,6 +6,7 @@ more levels stay in the core.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,47 +25,66 @@ WORDS = 32
 _TOGETHER = 1 << 16  # columns
 _PART = 256 << 20  # bytes that are sent at a time
 _NONE = np.uint32(0xFFFFFFFF)
+Watch = Callable[[int, int], object]
+"""Called with how many bytes are sent, of how many."""
 
 
-def bytes_of(packed: _core.PackedTable) -> int:
-    """Return how many bytes the columns of a table take on a device: a bit for each row and level."""
+def bytes_by_column(packed: _core.PackedTable) -> NDArray[np.int64]:
+    """Return how many bytes each column of a table takes on a device: a bit for each row and level."""
     levels = packed.all_levels().astype(np.int64)
     words = -(-packed.rows // (32 * WORDS)) * WORDS
-    return int(np.where(levels <= MAX_LEVELS, levels, 1).sum()) * words * 4
+    return np.where(levels <= MAX_LEVELS, levels, 1) * words * 4
 
 
 class DevicePlanes:
     """Planes on a device, and what kernels need to know of each column."""
 
-    def __init__(self, device: Device, packed: _core.PackedTable) -> None:
+    def __init__(
+        self,
+        device: Device,
+        packed: _core.PackedTable,
+        columns: NDArray[np.bool_] | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        """Send columns, or those that are marked; `watch` is told how many bytes of how many are there."""
         self.device = device
         self.rows = packed.rows
         self.levels: NDArray[np.int64] = packed.all_levels().astype(np.int64)
         self.has_planes = (self.levels >= 1) & (self.levels <= MAX_LEVELS)
         n_planes = np.where(self.has_planes, np.maximum(self.levels - 1, 0), 0)
+        every = int(n_planes.sum())
+        words = len(packed.planes) // max(every, 1)  # of 64 bits
+        self.words = -(-2 * words // WORDS) * WORDS
+        chosen = slice(0, every) if columns is None else np.flatnonzero(columns.repeat(n_planes))
+        if columns is not None:
+            self.has_planes &= columns
+            n_planes[~columns] = 0
         self.first_plane = np.concatenate(([0], np.cumsum(n_planes)[:-1])).astype(np.int64)
         self.n_planes = int(n_planes.sum())
         for column in np.flatnonzero(self.has_planes).tolist():
             packed.verify(column)
-        words = len(packed.planes) // max(self.n_planes, 1)  # of 64 bits
-        self.words = -(-2 * words // WORDS) * WORDS
-        self.planes = self._send(packed.planes[: self.n_planes * words].reshape(self.n_planes, words))
+        self.planes = self._send(packed.planes[: every * words].reshape(every, words), chosen, watch)
         self._critical: dict[float, Any] = {}
-        self.totals = packed.totals.astype(np.int64)[: self.n_planes]
+        self.totals = packed.totals[:every][chosen].astype(np.int64)
 
     @property
     def here(self) -> bool:
         """Whether this process can use the device: a forked one cannot."""
         return self.device.here
 
-    def _send(self, planes: NDArray[np.uint64]) -> Any:
-        """Return the planes on the device, each padded to whole steps."""
+    def _send(self, planes: NDArray[np.uint64], chosen: slice | NDArray[np.intp], watch: Watch | None) -> Any:
+        """Return the chosen planes on the device, each padded to whole steps."""
         xp = self.device.xp
-        sent = xp.zeros((len(planes), self.words), xp.uint32)
-        part = max(1, _PART // (8 * max(planes.shape[1], 1)))
-        for begin in range(0, len(planes), part):
-            some = np.ascontiguousarray(planes[begin : begin + part]).view(np.uint32)
-            sent[begin : begin + part, : some.shape[1]] = xp.asarray(some)
+        sent = xp.zeros((self.n_planes, self.words), xp.uint32)
+        size = 8 * planes.shape[1]
+        part = max(1, _PART // max(size, 1))
+        for begin in range(0, self.n_planes, part):
+            end = min(begin + part, self.n_planes)
+            which = slice(begin, end) if isinstance(chosen, slice) else chosen[begin:end]
+            some = np.ascontiguousarray(planes[which]).view(np.uint32)
+            sent[begin:end, : some.shape[1]] = xp.asarray(some)
+            if watch is not None:
+                watch(end * size, self.n_planes * size)
         return sent
 
     @cached_property

@@ -13,7 +13,8 @@ from serape.engines.gpu.planes import MAX_DOF, DevicePlanes
 
 MAX_SIZE = 3
 ASK_CORE = 3
-_NONE = 0xFFFFFFFF
+NO_MEMBER = 0xFFFFFFFF
+"""In a row of a set, in place of a member that it lacks."""
 _TOGETHER = 1 << 20  # questions in one launch
 _WIDTH = 1 << 15  # of a grid
 _THREADS = 128
@@ -47,7 +48,7 @@ class SetRows(Sequence[list[int]]):
     def __getitem__(self, k: int | slice) -> list[int] | list[list[int]]:
         if isinstance(k, slice):
             return [self[i] for i in range(*k.indices(len(self)))]
-        return [z for z in self.rows[k].tolist() if z != _NONE]
+        return [z for z in self.rows[k].tolist() if z != NO_MEMBER]
 
 
 class DeviceSubsets:
@@ -113,7 +114,7 @@ class DeviceSubsets:
         room = width * height  # the last row of the grid repeats the last question
         fill = np.minimum(np.arange(room), n - 1)
         verdict, dofs, performed, skipped = (xp.zeros(room, xp.uint32) for _ in range(4))
-        sums, sets = xp.zeros(room, xp.int64), xp.full(room * size, _NONE, xp.uint32)
+        sums, sets = xp.zeros(room, xp.int64), xp.full(room * size, NO_MEMBER, xp.uint32)
         device.launch(
             "subsets.cu", {"SIZE": size}, "search_subsets", (width, height), _THREADS,
             [

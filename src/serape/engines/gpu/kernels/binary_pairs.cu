@@ -3,8 +3,8 @@
 // The variables are in the order of their numbers of ones; those with as many are of one *class*. Within a pair of
 // classes G² depends on the count of shared ones alone and is convex in it, so two limits tell which counts show
 // dependence. Only for pairs that may be among the strongest is n ln n of the four cells added up: the same integers as
-// in the core. That is told by a bound: n ln(n/e) <= (n − e) n/e, with which all cells but that of the shared ones are
-// replaced, so that G² <= 2 (n ln(n/e) − (n − e) n/e + X²) with n and e of the shared ones.
+// in the core. Two more limits tell that, from a bound: n ln(n/e) <= (n − e) n/e, with which all cells but that of the
+// shared ones are replaced, so that G² <= 2 (n ln(n/e) − (n − e) n/e + X²) with n and e of the shared ones.
 //
 // Compiled for KEEP, the strongest partners that are kept of each variable, and KEPT_STEPS: if planes are of so many
 // steps, those of a tile of rows stay in shared memory, and those of the next columns are copied while G² is computed.
@@ -53,6 +53,49 @@ extern "C" __global__ void pair_limits(const u32* __restrict__ ones, u32 classes
     limits[at] = below | low << 16;
 }
 
+// Counts from `below` on, `width` of them.
+struct Limits {
+    u32 below, width;
+    __device__ bool outside(u32 n) const { return n - below >= width; }
+    // With a count that was outside, and all between it and the limits, inside.
+    __device__ Limits with(u32 n) const {
+        return n < below ? Limits{n, below + width - n} : Limits{below, n + 1 - below};
+    }
+};
+
+// The counts outside which the bound of G² reaches `too_weak`, of those that show dependence. The bound falls up to the
+// expected count and rises from there on, because X² weighs (n − e)² by no less than 1/e. `most` is the largest count.
+__device__ inline Limits strong_limits(Limits dependent, float expected, float scale, u32 most, float too_weak) {
+    const auto reaches = [&](u32 n) {
+        const float shared = static_cast<float>(n), over = shared - expected, ratio = __fdividef(shared, expected);
+        return over * over * scale + 2.0f * (n == 0 ? 0.0f : shared * __logf(ratio) - over * ratio) >= too_weak;
+    };
+    u32 low = dependent.below + dependent.width, high = most + 1;
+    if (low <= most && !reaches(most)) {
+        low = high;
+    }
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        if (reaches(middle)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    const u32 above = low;
+    low = 0;
+    high = dependent.below;
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        if (reaches(middle)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return {low, above - low};
+}
+
 // `id` has the position of each variable in the table, `total` its ones, `scale` N^1.5 / (n₀ n₁) times √2, `own_sum`
 // n₀ ln n₀ + n₁ ln n₁, `of` its class.
 // `needed` is, by variable, a sum that each of its strongest partners reaches; it starts at `critical`.
@@ -68,7 +111,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     uint4* const b = a + KEPT_STEPS * step_memory;
 #endif
     __shared__ u32 a_planes[tile], b_planes[tile];
-    __shared__ float4 columns[tile];  // ones, scale, and the bits of the class
+    __shared__ float column_ones[tile], column_scale[tile];
+    __shared__ u32 column_class[tile];
     __shared__ i64 column_own[tile];
     const u16* const counts = reinterpret_cast<const u16*>(memory);
     const u32 tiles = (count + tile - 1) / tile;
@@ -89,6 +133,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     u32* const ids = best_id + list * KEEP;
     u32 n_dependent = 0;
     u32 listed = 0;
+    u32 known = none - 1;  // the class of which limits are known; they stay true, because `needed` only grows
+    Limits dependent = {}, strong = {};
 
 #if KEPT_STEPS > 0
     const auto begin_columns = [&](u32 at_tile) {
@@ -135,8 +181,9 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             b_planes[own] = column < count ? plane[column] : none;
 #endif
             const bool there = column < count;
-            columns[own] = {there ? total[column] : 0.0f, there ? scale[column] : 0.0f,
-                            __uint_as_float(there ? of[column] : 0), 0.0f};
+            column_ones[own] = there ? total[column] : 0.0f;
+            column_scale[own] = there ? scale[column] : 0.0f;
+            column_class[own] = there ? of[column] : none;
             column_own[own] = there ? own_sum[column] : 0;
         }
 #if KEPT_STEPS == 0
@@ -148,43 +195,50 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             continue;
         }
         const i64 least = needed[row];
-        const float too_weak = static_cast<float>(static_cast<double>(least) * two_units) * 0.9999f - margin;
         const u32 begin = part * half_tile;
-        const u32 end = first + begin + half_tile < count ? half_tile
-                        : first + begin < count           ? count - first - begin
-                                                          : 0;
-        u32 known = none, limit = 0;
-        for (u32 from_column = 0; from_column < end; from_column += warp_size) {
-            const u32 past = end - from_column < warp_size ? end - from_column : warp_size;
+        for (u32 from_column = begin; from_column < begin + half_tile && first + from_column < count;
+             from_column += warp_size) {
             u32 open = 0;
-#pragma unroll 4
-            for (u32 k = 0; k < past; ++k) {
-                const u32 c = begin + from_column + k;
-                const float4 column = columns[c];
-                if (__float_as_uint(column.z) != known) {
-                    known = __float_as_uint(column.z);
-                    limit = own_limits[known];
+#pragma unroll 8
+            for (u32 k = 0; k < warp_size; k += 2) {
+                const u32 two = *reinterpret_cast<const u32*>(counts + own * stride + from_column + k);
+#pragma unroll
+                for (u32 half = 0; half < 2; ++half) {
+                    const u32 c = from_column + k + half;
+                    if (column_class[c] != known) {
+                        known = column_class[c];
+                        if (known == none) {
+                            dependent = strong = {0, none};  // no column
+                        } else {
+                            const u32 limit = own_limits[known];
+                            const float too_weak =
+                                static_cast<float>(static_cast<double>(least) * two_units) * 0.9999f - margin;
+                            dependent = {limit & 0xffff, (limit >> 16) - (limit & 0xffff)};
+                            strong = strong_limits(dependent, share * column_ones[c], row_scale * column_scale[c],
+                                                   static_cast<u32>(fminf(ones, column_ones[c])), too_weak);
+                        }
+                    }
+                    const u32 n = half == 0 ? two & 0xffff : two >> 16;
+                    n_dependent += dependent.outside(n);
+                    open |= static_cast<u32>(strong.outside(n)) << (k + half);
                 }
-                const u32 n = counts[own * stride + c];
-                const bool dependent = n < (limit & 0xffff) || n >= limit >> 16;
-                n_dependent += dependent;
-                const float shared = static_cast<float>(n), expected = share * column.x;
-                const float over = shared - expected, ratio = __fdividef(shared, expected);
-                const float bound = over * over * (row_scale * column.y) +
-                                    2.0f * (n == 0 ? 0.0f : shared * __logf(ratio) - over * ratio);
-                open |= static_cast<u32>(dependent && bound >= too_weak) << k;
             }
             for (; open != 0; open &= open - 1) {
-                const u32 c = begin + from_column + static_cast<u32>(__ffs(static_cast<int>(open)) - 1);
-                if (first + c == row) {
+                const u32 c = from_column + static_cast<u32>(__ffs(static_cast<int>(open)) - 1);
+                const u32 n = counts[own * stride + c];
+                const bool current = column_class[c] == known;
+                if (first + c == row || (current && !strong.outside(n))) {
                     continue;
                 }
-                const u32 n = counts[own * stride + c], a = static_cast<u32>(ones), b = static_cast<u32>(columns[c].x);
+                const u32 a = static_cast<u32>(ones), b = static_cast<u32>(column_ones[c]);
                 const i64 sum = log_table[n] + log_table[a - n] + log_table[b - n] + log_table[rows - a - b + n] +
                                 row_sum - column_own[c];
                 const u32 other = id[first + c];
                 if (sum < least ||
                     (listed == KEEP && (sum < sums[KEEP - 1] || (sum == sums[KEEP - 1] && other > ids[KEEP - 1])))) {
+                    if (current) {
+                        strong = strong.with(n);  // columns of a class come in the order of their positions
+                    }
                     continue;
                 }
                 u32 place = listed < KEEP ? listed++ : KEEP - 1;

@@ -1,0 +1,53 @@
+"""Many tests in arrays, each with a conditioning set of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import serape
+from gpu.tables import categorical
+from serape.data.all_columns import all_constant, all_levels
+from serape.independence import G2, X2
+from serape.independence.given_tests import GivenTests, VariableSets
+
+
+@pytest.mark.parametrize("kind", [G2, X2])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_effects_in_one_call_are_those_of_groups(random: np.random.Generator, kind: Any, threads: int) -> None:
+    table = categorical(random, 8, 150, (2, 3, 4, 12))
+    test = kind(table, reliability=None)
+    asked = [random.permutation(8)[: 2 + random.integers(0, 4)].tolist() for _ in range(40)]
+    tests = [test.test(y, x, given) for x, y, *given in asked]
+    kept = [k for k, outcome in enumerate(tests) if outcome.reliable]
+    asked, tests = [asked[k] for k in kept], [tests[k] for k in kept]
+    x, y = (np.array([one[k] for one in asked], np.uint32) for k in (0, 1))
+    numbers = np.array([[outcome.statistic, outcome.dof, outcome.log_p] for outcome in tests]).T
+    sets = VariableSets.of([one[2:] for one in asked])
+    found = test.effects_of(
+        x, y, GivenTests(numbers[0].copy(), numbers[1].copy(), numbers[2].copy(), sets), threads=threads
+    )
+    assert found is not None
+    groups = [(a, [b], tuple(rest), [t.statistic], [t.dof]) for (a, b, *rest), t in zip(asked, tests, strict=True)]
+    plain = test.effects_each(groups)
+    for name in ("bits", "value", "measure"):
+        assert np.array_equal(getattr(found, name), getattr(plain, name), equal_nan=name == "value"), name
+
+
+def test_levels_of_all_columns(random: np.random.Generator) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            "declared": pd.Categorical(["a"] * 50, categories=["a", "b", "c"]),
+            "constant": ["x"] * 50,
+            "number": random.normal(size=50),
+            "level": random.integers(0, 4, 50).astype(str),
+        }
+    )
+    for table in (serape.Table(frame), categorical(random, 9, 40, (1, 2, 5))):
+        every = range(len(table.names))
+        assert all_levels(table).tolist() == [table.levels(k) for k in every]
+        assert all_constant(table).tolist() == [table.is_constant(k) for k in every]
