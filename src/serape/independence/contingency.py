@@ -23,6 +23,7 @@ from serape.data.table import Table
 from serape.engines.gpu.planes import DevicePlanes
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
+from serape.independence.device_spouses import Spouses, find_spouses_on_device
 from serape.independence.device_subsets import can_search, search_each_on_device
 from serape.independence.effects import EffectGroup, Effects, table_effects
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
@@ -206,13 +207,35 @@ class ContingencyTest(IndependenceTest):
         max_size: int | None,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> list[tuple[list[int], Tally, SubsetResult, Tally]]:
+    ) -> list[Spouses]:
         """Screen groups given each child too, and separate the dependent candidates given it and one of the others.
 
         Returns, by child, the dependent candidates, the strongest first, and the number of tests; then, of several, the
         answers of the search that separates them, and its number of tests. With `as_written` they are tested in the
         order of the table, otherwise the weakest first.
         """
+        on_device = max_size is None or max_size >= 2
+        if self.planes is not None and on_device and not as_written:
+            found = find_spouses_on_device(self, self.planes, target, groups, children, log_alpha, threads, poll)
+            if found is not None:
+                return found
+        return self.find_spouses_in_core(
+            target, groups, children, log_alpha, as_written=as_written, max_size=max_size, threads=threads, poll=poll
+        )
+
+    def find_spouses_in_core(
+        self,
+        target: int,
+        groups: CandidateGroups,
+        children: Sequence[int],
+        log_alpha: float,
+        *,
+        as_written: bool = False,
+        max_size: int | None = None,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> list[Spouses]:
+        """Do as `find_spouses`, in one native call."""
         found = self.native.find_spouses(
             target, groups.native_in(self.table.packed), for_core(children), log_alpha, as_written, max_size,
             threads, poll,

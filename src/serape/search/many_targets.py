@@ -26,6 +26,7 @@ from serape.search.search import Search
 EXPECTED = 64  # targets whose questions a test is told of in advance
 _MANY = 64  # variables
 _TOGETHER = 64  # questions of one call for each thread: their answers are kept until the last is there
+_TOGETHER_ON_DEVICE = 1024
 
 Separated = tuple[NDArray[np.uint32], SubsetResult, NDArray[np.bool_]]
 """By answer, its target; the answers; by answer, whether a set separates the two variables."""
@@ -96,7 +97,7 @@ def dependents_given_each(
                 ).survivors
             yield found
         return
-    together = _TOGETHER * search.threads
+    together = max(_TOGETHER * search.threads, 0 if test.planes is None else _TOGETHER_ON_DEVICE)
     for begin in range(0, len(each), together):
         some = each[begin : begin + together]
         small = search.up_to_max_conditioning(groups, some)
@@ -106,8 +107,9 @@ def dependents_given_each(
         ):  # fmt: skip
             search.count(screened)
             if len(found) > 1:
-                found = search.record_subsets(target, answers, tally).survivors
-            yield found
+                yield search.record_subsets(target, answers, tally).survivors
+            else:
+                yield list(map(int, found))
 
 
 def _is_native(test: IndependenceTest) -> TypeGuard[G2 | X2]:
