@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,22 @@ from serape.independence.subset_query import SubsetQuery, TargetLists, for_core
 from serape.independence.subsets import SubsetResult, native_result
 from serape.types import DofRule, ReliabilityRule
 from serape.wording import setting
+
+
+
+class InterIapcRun(NamedTuple):
+    """What a run of Inter-IAPC asked, and the answers."""
+
+    rounds: list[tuple[tuple[int, ...], int, int, list[tuple[SubsetResult, Tally]]]]
+    """The members before each round, the numbers of tests of the others that were performed and skipped, and the tests
+    of members given the rest."""
+    independent: NDArray[np.uint32]
+    """The candidates that the last round showed to be independent."""
+    repeats: bool
+    """Whether a set of members repeated."""
+    separated: tuple[SubsetResult, Tally]
+    """The search that separates members of the blanket given subsets of the others."""
+
 
 _OTHER: dict[str, Literal["g2", "x2"]] = {"g2": "x2", "x2": "g2"}
 
@@ -243,6 +259,32 @@ class ContingencyTest(IndependenceTest):
         return [
             (dependents, Tally(tests, skipped), *native_result(answers, self.rows))
             for dependents, answers, tests, skipped in found
+        ]
+
+    def inter_iapc(
+        self,
+        targets: Sequence[int],
+        among: CandidateGroups,
+        log_alpha: float,
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> list[InterIapcRun]:
+        """Run Inter-IAPC for each target, whose candidates are the others in `among`, in one native call."""
+        found = self.native.inter_iapc(
+            among.native_in(self.table.packed), for_core(targets), log_alpha, threads, poll
+        )  # fmt: skip
+        return [
+            InterIapcRun(
+                [
+                    (tuple(given), performed, skipped, [native_result(one, self.rows) for one in tested])
+                    for given, performed, skipped, tested in rounds
+                ],
+                independent,
+                repeats,
+                native_result(separated, self.rows),
+            )
+            for rounds, independent, repeats, separated in found
         ]
 
     def search_subsets(

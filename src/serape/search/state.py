@@ -141,6 +141,20 @@ class SearchState:
         bounded = self._budget is not None and self._budget.max_tests is not None
         return self._read is None and not self._required(int(target)) and not bounded
 
+    def only_counts(self, target: int) -> bool:
+        """Whether of the tests of a target nothing is kept but their numbers and separating sets."""
+        return (
+            self.asks_plainly(target)
+            and self._knowledge is None
+            and self._associations is None
+            and self._random is None
+            and self.max_conditioning is None
+            and not self.stepwise
+            and not self._recorder.keeps(target)
+            and not (target == self.subject and self._known_members)
+            and target not in self._marginals
+        )
+
     @property
     def threads(self) -> int:
         """The number of threads of a question."""
@@ -297,6 +311,10 @@ class SearchState:
     def record_decision(self, x: int, target: int, outcome: Outcome, given: Sequence[int]) -> None:
         """Record a test as the one that decides on x, until a later one is recorded."""
         self._recorder.record(int(x), int(target), outcome, tuple(map(int, given)))
+
+    def record_independence(self, xs: Positions, target: int, given: tuple[int, ...]) -> None:
+        """Keep a set that separates many variables from a target."""
+        self._separations.add_batch(xs, target, None, (given,))
 
     def record_untested(self, xs: Candidates, target: int, given: Sequence[int]) -> None:
         """Record that the tests that would decide on these variables were skipped."""
