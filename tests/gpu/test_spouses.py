@@ -14,7 +14,9 @@ from gpu.runs import differences
 from gpu.test_searches import both, check_same
 from serape.engines.gpu.device import Device
 from serape.engines.gpu.spouses import DeviceSpouses
+from serape.independence import device_separations
 from serape.independence.screens import CandidateGroups
+from serape.independence.subset_query import SubsetQuery
 
 RULES: list[tuple[Any, Any]] = [("full", "dof"), ("adjusted", "dof"), ("adjusted", None)]
 
@@ -77,6 +79,22 @@ def test_the_device_answers_most_children(
     groups, children = groups_of(random, 100)
     ours.find_spouses(0, groups, children, math.log(0.05), as_written=False, max_size=None)
     assert asked_core == [0]
+
+
+@pytest.mark.parametrize(("dof", "reliability"), RULES)
+def test_separations_of_a_pool_are_those_of_the_core(
+    device: Device, random: np.random.Generator, monkeypatch: pytest.MonkeyPatch, dof: Any, reliability: Any
+) -> None:
+    monkeypatch.setattr(device_separations, "_MANY", 2)
+    core, ours = both(device, binary(random, 60, 300), dof, reliability)
+    pool = core.screen(0, range(1, 60)).dependents(math.log(0.05))
+    assert len(pool) > 20
+    query = SubsetQuery(pool[::-1], 0, pool, range(1, 2), stop_above=math.log(0.05), shrinking=True)
+    found = [test.search_subsets(query) for test in (core, ours)]
+    assert isinstance(found[1][0], device_separations.DeviceSubsetResult)
+    check_same(*found)
+    by_set = [{given: xs.tolist() for given, xs in one.separated_by_set(math.log(0.05)).items()} for one, _ in found]
+    assert list(by_set[0].items()) == list(by_set[1].items())
 
 
 @pytest.mark.parametrize("order", ["strength", "as-written"])

@@ -23,6 +23,7 @@ from serape.data.table import Table
 from serape.engines.gpu.planes import DevicePlanes
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
+from serape.independence.device_separations import separate_on_device
 from serape.independence.device_spouses import Spouses, find_spouses_on_device
 from serape.independence.device_subsets import can_search, search_each_on_device
 from serape.independence.effects import EffectGroup, Effects, table_effects
@@ -291,6 +292,10 @@ class ContingencyTest(IndependenceTest):
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
+        if self.planes is not None:
+            separated = separate_on_device(self, self.planes, query)
+            if separated is not None:
+                return separated
         found = self.native.search_subsets(query.native(), threads, poll)
         return native_result(found, self.rows)
 

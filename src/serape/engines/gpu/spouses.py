@@ -12,17 +12,13 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.engines.gpu.pairs import Rules
 from serape.engines.gpu.planes import DevicePlanes
+from serape.engines.gpu.separations import MAX_ROWS, DeviceSeparations, Separated
 
-MAX_ROWS = 8192
-_NEAR_ROWS = 2048  # up to which n ln n is kept in shared memory
 _ROOM = 1 << 14  # dependent candidates of one child
 _BYTES = 1 << 29  # for those of all children of one launch
 _TILE = 1024  # candidates that a block screens
-_TOGETHER = 512  # dependent candidates whose separations one block searches
 _MAX_CLOSE = 1 << 16  # pairs
 _THREADS = 256
-_WARPS = 8
-_KINDS = 4
 _NONE = 0xFFFFFFFF
 Groups = Sequence[tuple[Sequence[int] | NDArray[np.uint32], Sequence[int]]]
 
@@ -30,19 +26,11 @@ Groups = Sequence[tuple[Sequence[int] | NDArray[np.uint32], Sequence[int]]]
 class SpousesOfChild(NamedTuple):
     """What was found for one child."""
 
-    dependents: NDArray[np.uint32]
-    """The candidates that depend on the target given their group's set and the child, the strongest first."""
+    separated: Separated
+    """The candidates that depend on the target given their group's set and the child, the strongest first, and what
+    separates them given the child and one of the others."""
     screened: dict[int, tuple[int, int]]
-    """By size of the conditioning set, the numbers of tests performed and skipped so far."""
-    sums: NDArray[np.int64]
-    """In the order of the dependent candidates: the sum of the separating test, or of the weakest association."""
-    dof: NDArray[np.uint32]
-    verdict: NDArray[np.uint32]
-    """0 if no test is reliable, 1 if no set separates, 2 if one does."""
-    which: NDArray[np.uint32]
-    """The place of the other member of the conditioning set, besides the child, among the dependent candidates."""
-    separated: tuple[int, int]
-    """The numbers of tests performed and skipped, given the child and one of the others."""
+    """By size of the conditioning set, the numbers of tests of the first kind that were performed and skipped."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +51,7 @@ class DeviceSpouses:
         self.rules = rules
         self.target = target
         self.log_alpha = log_alpha
+        self._separations = DeviceSeparations(planes, rules, target, log_alpha)
         self._sizes = {size: _candidates_by_given(groups, size) for size in (0, 1)}
         self._tiles = _tiles(groups)
 
@@ -102,13 +91,8 @@ class DeviceSpouses:
         xp = device.xp
         n, tiles = len(children), self._tiles
         asked = xp.asarray(children)
-        columns = [
-            planes.planes, planes.zero, np.uint32(planes.words), planes.first_on_device, planes.levels_on_device,
-            planes.log_table, np.uint32(planes.rows), np.uint32(_NEAR_ROWS), planes.critical(self.log_alpha),
-            np.uint32(self.rules.dof == "adjusted"),
-        ]  # fmt: skip
+        columns = self._separations.columns
         two_units = np.float64(2.0 * planes.unit)
-        table = (planes.rows + 1) * 8 if planes.rows <= _NEAR_ROWS else 0
         count, skipped = xp.zeros(n, xp.uint32), xp.zeros(2 * n, xp.uint32)
         ids, dofs, places = (xp.empty(n * room, xp.uint32) for _ in range(3))
         sums, log_p = xp.empty(n * room, xp.int64), xp.empty(n * room, xp.float64)
@@ -120,7 +104,7 @@ class DeviceSpouses:
                 xp.asarray(tiles.begin), xp.asarray(tiles.end), xp.asarray(tiles.given), np.uint32(room),
                 count, ids, dofs, sums, log_p, counts, skipped,
             ],
-            32 * planes.words + table,
+            32 * planes.words + self._separations.table_bytes,
         )  # fmt: skip
         found = device.to_host(count).astype(np.int64)
         fits = found <= room
@@ -136,36 +120,26 @@ class DeviceSpouses:
                 own = slice(k * room, k * room + int(held[k]))
                 places[own] = xp.asarray(self._ranked(*(device.to_host(part[own]) for part in (ids, sums, dofs))))
         begin = np.concatenate(([0], np.cumsum(held)))
-        total = int(begin[-1])
+        in_order, their_counts = xp.empty(int(begin[-1]), xp.uint32), xp.empty(int(begin[-1]), xp.uint64)
         starts = xp.asarray(begin)
-        in_order, their_counts = xp.empty(total, xp.uint32), xp.empty(total, xp.uint64)
-        verdict, dof, which, live = (xp.zeros(total, xp.uint32) for _ in range(4))
-        sum_, kind_sum = xp.zeros(total, xp.int64), xp.empty(total * _KINDS, xp.int64)
-        kind_at = xp.empty(total * _KINDS, xp.uint32)
-        tests = xp.zeros(2 * n, xp.uint64)
-        close = xp.zeros(n, xp.uint32)
         if width > 0:
             device.launch(
                 "spouses.cu", {}, "place_in_order", (-(-width // _THREADS), n), _THREADS,
                 [np.uint32(room), starts, ids, counts, places, in_order, their_counts],
             )  # fmt: skip
-            asked_of = [*columns, np.uint32(self.target), asked, starts, in_order, their_counts]
-            answers = [verdict, sum_, dof, which, kind_sum, kind_at, tests]
-            device.launch(
-                "separations.cu", {}, "separate_by_stronger", (-(-width // _TOGETHER), n), _THREADS,
-                [*asked_of, *answers, np.uint32(_TOGETHER)], 16 * (1 + _WARPS) * planes.words + table,
-            )  # fmt: skip
-            device.launch(
-                "separations.cu", {}, "separate_by_weaker", (n, 1), _THREADS, [*asked_of, two_units, live, *answers, close],
-                32 * planes.words + table,
-            )  # fmt: skip
-        rows = _Rows(*(device.to_host(part) for part in (in_order, sum_, dof, verdict, which)))
-        skips, tested = device.to_host(skipped).reshape(n, 2), device.to_host(tests).reshape(n, 2)
-        known = fits & (device.to_host(close) == 0)
+        separated = self._separations.separate(asked, begin, in_order, their_counts)
+        skips = device.to_host(skipped).reshape(n, 2)
         return [
-            self._of_child(int(children[k]), rows.part(begin[k], begin[k + 1]), skips[k], tested[k]) if known[k] else None
-            for k in range(n)
+            SpousesOfChild(one, self._screened(int(children[k]), skips[k])) if fits[k] and one is not None else None
+            for k, one in enumerate(separated)
         ]
+
+    def _screened(self, child: int, skipped: NDArray[np.uint32]) -> dict[int, tuple[int, int]]:
+        screened = {}
+        for size, by_given in self._sizes.items():
+            asked = by_given[_NONE] - by_given.get(child, 0)
+            screened[size + 1] = asked - int(skipped[size]), int(skipped[size])
+        return screened
 
     def _unranked(self, n_close: int, close: Any, sums: Any, dofs: Any, children: int, room: int) -> list[int]:
         """Return the children, by index, whose dependent candidates the core may rank in another order.
@@ -193,29 +167,6 @@ class DeviceSpouses:
         places = np.empty(len(ids), np.uint32)
         places[order] = np.arange(len(ids), dtype=np.uint32)
         return places
-
-    def _of_child(
-        self, child: int, rows: _Rows, skipped: NDArray[np.uint32], tests: NDArray[np.uint64]
-    ) -> SpousesOfChild:
-        screened = {}
-        for size, by_given in self._sizes.items():
-            asked = by_given[_NONE] - by_given.get(child, 0)
-            screened[size + 1] = asked - int(skipped[size]), int(skipped[size])
-        ids, sums, dof, verdict, which = rows
-        return SpousesOfChild(ids, screened, sums, dof, verdict, which, (int(tests[0]), int(tests[1])))
-
-
-class _Rows(NamedTuple):
-    """Answers about the dependent candidates of all children, one child after another."""
-
-    ids: NDArray[np.uint32]
-    sums: NDArray[np.int64]
-    dof: NDArray[np.uint32]
-    verdict: NDArray[np.uint32]
-    which: NDArray[np.uint32]
-
-    def part(self, begin: int, end: int) -> _Rows:
-        return _Rows(*(part[begin:end] for part in self))
 
 
 def _candidates_by_given(groups: Groups, size: int) -> dict[int, int]:

@@ -11,13 +11,15 @@ __device__ inline u32 dof_of(const Rules& rules, const Terms& terms, u32 strata)
     return rules.adjusted ? terms.dof : strata;
 }
 
-// Masks of the cells of target, child and one more variable, if there is one, and their sizes. All threads take part,
-// and must wait afterwards.
+// Masks of the cells of target, child and one more variable, if there is one. Without a child (`none_at`), the cells in
+// which it would be 0 are empty. All threads take part, and must wait afterwards.
 template <u32 Masks>
 __device__ inline void make_cells(const Columns& columns, u32 target, u32 child, u32 also, u32* masks) {
     for (u32 at = threadIdx.x; at < Masks * columns.words; at += blockDim.x) {
         const u32 mask = at / columns.words, word = at % columns.words;
-        u32 rows = plane_of(columns, target, 1 - mask % 2)[word] & plane_of(columns, child, 1 - mask / 2 % 2)[word];
+        const u32 level = 1 - mask / 2 % 2;  // of the child
+        u32 rows = plane_of(columns, target, 1 - mask % 2)[word];
+        rows &= child != none_at ? plane_of(columns, child, level)[word] : level == 1 ? 0xffffffffu : 0u;
         if (Masks == 8) {
             rows &= plane_of(columns, also, 1 - mask / 4)[word];
         }

@@ -1,5 +1,7 @@
-// The separations of HPC's search for spouses: the dependent candidates of each child, given it and one of the others.
+// The separations of HPC: the dependent candidates of a target given one of the others, or, for each of several
+// children, given it and one of the others. All variables are binary; all are in the order of their strength.
 //
+// 0. `count_ones`: the counts of each in the cells of target and child.
 // 1. `separate_by_stronger`: each is tested given the child and one that is stronger, the strongest first, until one
 //    separates it. The weaker ones are asked about before it, so those stronger have not left the pool.
 // 2. `separate_by_weaker`: those that are left, the weakest first, given the child and one that is weaker and left.
@@ -38,10 +40,10 @@ struct Judged {
     u32 performed, skipped;
 };
 
-__device__ inline Judged judge(const Rules& rules, const Terms& terms, bool tested, u32 z_at, Weakest& weakest,
-                               u32& own_dof) {
+__device__ inline Judged judge(const Rules& rules, u32 strata, const Terms& terms, bool tested, u32 z_at,
+                               Weakest& weakest, u32& own_dof) {
     const u32 lane = threadIdx.x % warp_size;
-    const u32 dof = tested ? dof_of(rules, terms, 4) : 0;
+    const u32 dof = tested ? dof_of(rules, terms, strata) : 0;
     own_dof = dof;
     const u32 reliable = __ballot_sync(full_warp, dof != 0);
     const u32 skips = __ballot_sync(full_warp, tested && dof == 0);
@@ -61,6 +63,27 @@ __device__ inline Judged judge(const Rules& rules, const Terms& terms, bool test
 // have, by degrees of freedom, the weakest association given a stronger variable. `performed` has two numbers for each
 // child: of tests performed and skipped.
 
+// Counts the ones of variables in the cells of a target and no child: 16 bits for each cell. A warp takes 32 of them.
+extern "C" __global__ void __launch_bounds__(256)
+    count_ones(const u32* __restrict__ planes, const u32* __restrict__ zero, u32 words, const u32* __restrict__ first,
+               const u8* __restrict__ levels, u32 target, u32 n, const u32* __restrict__ id, u64* __restrict__ counts) {
+    SHARED_BYTES(memory);
+    const Columns columns = {planes, zero, words, first, levels};
+    u32* const cells = reinterpret_cast<u32*>(memory);
+    make_cells<4>(columns, target, none_at, none_at, cells);
+    __syncthreads();
+    const u32 lane = threadIdx.x % warp_size, base = blockIdx.x * 256 + threadIdx.x - lane;
+    if (base >= n) {
+        return;
+    }
+    const u32 here = n - base < warp_size ? n - base : warp_size;
+    u32 own[2] = {};
+    count_in_masks<4>(planes, words, first[id[base + (lane < here ? lane : 0)]], here, cells, own);
+    if (lane < here) {
+        counts[base + lane] = own[0];
+    }
+}
+
 // One block for some dependent candidates (x: `together` of them) of a child (y). A warp takes the next when it is done
 // with one: most are separated soon, and some are tested with all others.
 extern "C" __global__ void __launch_bounds__(256)
@@ -79,6 +102,7 @@ extern "C" __global__ void __launch_bounds__(256)
     }
     const Columns columns = {planes, zero, words, first, levels};
     const Rules rules = {critical, adjusted};
+    const u32 strata = children[blockIdx.y] == none_at ? 2 : 4;
     u32* const cells = reinterpret_cast<u32*>(memory);
     const u32 lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
     u32* const masks = cells + 4 * (1 + warp) * words;
@@ -119,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(256)
                 terms = test_given(sizes, of_x, counts[z], both, near);
             }
             u32 own_dof;
-            const Judged judged = judge(rules, terms, lane < here, base + lane, weakest, own_dof);
+            const Judged judged = judge(rules, strata, terms, lane < here, base + lane, weakest, own_dof);
             n_performed += judged.performed;
             n_skipped += judged.skipped;
             separated = judged.separating != none_at;
@@ -165,6 +189,7 @@ extern "C" __global__ void __launch_bounds__(256)
     }
     const Columns columns = {planes, zero, words, first, levels};
     const Rules rules = {critical, adjusted};
+    const u32 strata = children[blockIdx.x] == none_at ? 2 : 4;
     u32* const cells = reinterpret_cast<u32*>(memory);
     u32* const masks = cells + 4 * words;
     const i64* const near = near_log_table(log_table, rows, max_near_rows, reinterpret_cast<i64*>(cells + 8 * words));
@@ -205,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(256)
                     if (lane < here) {
                         terms = test_given(sizes, of_x, counts[from + z_at], both, near);
                     }
-                    judged = judge(rules, terms, lane < here, z_at, weakest, own_dof);
+                    judged = judge(rules, strata, terms, lane < here, z_at, weakest, own_dof);
                 }
                 if (lane == 0) {
                     separating[warp] = judged.separating;
@@ -281,6 +306,7 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 #ifdef SERAPE_EMULATED
+EMULATE(count_ones)
 EMULATE(separate_by_stronger)
 EMULATE(separate_by_weaker)
 #endif
