@@ -43,8 +43,11 @@ _TICK = 0.1  # seconds between two reports of progress
 
 
 @functools.lru_cache(maxsize=4)
-def _all_variables(count: int) -> Positions:
+def _all_variables(count: int, excluded: frozenset[int]) -> Positions:
+    """Return all variables but the excluded ones; searches for many targets mostly exclude the same."""
     all_variables = np.arange(count, dtype=np.uint32)
+    if excluded:
+        all_variables = np.delete(all_variables, np.fromiter(excluded, np.intp, len(excluded)))
     all_variables.flags.writeable = False
     return all_variables
 
@@ -84,10 +87,8 @@ class SearchState:
         self.log_alpha = math.log(alpha)
         self.max_conditioning = max_conditioning
         self.variables = range(len(test.variables))
-        self._all = _all_variables(len(test.variables))
         self._excluded = frozenset(excluded)
-        if excluded:
-            self._all = np.delete(self._all, np.fromiter(excluded, np.intp, len(excluded)))
+        self._all = _all_variables(len(test.variables), self._excluded)
         self.tally = Tally()
         self.notes: list[str] = []
         self._random = None if random_state is None else np.random.default_rng(random_state)
