@@ -233,9 +233,9 @@ void bind_contingency_test(nb::module_& m) {
             },
             nb::arg("among"), nb::arg("targets"), nb::arg("log_alpha"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(),
-            "Inter-IAPC of each target: the rounds (members before, tests of the others performed and skipped, tests of "
-            "members given the rest); the independent candidates of the last; whether a set of members repeated; the "
-            "search that separates members given the others.")
+            "Inter-IAPC of each target: the rounds (members before, tests of the others performed and skipped, tests "
+            "of members given the rest); the independent candidates of the last; whether a set of members repeated; "
+            "the search that separates members given the others.")
         .def(
             "first_dependent",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,

@@ -35,7 +35,6 @@ from serape.types import DofRule, ReliabilityRule
 from serape.wording import setting
 
 
-
 class InterIapcRun(NamedTuple):
     """What a run of Inter-IAPC asked, and the answers."""
 

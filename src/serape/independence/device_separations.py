@@ -81,9 +81,9 @@ class DeviceSubsetResult(SubsetResult):
         self._planes = planes
         self._rows = rows
         self._log_alpha = log_alpha
-        self.xs, self._sums, self._dof, verdict, self._other = (
-            part[::-1][:n] for part in (found.pool, found.sums, found.dof, found.verdict, found.which)
-        )
+        self.xs = found.pool[::-1][:n]
+        self._sums, self._dof, self._other = found.sums[::-1][:n], found.dof[::-1][:n], found.which[::-1][:n]
+        verdict = found.verdict[::-1][:n]
         self.reliable = verdict > 0
         self.separated = verdict == 2
 
@@ -117,7 +117,7 @@ class DeviceSubsetResult(SubsetResult):
         number = np.zeros(n + 1, np.int32)
         number[used] = np.arange(len(used))
         self.which = number[other]
-        self.sets = FixedAndOne(self._fixed, np.append(self._pool, np.int64(_NONE))[used])
+        self.sets = FixedAndOne(self._fixed, np.append(self._pool.astype(np.int64), _NONE)[used])
 
     def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
         """Return the logarithms of the p-values at some indices, whose answers are reliable."""

@@ -102,15 +102,15 @@ def dependents_given_each(
     for begin in range(0, len(each), together):
         some = each[begin : begin + together]
         small = search.up_to_max_conditioning(groups, some)
-        for found, screened, answers, tally in test.find_spouses(
+        for dependents, screened, answers, tally in test.find_spouses(
             target, small, some, search.log_alpha,
             as_written=as_written, max_size=search.max_conditioning, threads=search.threads, poll=search.poll,
         ):  # fmt: skip
             search.count(screened)
-            if len(found) > 1:
+            if len(dependents) > 1:
                 yield search.record_subsets(target, answers, tally).survivors
             else:
-                yield list(map(int, found))
+                yield list(map(int, dependents))
 
 
 def inter_iapc_runs(search: Search, targets: Sequence[int], among: Positions) -> Iterator[InterIapcRun] | None:

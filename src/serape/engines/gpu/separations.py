@@ -91,10 +91,11 @@ class DeviceSeparations:
                 "separations.cu", {}, "separate_by_weaker", (n, 1), _THREADS,
                 [*asked, np.float64(2.0 * planes.unit), live, *answers, close], 32 * planes.words + self.table_bytes,
             )  # fmt: skip
-        parts = [device.to_host(part) for part in (pools, sums, dof, verdict, which)]
-        counted = device.to_host(tests).reshape(n, 2).tolist()
-        unclear = device.to_host(close)
-        return [
-            None if unclear[k] else Separated(*(part[begin[k] : begin[k + 1]] for part in parts), tuple(counted[k]))
-            for k in range(n)
-        ]
+        all_found = [device.to_host(part) for part in (pools, sums, dof, verdict, which)]
+        counted, unclear = device.to_host(tests).reshape(n, 2).tolist(), device.to_host(close)
+        found: list[Separated | None] = []
+        for k in range(n):
+            ids, own_sums, own_dof, own_verdict, own_which = (part[begin[k] : begin[k + 1]] for part in all_found)
+            one = Separated(ids, own_sums, own_dof, own_verdict, own_which, (counted[k][0], counted[k][1]))
+            found.append(None if unclear[k] else one)
+        return found

@@ -73,9 +73,7 @@ class DeviceSpouses:
             and rules.enough_rows(planes.rows, 2, 2, 4.0)
         )
 
-    def find(
-        self, children: Sequence[int], poll: Callable[[], object] | None = None
-    ) -> list[SpousesOfChild | None]:
+    def find(self, children: Sequence[int], poll: Callable[[], object] | None = None) -> list[SpousesOfChild | None]:
         """Return what is found for each child; None where the core must be asked."""
         room = min(len(self._tiles.candidates), _ROOM)
         together = max(1, _BYTES // (36 * room))
@@ -157,9 +155,7 @@ class DeviceSpouses:
         unranked: list[int] = np.unique(child[~right]).tolist()
         return unranked
 
-    def _ranked(
-        self, ids: NDArray[np.uint32], sums: NDArray[np.int64], dof: NDArray[np.uint32]
-    ) -> NDArray[np.uint32]:
+    def _ranked(self, ids: NDArray[np.uint32], sums: NDArray[np.int64], dof: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Return the place of each dependent candidate, as the core ranks them."""
         statistic = self.planes.statistic(sums)
         log_p = _core.chi_square_log_sf(statistic, dof.astype(np.float64))
