@@ -142,6 +142,16 @@ class SearchState:
         bounded = self._budget is not None and self._budget.max_tests is not None
         return self._read is None and not self._required(int(target)) and not bounded
 
+    @property
+    def keeps_separations(self) -> bool:
+        """Whether the search keeps separating sets."""
+        return self._separations is not NO_SEPARATIONS
+
+    @property
+    def is_random(self) -> bool:
+        """Whether exact ties are broken at random."""
+        return self._random is not None
+
     def only_counts(self, target: int) -> bool:
         """Whether of the tests of a target nothing is kept but their numbers and separating sets."""
         return (
