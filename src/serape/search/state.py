@@ -154,6 +154,7 @@ class SearchState:
 
     def only_counts(self, target: int) -> bool:
         """Whether of the tests of a target nothing is kept but their numbers and separating sets."""
+        target = int(target)
         return (
             self.asks_plainly(target)
             and self._knowledge is None
@@ -323,9 +324,9 @@ class SearchState:
         """Record a test as the one that decides on x, until a later one is recorded."""
         self._recorder.record(int(x), int(target), outcome, tuple(map(int, given)))
 
-    def record_independence(self, xs: Positions, target: int, given: tuple[int, ...]) -> None:
+    def record_independence(self, xs: Positions, target: int, given: Sequence[int]) -> None:
         """Keep a set that separates many variables from a target."""
-        self._separations.add_batch(xs, target, None, (given,))
+        self._separations.add_batch(xs, int(target), None, (tuple(map(int, given)),))
 
     def record_untested(self, xs: Candidates, target: int, given: Sequence[int]) -> None:
         """Record that the tests that would decide on these variables were skipped."""
