@@ -10,6 +10,7 @@ import pytest
 import serape
 from gpu.runs import differences
 from gpu.tables import categorical
+from serape.independence.device_pools import grow_pools_on_device
 from serape.parallel import marginals
 from serape.search import growing_pool
 
@@ -27,7 +28,7 @@ from serape.search import growing_pool
 def test_hiton_finds_the_same(monkeypatch: pytest.MonkeyPatch, levels: tuple[int, ...], settings: Any) -> None:
     monkeypatch.setattr(marginals, "MAX_SHARED", 0)  # as in large tables
     answered: list[int] = []
-    ask = growing_pool.grow_pools_on_device
+    ask = grow_pools_on_device
 
     def counted(*arguments: Any) -> Any:
         found = ask(*arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -56,7 +57,8 @@ def test_neighbours_follow_from_sets(monkeypatch: pytest.MonkeyPatch, algorithm:
     if "knowledge" in settings:
         settings = {"knowledge": serape.Knowledge(required=[settings["knowledge"]])}
     found = []
-    for known in (_Targets.known_neighbours, lambda self, targets: {}):
+    ways: list[Callable[..., Any]] = [_Targets.known_neighbours, lambda self, targets: {}]
+    for known in ways:
         monkeypatch.setattr(_Targets, "known_neighbours", known)
         found.append(serape.skeleton(table, algorithm, alpha=0.05, fdr=None, n_jobs=2, **settings).to_dict())
     for one in found:

@@ -19,8 +19,8 @@ from serape import _core
 from serape.engines.gpu.pairs import MAX_STRONGEST, DevicePairs
 from serape.engines.gpu.pairs import Rules as DeviceRules
 from serape.independence.base import IndependenceTest
-from serape.independence.contingency import NativeScreenResult
 from serape.independence.g2 import G2
+from serape.independence.native_screens import NativeScreenResult
 from serape.independence.outcomes import Floats, as_positions
 from serape.independence.screens import ScreenResult
 

@@ -32,6 +32,7 @@ from serape.search.recorder import Recorder
 from serape.search.separations import NO_SEPARATIONS, Separations
 from serape.search.step_memory import StepMemory
 from serape.search.unreliable import Unreliable
+from serape.search.what_is_kept import WhatIsKept
 from serape.wording import setting
 
 Positions = NDArray[np.uint32]
@@ -52,7 +53,7 @@ def _all_variables(count: int, excluded: frozenset[int]) -> Positions:
     return all_variables
 
 
-class SearchState:
+class SearchState(WhatIsKept):
     """The state of a search; `Search` asks the questions."""
 
     def __init__(
@@ -123,49 +124,6 @@ class SearchState:
     def use_marginals(self, marginals: Mapping[int, ScreenResult]) -> None:
         """Use known tests given nothing, by target: they are neither performed again nor counted."""
         self._marginals = marginals
-
-    @property
-    def keeps_answers_alone(self) -> bool:
-        """Whether answers need not be recorded or read in another way, target by target."""
-        return (
-            self._knowledge is None
-            and self._read is None
-            and self._associations is None
-            and not self.stepwise
-            and not self._recorder.enabled
-            and not self._known_members
-            and (self._budget is None or self._budget.max_tests is None)
-        )
-
-    def asks_plainly(self, target: int) -> bool:
-        """Whether answers about a target are read as they come, and the search does not end within a question."""
-        bounded = self._budget is not None and self._budget.max_tests is not None
-        return self._read is None and not self._required(int(target)) and not bounded
-
-    @property
-    def keeps_separations(self) -> bool:
-        """Whether the search keeps separating sets."""
-        return self._separations is not NO_SEPARATIONS
-
-    @property
-    def is_random(self) -> bool:
-        """Whether exact ties are broken at random."""
-        return self._random is not None
-
-    def only_counts(self, target: int) -> bool:
-        """Whether of the tests of a target nothing is kept but their numbers and separating sets."""
-        target = int(target)
-        return (
-            self.asks_plainly(target)
-            and self._knowledge is None
-            and self._associations is None
-            and self._random is None
-            and self.max_conditioning is None
-            and not self.stepwise
-            and not self._recorder.keeps(target)
-            and not (target == self.subject and self._known_members)
-            and target not in self._marginals
-        )
 
     @property
     def threads(self) -> int:
@@ -367,10 +325,6 @@ class SearchState:
     def one_of(self, ties: Sequence[int]) -> int:
         """Return the first of exact ties, or one at random if there is a `random_state`."""
         return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
-
-    def _required(self, target: int) -> frozenset[int]:
-        """Return the neighbours of the target that knowledge requires."""
-        return frozenset() if self._knowledge is None else self._knowledge.required_neighbours(target)
 
     def _too_large(self, given: Sequence[int]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
