@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import serape
 from plain_batches import mixed_table
 from serape.engines import PlainEngine
-from serape.independence import G2
+from serape.independence import G2, X2
 from serape.independence.counted import CountedTest
 from serape.independence.subset_query import TargetLists
 from serape.local.hpc import de_pcs
@@ -184,7 +184,7 @@ def test_any_engine_is_asked_target_by_target(algorithm: str) -> None:
 )
 @settings(max_examples=25, deadline=None)
 def test_inter_iapc_of_many_targets(seed: int, rows: int, subject: int | None, threads: int) -> None:
-    test = G2(mixed_table(seed, rows, SIZE))
+    test = (G2, X2)[seed % 2](mixed_table(seed, rows, SIZE))
     among = np.arange(0, SIZE, 2, dtype=np.uint32)
     targets = [x for x in range(1, SIZE, 3) if x != subject]
     found = []

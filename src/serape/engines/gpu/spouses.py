@@ -55,10 +55,8 @@ class DeviceSpouses:
         self._sizes = {size: _candidates_by_given(groups, size) for size in (0, 1)}
         self._tiles = _tiles(groups)
 
-    @classmethod
-    def can_search(
-        cls, planes: DevicePlanes, rules: Rules, target: int, groups: Groups, children: Sequence[int]
-    ) -> bool:
+    @staticmethod
+    def can_search(planes: DevicePlanes, rules: Rules, target: int, groups: Groups, children: Sequence[int]) -> bool:
         """Return whether a device finds the spouses: all variables are binary, and sets of groups have one member."""
         if planes.rows > MAX_ROWS or any(len(given) > 1 for _, given in groups) or not groups:
             return False
