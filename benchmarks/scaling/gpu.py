@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import serape
-from benchmarks.common.data import thrombin
+from benchmarks.common.data import THROMBIN_CLASS, thrombin
 from benchmarks.common.internals import dependent_pairs_of, has_device, send
 from benchmarks.common.output import markdown, report, save, short
 from benchmarks.common.timing import median_seconds
@@ -39,6 +39,7 @@ def questions(
     for name, table in tables.items():
         yield f"{name}: dependent pairs", len(table.names), _pairs(table)
         yield f"{name}: pc-stable", len(table.names), _skeleton(table)
+        yield f"{name}: hiton-pc", len(table.names), _skeleton(table, algorithm="hiton-pc")
     for columns, rows in gaussian:
         numbers = serape.Table(np.random.default_rng(1).normal(size=(rows, columns)))
         asked = _skeleton(numbers, test="partial-correlation", alpha=0.01)
@@ -46,6 +47,8 @@ def questions(
     if features is not None:
         yield "Thrombin: all_pairs", len(features.names), _all_pairs(features)
         yield "Thrombin: all_pairs with p-values", len(features.names), _all_pairs(features, and_p=True)
+        yield "Thrombin: hpc, the class", len(features.names), _neighbours(features)
+        yield "Thrombin: iamb, 1,000 targets", len(features.names), _blankets(features)
 
 
 def _all_pairs(table: serape.Table, and_p: bool = False) -> Ask:
@@ -69,8 +72,22 @@ def _pairs(table: serape.Table) -> Ask:
 
 
 def _skeleton(table: serape.Table, **settings: Any) -> Ask:
-    asked = {"alpha": 0.001, "fdr": None, "max_seconds": None, "progress": False, **settings}
-    return lambda engine, jobs: serape.skeleton(table, algorithm="pc-stable", engine=engine, n_jobs=jobs, **asked)
+    asked = {
+        "algorithm": "pc-stable", "alpha": 0.001, "fdr": None, "max_seconds": None, "progress": False, **settings,
+    }  # fmt: skip
+    return lambda engine, jobs: serape.skeleton(table, engine=engine, n_jobs=jobs, **asked)
+
+
+def _neighbours(table: serape.Table) -> Ask:
+    asked: dict[str, Any] = {"algorithm": "hpc", "alpha": 0.01, "fdr": None}
+    return lambda engine, jobs: serape.parents_children(table, THROMBIN_CLASS, engine=engine, n_jobs=jobs, **asked)
+
+
+def _blankets(table: serape.Table) -> Ask:
+    drawn = np.random.default_rng(0).choice(THROMBIN_CLASS, 1100, replace=False).tolist()
+    targets = [x for x in drawn if not table.is_constant(x)][:1000]
+    asked: dict[str, Any] = {"targets": targets, "algorithm": "iamb", "alpha": 0.01, "fdr": None, "progress": False}
+    return lambda engine, jobs: serape.blankets(table, engine=engine, n_jobs=jobs, **asked)
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@
 #include "rules.hpp"
 #include "serape/answers.hpp"
 #include "serape/contingency_test.hpp"
+#include "serape/inter_iapc.hpp"
 #include "serape/spouse_search.hpp"
 
 namespace nb = nanobind;
@@ -203,6 +204,38 @@ void bind_contingency_test(nb::module_& m) {
             nb::arg("max_size"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "By child: the dependent candidates given it, what separates them given it and one other, and the number "
             "of tests of the first kind, and of those skipped.")
+        .def(
+            "inter_iapc",
+            [](const ContingencyTest& test, const CandidateGroups& among, const Columns& targets, double log_alpha,
+               std::size_t threads, const nb::object& poll) {
+                check(test.table(), targets.all());
+                if (&among.table() != &test.table()) {
+                    throw nb::value_error("groups of another table");
+                }
+                std::vector<InterIapc> all;
+                CancellationToken token = cancellation_token(poll);
+                run_interruptible(token, [&] {
+                    all = inter_iapc(test, among, targets.all(), log_alpha, std::min(threads, most_threads), token);
+                });
+                using Round =
+                    std::tuple<std::vector<std::uint32_t>, std::size_t, std::size_t, std::vector<FoundSubsets>>;
+                std::vector<std::tuple<std::vector<Round>, NumPy<std::uint32_t>, bool, FoundSubsets>> found;
+                for (InterIapc& one : all) {
+                    std::vector<Round> rounds;
+                    for (BlanketRound& round : one.rounds) {
+                        rounds.emplace_back(std::move(round.given), round.performed, round.skipped,
+                                            std::move(round.tested));
+                    }
+                    found.emplace_back(std::move(rounds), to_numpy(std::move(one.independent)), one.repeats,
+                                       std::move(one.separated));
+                }
+                return found;
+            },
+            nb::arg("among"), nb::arg("targets"), nb::arg("log_alpha"), nb::arg("threads") = 1,
+            nb::arg("poll") = nb::none(),
+            "Inter-IAPC of each target: the rounds (members before, tests of the others performed and skipped, tests "
+            "of members given the rest); the independent candidates of the last; whether a set of members repeated; "
+            "the search that separates members given the others.")
         .def(
             "first_dependent",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,

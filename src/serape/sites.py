@@ -23,8 +23,8 @@ from serape.distributed.shards import PartCounts
 from serape.engines.base import Columns, Gram
 from serape.errors import DataError, OptionError, is_integer, shown
 from serape.independence.base import IndependenceTest
-from serape.independence.contingency import NativeScreenResult
 from serape.independence.counted import CountedTest
+from serape.independence.native_screens import NativeScreenResult
 from serape.independence.outcomes import Candidates, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 from serape.types import DofRule, ReliabilityRule

@@ -209,6 +209,9 @@ inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
     }
     return value;
 }
+inline unsigned __ballot_sync(unsigned mask, bool value) {
+    return __reduce_add_sync(mask, static_cast<unsigned>(value) << threadIdx.x % emulated::lanes);
+}
 template <class Value>
 Value atomicAdd(Value* to, Value value) {
     const Value before = *to;
@@ -235,6 +238,9 @@ inline float __uint_as_float(unsigned x) {
 }
 inline int __ffs(int bits) {
     return bits == 0 ? 0 : std::countr_zero(static_cast<unsigned>(bits)) + 1;
+}
+inline int __clz(int bits) {
+    return std::countl_zero(static_cast<unsigned>(bits));
 }
 inline int __ffsll(long long bits) {
     return bits == 0 ? 0 : std::countr_zero(static_cast<std::uint64_t>(bits)) + 1;

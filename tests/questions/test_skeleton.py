@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import networkx as nx
 import numpy as np
+import pytest
 
 import serape
 from oracles import shuffled, undirected_pairs
 from plain import random_dag, random_table
+from serape.questions.neighbourhoods import _Targets
 
 
 def test_every_pair_at_distance_two_has_a_separating_set() -> None:
@@ -43,3 +48,19 @@ def test_pairs_that_cannot_be_tested_are_not_joined() -> None:
     found = serape.skeleton(table, "pc-stable")
     assert found.skipped > 0
     assert found.graph.number_of_edges() < 10
+
+
+@pytest.mark.parametrize("algorithm", ["hiton-pc", "mmpc"])
+@pytest.mark.parametrize("settings", [{}, {"symmetry": False}, {"knowledge": ("HR", "CVP")}])
+def test_neighbours_follow_from_sets(monkeypatch: pytest.MonkeyPatch, algorithm: str, settings: dict[str, Any]) -> None:
+    table = serape.load_network("alarm").sample(300, 2)
+    if "knowledge" in settings:
+        settings = {"knowledge": serape.Knowledge(required=[settings["knowledge"]])}
+    found = []
+    ways: list[Callable[..., Any]] = [_Targets.known_neighbours, lambda self, targets: {}]
+    for known in ways:
+        monkeypatch.setattr(_Targets, "known_neighbours", known)
+        found.append(serape.skeleton(table, algorithm, alpha=0.05, fdr=None, n_jobs=2, **settings).to_dict())
+    for one in found:
+        del one["seconds"]
+    assert found[0] == found[1]

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 import serape
 from plain_batches import mixed_table
 from serape.engines import PlainEngine
-from serape.independence import G2
+from serape.independence import G2, X2
 from serape.independence.counted import CountedTest
 from serape.independence.subset_query import TargetLists
 from serape.local.hpc import de_pcs
+from serape.local.inter_iapc import inter_iapc_each
 from serape.search import CandidateGroups, Search
 from serape.search import many_targets as module
 from serape.search.many_targets import dependent_pairs, dependents_given_each, separate_each
@@ -173,3 +174,27 @@ def test_any_engine_is_asked_target_by_target(algorithm: str) -> None:
     found = serape.skeleton(CountedTest(PlainEngine(table)), algorithm, alpha=0.01)
     assert found.edges == expected.edges
     assert found.tests == expected.tests
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    rows=st.sampled_from([60, 700]),
+    subject=st.sampled_from([None, 0, 7]),
+    threads=st.sampled_from([1, 3]),
+)
+@settings(max_examples=25, deadline=None)
+def test_inter_iapc_of_many_targets(seed: int, rows: int, subject: int | None, threads: int) -> None:
+    test = (G2, X2)[seed % 2](mixed_table(seed, rows, SIZE))
+    among = np.arange(0, SIZE, 2, dtype=np.uint32)
+    targets = [x for x in range(1, SIZE, 3) if x != subject]
+    found = []
+    for batched in (True, False):
+        search = Search(test, subject=subject, threads=threads, evidence=subject is not None)
+        with pytest.MonkeyPatch.context() as patch:
+            if not batched:
+                one_by_one(patch)
+            members = list(inter_iapc_each(search, targets, among))
+        sets = {(x, int(y)): search.separating_set(int(y), x) for x in targets for y in among if y != x}
+        found.append((members, search.tally, search.notes, sets, search._recorder.other_side))
+    assert found[0] == found[1]
+    assert any(found[0][0]) or rows == 60

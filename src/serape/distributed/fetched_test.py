@@ -16,8 +16,8 @@ from serape.distributed import shards
 from serape.distributed.cluster import Asked
 from serape.distributed.table import ClusterTable
 from serape.independence.base import IndependenceTest
-from serape.independence.contingency import NativeScreenResult
 from serape.independence.effects import Effects
+from serape.independence.native_screens import NativeScreenResult
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
 from serape.independence.registry import Recipe
 from serape.independence.screens import ScreenResult

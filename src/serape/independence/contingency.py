@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
-from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +23,33 @@ from serape.engines.gpu.planes import DevicePlanes
 from serape.engines.gpu.tiled import TiledPlanes
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
+from serape.independence.device_separations import separate_on_device
+from serape.independence.device_spouses import Spouses, find_spouses_on_device
 from serape.independence.device_subsets import can_search, search_each_on_device
 from serape.independence.effects import EffectGroup, Effects, table_effects
 from serape.independence.given_tests import GivenTests
+from serape.independence.native_screens import NativeScreenResult
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery, TargetLists, for_core
 from serape.independence.subsets import SubsetResult, native_result
 from serape.types import DofRule, ReliabilityRule
 from serape.wording import setting
+
+
+class InterIapcRun(NamedTuple):
+    """What a run of Inter-IAPC asked, and the answers."""
+
+    rounds: list[tuple[tuple[int, ...], int, int, list[tuple[SubsetResult, Tally]]]]
+    """The members before each round, the numbers of tests of the others that were performed and skipped, and the tests
+    of members given the rest."""
+    independent: NDArray[np.uint32]
+    """The candidates that the last round showed to be independent."""
+    repeats: bool
+    """Whether a set of members repeated."""
+    separated: tuple[SubsetResult, Tally]
+    """The search that separates members of the blanket given subsets of the others."""
+
 
 _OTHER: dict[str, Literal["g2", "x2"]] = {"g2": "x2", "x2": "g2"}
 
@@ -226,13 +243,35 @@ class ContingencyTest(IndependenceTest):
         max_size: int | None,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> list[tuple[list[int], Tally, SubsetResult, Tally]]:
+    ) -> list[Spouses]:
         """Screen groups given each child too, and separate the dependent candidates given it and one of the others.
 
         Returns, by child, the dependent candidates, the strongest first, and the number of tests; then, of several, the
         answers of the search that separates them, and its number of tests. With `as_written` they are tested in the
         order of the table, otherwise the weakest first.
         """
+        on_device = max_size is None or max_size >= 2
+        if self.planes is not None and on_device and not as_written:
+            found = find_spouses_on_device(self, self.planes, target, groups, children, log_alpha, threads, poll)
+            if found is not None:
+                return found
+        return self.find_spouses_in_core(
+            target, groups, children, log_alpha, as_written=as_written, max_size=max_size, threads=threads, poll=poll
+        )
+
+    def find_spouses_in_core(
+        self,
+        target: int,
+        groups: CandidateGroups,
+        children: Sequence[int],
+        log_alpha: float,
+        *,
+        as_written: bool = False,
+        max_size: int | None = None,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> list[Spouses]:
+        """Do as `find_spouses`, in one native call."""
         found = self.native.find_spouses(
             target, groups.native_in(self.table.packed), for_core(children), log_alpha, as_written, max_size,
             threads, poll,
@@ -242,10 +281,40 @@ class ContingencyTest(IndependenceTest):
             for dependents, answers, tests, skipped in found
         ]
 
+    def inter_iapc(
+        self,
+        targets: Sequence[int],
+        among: CandidateGroups,
+        log_alpha: float,
+        *,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> list[InterIapcRun]:
+        """Run Inter-IAPC for each target, whose candidates are the others in `among`, in one native call."""
+        found = self.native.inter_iapc(
+            among.native_in(self.table.packed), for_core(targets), log_alpha, threads, poll
+        )  # fmt: skip
+        return [
+            InterIapcRun(
+                [
+                    (tuple(given), performed, skipped, [native_result(one, self.rows) for one in tested])
+                    for given, performed, skipped, tested in rounds
+                ],
+                independent,
+                repeats,
+                native_result(separated, self.rows),
+            )
+            for rounds, independent, repeats, separated in found
+        ]
+
     def search_subsets(
         self, query: SubsetQuery, *, threads: int = 1, poll: Poll | None = None
     ) -> tuple[SubsetResult, Tally]:
         """Search conditioning sets; a formula counts those that cannot be reliable as skipped."""
+        if self.planes is not None:
+            separated = separate_on_device(self, self.planes, query)
+            if separated is not None:
+                return separated
         found = self.native.search_subsets(query.native(), threads, poll)
         return native_result(found, self.rows)
 
@@ -304,90 +373,3 @@ def other_statistic(
     """Return, for every x, X² if the statistic is G², or G² if it is X²."""
     other = _core.ContingencyTest(table, _OTHER[statistic], "adjusted", "none", 1.0)
     return other.screen(target, xs, list(map(int, given)), 1, None, "automatic").arrays()[0]
-
-
-class NativeScreenResult(ScreenResult):
-    """A screen whose answers stay in the core until they are needed.
-
-    Ranking and verdicts need p-values only where degrees of freedom differ, or close to alpha.
-    """
-
-    def __init__(self, candidates: NDArray[np.uint32], given: tuple[int, ...], answers: _core.ScreenAnswers) -> None:
-        self.xs = candidates
-        self.given = given
-        self._answers = answers
-        self._log_p = _core.chi_square_log_sf
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("statistic", "dof", "reliable"):
-            raise AttributeError(name)
-        self.statistic, self.dof, self.reliable = self._answers.arrays()
-        return self.__dict__[name]
-
-    @property
-    def performed(self) -> int:
-        """How many tests are reliable."""
-        return self._answers.performed
-
-    def with_log_p(self, threads: int) -> ScreenResult:
-        """Return the same answers with their p-values, computed on several threads."""
-        log_p = _core.chi_square_log_sf(self.statistic, self.dof, threads)
-        return ScreenResult(self.xs, self.given, self.statistic, self.dof, self.reliable, log_p)
-
-    def log_p_of(self, indices: NDArray[np.intp]) -> Floats:
-        """Return the logarithms of the p-values at some indices only."""
-        return _core.chi_square_log_sf(self.statistic[indices], self.dof[indices])
-
-    @cached_property
-    def log_p(self) -> Floats:
-        """The logarithms of the p-values, computed when first asked for."""
-        return _core.chi_square_log_sf(self.statistic, self.dof)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _of_arrays, (self.xs, self.given, *self._answers.arrays())
-
-    def _select(self, xs: NDArray[np.uint32], indices: NDArray[np.intp] | NDArray[np.uint32]) -> ScreenResult:
-        return NativeScreenResult(xs, self.given, self._answers.at(indices))
-
-    def _of_arrays(self) -> Callable[..., ScreenResult]:
-        return _of_arrays
-
-    def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the indices of the answers that show dependence, and of those that show independence."""
-        return self._answers.partition(log_alpha)
-
-    def dependents(self, log_alpha: float) -> list[int]:
-        """Return the candidates whose answers show dependence, the strongest first; ties by position."""
-        return self._answers.dependents(self.xs, log_alpha)
-
-    def ranked_split(self, log_alpha: float) -> tuple[list[int], NDArray[np.uint32]]:
-        """Return the `dependents`, and the candidates whose answers show independence."""
-        return self._answers.ranked_split(self.xs, log_alpha)
-
-    def ranked(self, indices: NDArray[np.intp], ties: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-        """Return the indices of some reliable answers from the strongest to the weakest."""
-        return self._answers.ranked(indices) if ties is None else super().ranked(indices, ties)
-
-    def each(self) -> list[tuple[int, int, float, float]]:
-        """Return index, x, log p and statistic of the reliable answers."""
-        return self._answers.each(self.xs)
-
-    def strongest(self) -> tuple[list[int], float]:
-        """Return the indices of the strongest reliable answers (several if they tie exactly) and their log p."""
-        return self._answers.strongest()
-
-    def outcome(self, index: int) -> Outcome:
-        """Return one answer."""
-        return Outcome(*self._answers.outcome(index))
-
-
-def _of_arrays(
-    xs: NDArray[np.uint32],
-    given: tuple[int, ...],
-    statistic: Floats,
-    dof: Floats,
-    reliable: NDArray[np.bool_],
-    log_p: Callable[[Floats, Floats], Floats] | None = None,
-) -> NativeScreenResult:
-    del log_p  # always that of chi-square
-    return NativeScreenResult(xs, given, _core.ScreenAnswers(statistic, dof, reliable))

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.engines import Engine
 from serape.independence.base import IndependenceTest
-from serape.independence.contingency import ContingencyTest, NativeScreenResult, check_rules
+from serape.independence.contingency import ContingencyTest, check_rules
+from serape.independence.native_screens import NativeScreenResult
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 from serape.types import DofRule, ReliabilityRule

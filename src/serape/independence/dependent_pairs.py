@@ -21,8 +21,8 @@ from serape.engines.gpu.pairs import MAX_STRONGEST, DevicePairs
 from serape.engines.gpu.pairs import Rules as DeviceRules
 from serape.engines.gpu.tiled import TiledPairs, TiledPlanes
 from serape.independence.base import IndependenceTest
-from serape.independence.contingency import NativeScreenResult
 from serape.independence.g2 import G2
+from serape.independence.native_screens import NativeScreenResult
 from serape.independence.outcomes import Floats, as_positions
 from serape.independence.screens import ScreenResult
 
@@ -228,6 +228,17 @@ class DependentPairs(Mapping[int, ScreenResult]):
         dof = self._dof.astype(np.float64)
         answers = _core.ScreenAnswers(self._statistic, dof, np.ones(len(dof), bool))
         return targets, NativeScreenResult(self._partners, (), answers)
+
+    def of_each(self, targets: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.uint32], Floats, Floats]:
+        """Return the ends of the targets' lists, and the variables that depend on them, with statistics and dof."""
+        at = targets.astype(np.intp)
+        if self._index is not None:
+            at = np.array([self._index[x] for x in targets.tolist()], np.intp)
+        start = self._start.astype(np.int64)
+        counts = start[at + 1] - start[at]
+        ends = np.cumsum(counts)
+        of = np.arange(int(ends[-1]) if len(ends) else 0) + (start[at] - (ends - counts)).repeat(counts)
+        return ends, self._partners[of], self._statistic[of], self._dof[of].astype(np.float64)
 
     def known(self, target: int) -> NativeScreenResult:
         """Return the answers that show dependence."""

@@ -133,14 +133,17 @@ class SubsetResult(Sequence[Association]):
         batch[at], index[at] = number, at
         return kept
 
+    def above(self, log_alpha: float) -> NDArray[np.intp]:
+        """Return the indices of the answers whose reliable log p is above a value."""
+        return np.flatnonzero(self.reliable & (self.log_p > log_alpha))
+
     def separations(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
         """Return the x whose reliable log p is above a value, each with its conditioning set."""
-        indices = np.flatnonzero(self.reliable & (self.log_p > log_alpha)).tolist()
-        return [(int(self.xs[k]), self.given_of(k)) for k in indices]
+        return [(int(self.xs[k]), self.given_of(k)) for k in self.above(log_alpha).tolist()]
 
     def separated_by_set(self, log_alpha: float) -> dict[tuple[int, ...], NDArray[np.uint32]]:
         """Return the x of `separations` by their conditioning sets, sorted; the sets in the order of answers."""
-        indices = np.flatnonzero(self.reliable & (self.log_p > log_alpha))
+        indices = self.above(log_alpha)
         which, xs = self.which[indices], self.xs[indices]
         numbers, first, counts = np.unique(which, return_index=True, return_counts=True)
         groups = np.split(xs[np.lexsort((xs, which))], np.cumsum(counts)[:-1])

@@ -11,6 +11,11 @@ from collections.abc import Collection
 from serape.search import Search
 
 
+def note_repetition(search: Search, algorithm: str) -> None:
+    """Add the note that an algorithm stopped because a state repeated."""
+    search.notes.append(f"{algorithm} stopped because a set of members repeated, which noisy data can cause")
+
+
 class CycleGuard:
     """Detects a state that repeats."""
 
@@ -23,9 +28,7 @@ class CycleGuard:
         """Return whether the state is a repeated one; if so, add a note to the result."""
         now = frozenset(state)
         if now in self._states:
-            self._search.notes.append(
-                f"{self._algorithm} stopped because a set of members repeated, which noisy data can cause"
-            )
+            note_repetition(self._search, self._algorithm)
             return True
         self._states.add(now)
         return False

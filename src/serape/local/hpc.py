@@ -26,9 +26,9 @@ from collections.abc import Collection, Mapping
 from typing import Literal
 
 from serape.local.answer import Answer
-from serape.local.inter_iapc import inter_iapc_among
+from serape.local.inter_iapc import inter_iapc_among, inter_iapc_each
 from serape.local.spouses import blanket_around, prepare_around
-from serape.search import CandidateGroups, Positions, Search, as_positions, memoised, preparable
+from serape.search import CandidateGroups, Positions, Search, as_positions, memoised
 from serape.search.many_targets import dependents_given_each, in_order
 from serape.types import Unclear
 
@@ -61,10 +61,10 @@ def parents_children(search: Search, target: int, order: Order, unreliable: Uncl
         sps = de_sps(search, target, pcs, d_sep, order)
         among = as_positions(sorted({target, *pcs, *sps}))
         with search.working_set(among):
-            tpc = _inter_iapc(search, target, among)
+            tpc = inter_iapc_among(search, target, search.candidates(target, among=among))
             others = [x for x in pcs if x not in tpc]
-            search.prepare(_inter_iapc, others, among)
-            return (*tpc, *(x for x in others if target in _inter_iapc(search, x, among)))
+            found = zip(others, inter_iapc_each(search, others, among), strict=True)
+            return (*tpc, *(x for x, its in found if target in its))
 
 
 def de_pcs(search: Search, target: int, order: Order = "strength") -> tuple[list[int], Separated]:
@@ -84,8 +84,3 @@ def de_sps(search: Search, target: int, pcs: list[int], d_sep: Separated, order:
     for sps_x in dependents_given_each(search, target, groups, pcs, as_written=order == "as-written"):
         sps.update(dict.fromkeys(sps_x))
     return list(sps)
-
-
-@preparable
-def _inter_iapc(search: Search, target: int, among: Positions) -> list[int]:
-    return inter_iapc_among(search, target, search.candidates(target, among=among))

@@ -11,10 +11,12 @@ See docs/papers.md: Rodrigues de Morais and Aussem 2010, Algorithm 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from serape.local.guard import note_repetition
 from serape.local.inter_iamb import inter_iamb_among
-from serape.search import Positions, Search
+from serape.search import Positions, Search, preparable
+from serape.search.many_targets import inter_iapc_runs
 
 
 def inter_iapc(search: Search, target: int) -> list[int]:
@@ -26,3 +28,25 @@ def inter_iapc_among(search: Search, target: int, candidates: Sequence[int] | Po
     """Find the parents and children of the target among some candidates."""
     blanket = list(inter_iamb_among(search, target, candidates))
     return search.separate(blanket, target, blanket).survivors
+
+
+def inter_iapc_each(search: Search, targets: Sequence[int], among: Positions) -> Iterator[list[int]]:
+    """Find the parents and children of several targets among some variables, which must be in the table's order.
+
+    Where the test can, it answers for many targets in one call.
+    """
+    runs = inter_iapc_runs(search, targets, among)
+    if runs is None:
+        search.prepare(_among, targets, among)
+        for x in targets:
+            yield _among(search, x, among)
+        return
+    for run in runs:
+        if run.repeats:
+            note_repetition(search, "inter-iamb")
+        yield run.separated[0].survivors
+
+
+@preparable
+def _among(search: Search, target: int, among: Positions) -> list[int]:
+    return inter_iapc_among(search, target, search.candidates(target, among=among))

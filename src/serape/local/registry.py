@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from serape.local.dos import dos, dos_pc
 from serape.local.fast_iamb import fast_iamb
 from serape.local.fbed import fbed
 from serape.local.gs import gs
-from serape.local.hiton import hiton_mb, hiton_pc
+from serape.local.hiton import hiton_mb, hiton_pc, hiton_pc_sets
 from serape.local.hpc import hpc, hpc_mb
 from serape.local.iamb import iamb
 from serape.local.iamb_npc import iamb_npc, inter_iamb_npc
@@ -29,6 +29,7 @@ _ALIFERIS = "Aliferis, Tsamardinos & Statnikov 2003"
 _PENA = "Peña, Björkegren & Tegnér 2005"
 _MORAIS = "Rodrigues de Morais & Aussem 2010"
 DIVIDE = "divide and conquer"
+SetsAtOnce = Callable[..., dict[int, tuple[int, ...]]]
 _HYBRID = "hybrid"
 
 
@@ -51,6 +52,8 @@ class Algorithm:
     """The function for parents and children, if `run` finds the blanket and the name serves both questions."""
     one_sided: bool = False
     """Whether it keeps x though a search about x may not keep the target."""
+    sets_at_once: SetsAtOnce | None = None
+    """The function that finds the sets of `steps_are_sets` for many targets in one question, as far as the test can."""
     hidden: Mapping[str, Any] | None = None
     """The options with which it finds the blanket where common causes are hidden too; None if it does not."""
 
@@ -117,7 +120,8 @@ _ALL = (
     Algorithm("inter-iapc", inter_iapc, "parents-children", "incremental", True, _MORAIS),
     Algorithm("mmpc", mmpc, "parents-children", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
     Algorithm("mmmb", mmmb, "blanket", DIVIDE, True, _TSAMARDINOS_KDD, dof="adjusted"),
-    Algorithm("hiton-pc", hiton_pc, "parents-children", DIVIDE, True, _ALIFERIS, dof="adjusted"),
+    Algorithm("hiton-pc", hiton_pc, "parents-children", DIVIDE, True, _ALIFERIS, dof="adjusted",
+              sets_at_once=hiton_pc_sets),
     Algorithm("hiton-mb", hiton_mb, "blanket", DIVIDE, True, _ALIFERIS, dof="adjusted"),
     Algorithm("pcd", pcd, "parents-children", DIVIDE, False, _PENA, dof="adjusted", one_sided=True),
     Algorithm("pcmb", algorithm_mb, "both", DIVIDE, True, _PENA, dof="adjusted", run_parents_children=algorithm_pc),

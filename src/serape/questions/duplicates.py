@@ -13,15 +13,12 @@ def not_candidates(table: Table, target: int, kept: Collection[int]) -> frozense
     """Return the duplicates that are no candidates for a target: all but one of a group, those in `kept` first."""
     if not table.duplicates:
         return frozenset()
-    if target not in table.duplicates and not any(x in table.duplicates for x in kept):
-        return table.later_duplicates
-    found: set[int] = set()
-    for first, group in table.duplicates.items():
-        if first == group[0]:
-            others = [x for x in group if x != target]
-            candidates = [x for x in others if x in kept] or others[:1]
-            found.update(x for x in others if x not in candidates)
-    return frozenset(found)
+    found = table.later_duplicates
+    for group in {tuple(table.duplicates[x]) for x in (target, *kept) if x in table.duplicates}:
+        others = [x for x in group if x != target]
+        candidates = [x for x in others if x in kept] or others[:1]
+        found = found.difference(group).union(x for x in others if x not in candidates)
+    return found
 
 
 def describe_duplicates(
@@ -33,7 +30,7 @@ def describe_duplicates(
     notes: list[str] = []
     if not duplicates:
         return interchangeable, notes
-    for k in sorted(set(members).intersection(duplicates)):
+    for k in sorted({k for k in members if k in duplicates}):
         if others := tuple(names[x] for x in sorted(duplicates[k]) if x not in (k, target)):
             interchangeable[names[k]] = others
             notes.append(f"duplicates of {names[k]!r} (any of them would do as well): {abbreviate(others)}")

@@ -94,6 +94,8 @@ class _Targets:
         blocks = None
         if not self.known:
             blocks = marginal_blocks(query.source, targets, query.knowledge, self.jobs, level)
+        if blocks is None and checkpoint is None:
+            targets = self._find_at_once(targets)
         if blocks is None and self.jobs == 1:
             return
         progress = self.run.progress
@@ -105,7 +107,8 @@ class _Targets:
             self._count_common(blocks.tests, checkpoint)
             for block in blocks:
                 self.known = block
-                self._find_sets(list(block), checkpoint, bar)
+                left = self._find_at_once(list(block)) if checkpoint is None else list(block)
+                self._find_sets(left, checkpoint, bar)
             self.known = {}
         finally:
             bar.close()
@@ -118,6 +121,18 @@ class _Targets:
         self.tally.add(0, tests, 0)
         if checkpoint is not None:
             checkpoint.add_common(self.tally)
+
+    def _find_at_once(self, targets: list[int]) -> list[int]:
+        """Find the sets of targets that the algorithm asks for in one question; return the targets that are left."""
+        query, ask = self.query, self.query.algorithm.sets_at_once
+        if ask is None:
+            return targets
+        assert self.cache is not None
+        search = query.search(None, self.jobs, marginals=self.known, cache=self.cache, keep_separations=False)
+        found = ask(search, targets, self.known, **query.options)
+        self.cache.sets.update(found)
+        self.tally.merge(search.tally)
+        return [x for x in targets if x not in found]
 
     def _find_sets(self, targets: Sequence[int], checkpoint: Checkpoint | None, bar: ProgressBar) -> None:
         names = self.query.source.variables
@@ -132,6 +147,18 @@ class _Targets:
 
         assert self.cache is not None
         precompute_sets(self.query, targets, self.jobs, self.known, self.cache, done)
+
+    def known_neighbours(self, targets: list[int]) -> dict[int, tuple[int, ...]]:
+        """Return the parents and children of targets that follow from known sets: those of all their members too."""
+        sets = {} if self.cache is None or self.cache.counted is not None else self.cache.sets
+        symmetric = self.query.algorithm.symmetric(self.query.options)
+        found = {}
+        for x in targets:
+            own = sets.get(x)
+            if own is not None and all(y in sets for y in own):
+                neighbours = [y for y in own if x in sets[y]] if symmetric else own
+                found[x] = tuple(sorted({*neighbours, *self.query.kept(x)}))
+        return found
 
     def find(self, target: int, watch: ProgressCallback) -> _One:
         """Find the parents and children of one target."""
@@ -196,7 +223,10 @@ def find_neighbourhoods(
     try:
         if not run.bounded:  # these look at no budget
             searches.prepare(targets, rest, checkpoint)
-        parallel_map(searches.find, rest, searches.jobs, keep, test=query.source)
+        for target, neighbours in searches.known_neighbours(rest).items():
+            keep(target, _One(neighbours, searches.precomputed.get(target, Tally()), [], {}, []))
+        left = [target for target in rest if target not in done]
+        parallel_map(searches.find, left, searches.jobs, keep, test=query.source)
         found.complete = True
     except KeyboardInterrupt:
         pass

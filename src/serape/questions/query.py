@@ -273,7 +273,8 @@ class Query:
             return frozenset()
         if target is None or self.random_state is not None:
             return table.identifiers
-        return table.identifiers | not_candidates(table, target, self.kept(target))
+        duplicates = not_candidates(table, target, self.kept(target))
+        return table.identifiers | duplicates if table.identifiers else duplicates
 
     def conditioning_on_one_more(self) -> Query:
         """Return the same query with conditioning sets of up to one more member."""

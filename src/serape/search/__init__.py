@@ -4,11 +4,11 @@ Algorithms import all they need from here, and nothing from the rooms below.
 """
 
 from serape.independence.outcomes import Outcome, as_positions
-from serape.independence.screens import CandidateGroups
+from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.progress import Progress
 from serape.search.budget import Budget, BudgetSpent
 from serape.search.discoveries import FalseDiscoveryRate
-from serape.search.growing_pool import can_grow_pool, grow_pool
+from serape.search.growing_pool import can_grow_pool, grow_pool, grow_pools
 from serape.search.members import Members
 from serape.search.memo import StepCache, memoised
 from serape.search.min_association import MinAssociation
@@ -26,12 +26,14 @@ __all__ = [
     "Outcome",
     "Positions",
     "Progress",
+    "ScreenResult",
     "Search",
     "StepCache",
     "StepMemory",
     "as_positions",
     "can_grow_pool",
     "grow_pool",
+    "grow_pools",
     "memoised",
     "preparable",
 ]

@@ -7,11 +7,15 @@ the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 from serape.independence import G2, X2, IndependenceTest
+from serape.independence.dependent_pairs import DependentPairs
+from serape.independence.device_pools import grow_pools_on_device
+from serape.independence.outcomes import as_positions
 from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
+from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.search.search import Positions, Search
 
@@ -54,6 +58,25 @@ def grow_pool(
     found, tally, changes, asked = test.grow_pool(query, examine=examine, enough=enough, poll=search.poll)
     search.record_subsets(target, found, tally)
     return GrownPool(changes, asked)
+
+
+def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, ScreenResult]) -> dict[int, tuple[int, ...]]:
+    """Return the pool of each target after its dependent candidates, the strongest first, with `examine`.
+
+    A device grows the pools of many targets in one call, if the test has one and the search keeps nothing but the
+    pools. Other targets, and those that a device leaves open, are not in the answer.
+    """
+    test = search.test
+    alone = search.keeps_answers_alone and not search.keeps_separations and not search.is_random
+    if type(test) is not G2 or test.planes is None or not isinstance(known, DependentPairs) or not alone:
+        return {}
+    if search.excludes(search.variables) or known.log_alpha != search.log_alpha:
+        return {}
+    found, tally = grow_pools_on_device(
+        test, test.planes, known, as_positions(targets), search.log_alpha, search.max_conditioning, search.threads
+    )
+    search.count(tally)
+    return found
 
 
 def _is_native(test: IndependenceTest) -> TypeGuard[NativeTest]:

@@ -15,17 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.independence import G2, X2, IndependenceTest
+from serape.independence.contingency import InterIapcRun
 from serape.independence.dependent_pairs import find_dependent_pairs
 from serape.independence.outcomes import Tally
 from serape.independence.partial_correlation import CorrelationTest
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
-from serape.search.search import Search
+from serape.search.search import Positions, Search
 
 EXPECTED = 64  # targets whose questions a test is told of in advance
 _MANY = 64  # variables
 _TOGETHER = 64  # questions of one call for each thread: their answers are kept until the last is there
+_TOGETHER_ON_DEVICE = 1024
 
 Separated = tuple[NDArray[np.uint32], SubsetResult, NDArray[np.bool_]]
 """By answer, its target; the answers; by answer, whether a set separates the two variables."""
@@ -96,18 +98,51 @@ def dependents_given_each(
                 ).survivors
             yield found
         return
-    together = _TOGETHER * search.threads
+    together = max(_TOGETHER * search.threads, 0 if test.planes is None else _TOGETHER_ON_DEVICE)
     for begin in range(0, len(each), together):
         some = each[begin : begin + together]
         small = search.up_to_max_conditioning(groups, some)
-        for found, screened, answers, tally in test.find_spouses(
+        for dependents, screened, answers, tally in test.find_spouses(
             target, small, some, search.log_alpha,
             as_written=as_written, max_size=search.max_conditioning, threads=search.threads, poll=search.poll,
         ):  # fmt: skip
             search.count(screened)
-            if len(found) > 1:
-                found = search.record_subsets(target, answers, tally).survivors
-            yield found
+            if len(dependents) > 1:
+                yield search.record_subsets(target, answers, tally).survivors
+            else:
+                yield list(map(int, dependents))
+
+
+def inter_iapc_runs(search: Search, targets: Sequence[int], among: Positions) -> Iterator[InterIapcRun] | None:
+    """Return, for each target, a run of Inter-IAPC among some variables, in one call for many targets.
+
+    What belongs to a run is recorded when it is asked for. None if the algorithm must ask, because more than the
+    numbers of tests and separating sets is kept.
+    """
+    test = search.test
+    if not _is_native(test) or not all(search.only_counts(x) for x in targets):
+        return None
+    return _recorded_runs(search, test, targets, CandidateGroups([(among, ())]))
+
+
+def _recorded_runs(
+    search: Search, test: G2 | X2, targets: Sequence[int], among: CandidateGroups
+) -> Iterator[InterIapcRun]:
+    together = _TOGETHER * search.threads
+    for begin in range(0, len(targets), together):
+        some = targets[begin : begin + together]
+        found = test.inter_iapc(some, among, search.log_alpha, threads=search.threads, poll=search.poll)
+        for target, run in zip(some, found, strict=True):
+            tally = Tally()
+            for given, performed, skipped, tested in run.rounds:
+                tally.add(len(given), performed, skipped)
+                for answers, its in tested:
+                    search.record_subsets(target, answers, its)
+            search.count(tally)
+            if not run.repeats:
+                search.record_independence(run.independent, target, run.rounds[-1][0])
+            search.record_subsets(target, *run.separated)
+            yield run
 
 
 def _is_native(test: IndependenceTest) -> TypeGuard[G2 | X2]:

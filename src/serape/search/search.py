@@ -150,7 +150,7 @@ class Search(PreparingSearch):
         level = self._level(target, screen)
         if not indices or log_p > level:
             dependent, independent = screen.ranked_split(level)
-            self._separations.add_batch(independent, target, None, (screen.given,))
+            self.record_independence(independent, target, screen.given)
             if dependent:
                 self.notes.append(
                     f"the search ended because the most informative candidate, "
@@ -196,7 +196,7 @@ class Search(PreparingSearch):
         screen = self.screen(target, candidates, given)
         if self._random is None and self._read is None and not self._required(target):
             found, separated = screen.ranked_split(self._level(target, screen))
-            self._separations.add_batch(separated, target, None, (screen.given,))
+            self.record_independence(separated, target, screen.given)
             return found, separated
         dependent, independent = self._partitioned(target, screen)
         ranked = self._ranked(screen, screen.by_position(dependent))
@@ -256,7 +256,7 @@ class Search(PreparingSearch):
             kept = np.isin(screen.xs[independent], list(required))
             dependent = np.sort(np.concatenate([dependent, independent[kept]]))
             independent = independent[~kept]
-        self._separations.add_batch(screen.xs[independent], target, None, (screen.given,))
+        self.record_independence(screen.xs[independent], target, screen.given)
         return dependent, independent
 
     def _level(self, target: int, screen: ScreenResult) -> float:

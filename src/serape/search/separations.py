@@ -111,7 +111,7 @@ class Separations:
             self._later.append((self._serial, found, target, log_alpha))
             self._serial += len(found)
             return
-        indices = np.flatnonzero(found.reliable & (found.log_p > log_alpha))
+        indices = found.above(log_alpha)
         self.add_batch(found.xs[indices], target, found.which[indices], found.sets)
 
     def merge(self, other: Separations) -> None:

@@ -32,6 +32,7 @@ from serape.search.recorder import Recorder
 from serape.search.separations import NO_SEPARATIONS, Separations
 from serape.search.step_memory import StepMemory
 from serape.search.unreliable import Unreliable
+from serape.search.what_is_kept import WhatIsKept
 from serape.wording import setting
 
 Positions = NDArray[np.uint32]
@@ -43,13 +44,16 @@ _TICK = 0.1  # seconds between two reports of progress
 
 
 @functools.lru_cache(maxsize=4)
-def _all_variables(count: int) -> Positions:
+def _all_variables(count: int, excluded: frozenset[int]) -> Positions:
+    """Return all variables but the excluded ones; searches for many targets mostly exclude the same."""
     all_variables = np.arange(count, dtype=np.uint32)
+    if excluded:
+        all_variables = np.delete(all_variables, np.fromiter(excluded, np.intp, len(excluded)))
     all_variables.flags.writeable = False
     return all_variables
 
 
-class SearchState:
+class SearchState(WhatIsKept):
     """The state of a search; `Search` asks the questions."""
 
     def __init__(
@@ -84,10 +88,8 @@ class SearchState:
         self.log_alpha = math.log(alpha)
         self.max_conditioning = max_conditioning
         self.variables = range(len(test.variables))
-        self._all = _all_variables(len(test.variables))
         self._excluded = frozenset(excluded)
-        if excluded:
-            self._all = np.delete(self._all, np.fromiter(excluded, np.intp, len(excluded)))
+        self._all = _all_variables(len(test.variables), self._excluded)
         self.tally = Tally()
         self.notes: list[str] = []
         self._random = None if random_state is None else np.random.default_rng(random_state)
@@ -122,24 +124,6 @@ class SearchState:
     def use_marginals(self, marginals: Mapping[int, ScreenResult]) -> None:
         """Use known tests given nothing, by target: they are neither performed again nor counted."""
         self._marginals = marginals
-
-    @property
-    def keeps_answers_alone(self) -> bool:
-        """Whether answers need not be recorded or read in another way, target by target."""
-        return (
-            self._knowledge is None
-            and self._read is None
-            and self._associations is None
-            and not self.stepwise
-            and not self._recorder.enabled
-            and not self._known_members
-            and (self._budget is None or self._budget.max_tests is None)
-        )
-
-    def asks_plainly(self, target: int) -> bool:
-        """Whether answers about a target are read as they come, and the search does not end within a question."""
-        bounded = self._budget is not None and self._budget.max_tests is not None
-        return self._read is None and not self._required(int(target)) and not bounded
 
     @property
     def threads(self) -> int:
@@ -305,6 +289,10 @@ class SearchState:
         """Record a test as the one that decides on x, until a later one is recorded."""
         self._recorder.record(int(x), int(target), outcome, tuple(map(int, given)))
 
+    def record_independence(self, xs: Positions, target: int, given: Sequence[int]) -> None:
+        """Keep a set that separates many variables from a target."""
+        self._separations.add_batch(xs, int(target), None, (tuple(map(int, given)),))
+
     def record_untested(self, xs: Candidates, target: int, given: Sequence[int]) -> None:
         """Record that the tests that would decide on these variables were skipped."""
         if self._recorder.keeps(target):
@@ -344,10 +332,6 @@ class SearchState:
     def one_of(self, ties: Sequence[int]) -> int:
         """Return the first of exact ties, or one at random if there is a `random_state`."""
         return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
-
-    def _required(self, target: int) -> frozenset[int]:
-        """Return the neighbours of the target that knowledge requires."""
-        return frozenset() if self._knowledge is None else self._knowledge.required_neighbours(target)
 
     def _too_large(self, given: Sequence[int]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning

@@ -1,0 +1,34 @@
+// Inter-IAPC (Rodrigues de Morais and Aussem 2010, Algorithm 2) for several targets at once, among the same candidates.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "serape/answers.hpp"
+#include "serape/contingency_test.hpp"
+
+namespace serape {
+
+// One addition to a blanket, or the attempt, and the tests of the members that follow.
+struct BlanketRound {
+    std::vector<std::uint32_t> given;  // the members before it, in the order of their entry
+    std::size_t performed = 0;         // tests of the candidates outside
+    std::size_t skipped = 0;
+    std::vector<FoundSubsets> tested;  // members given the others, in turn
+};
+
+struct InterIapc {
+    std::vector<BlanketRound> rounds;
+    std::vector<std::uint32_t> independent;  // candidates outside that the last round showed to be independent
+    bool repeats = false;                    // whether a set of members repeated, which ended the search
+    FoundSubsets separated;                  // members of the blanket given the subsets of the others
+};
+
+// The candidates of a target are those of all groups but itself; they must be in the table's order.
+std::vector<InterIapc> inter_iapc(const ContingencyTest& test, const CandidateGroups& among,
+                                  std::span<const std::uint32_t> targets, double log_alpha, std::size_t threads,
+                                  CancellationToken& token);
+
+}  // namespace serape

@@ -1,0 +1,79 @@
+"""What a search keeps of its answers: this decides which questions can be asked for many targets in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from serape.independence.screens import ScreenResult
+from serape.knowledge import BoundKnowledge
+from serape.search.associations import Associations
+from serape.search.budget import Budget
+from serape.search.recorder import Recorder
+from serape.search.separations import NO_SEPARATIONS, Separations
+from serape.search.unreliable import Unreliable
+
+
+class WhatIsKept:
+    """Questions about the state of a search."""
+
+    subject: int | None
+    max_conditioning: int | None
+    stepwise: bool
+    _knowledge: BoundKnowledge | None
+    _known_members: tuple[int, ...]
+    _read: Unreliable | None
+    _associations: Associations | None
+    _separations: Separations
+    _random: np.random.Generator | None
+    _budget: Budget | None
+    _recorder: Recorder
+    _marginals: Mapping[int, ScreenResult]
+
+    @property
+    def keeps_answers_alone(self) -> bool:
+        """Whether answers need not be recorded or read in another way, target by target."""
+        return (
+            self._knowledge is None
+            and self._read is None
+            and self._associations is None
+            and not self.stepwise
+            and not self._recorder.enabled
+            and not self._known_members
+            and (self._budget is None or self._budget.max_tests is None)
+        )
+
+    def asks_plainly(self, target: int) -> bool:
+        """Whether answers about a target are read as they come, and the search does not end within a question."""
+        bounded = self._budget is not None and self._budget.max_tests is not None
+        return self._read is None and not self._required(int(target)) and not bounded
+
+    @property
+    def keeps_separations(self) -> bool:
+        """Whether the search keeps separating sets."""
+        return self._separations is not NO_SEPARATIONS
+
+    @property
+    def is_random(self) -> bool:
+        """Whether exact ties are broken at random."""
+        return self._random is not None
+
+    def only_counts(self, target: int) -> bool:
+        """Whether of the tests of a target nothing is kept but their numbers and separating sets."""
+        target = int(target)
+        return (
+            self.asks_plainly(target)
+            and self._knowledge is None
+            and self._associations is None
+            and self._random is None
+            and self.max_conditioning is None
+            and not self.stepwise
+            and not self._recorder.keeps(target)
+            and not (target == self.subject and self._known_members)
+            and target not in self._marginals
+        )
+
+    def _required(self, target: int) -> frozenset[int]:
+        """Return the neighbours of the target that knowledge requires."""
+        return frozenset() if self._knowledge is None else self._knowledge.required_neighbours(target)

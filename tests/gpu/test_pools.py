@@ -1,0 +1,58 @@
+"""HITON's loop for many targets on a device, against the core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import serape
+from gpu.runs import differences
+from gpu.tables import categorical
+from serape.independence.device_pools import grow_pools_on_device
+from serape.parallel import marginals
+from serape.search import growing_pool
+
+
+@pytest.mark.parametrize(
+    ("levels", "settings"),
+    [
+        ((2, 3), {}),
+        ((2,), {"max_conditioning": None, "dof": "full"}),
+        ((2, 3, 4), {"reliability": "cells", "rule": "or"}),
+        ((2, 2, 3), {"reliability": None, "symmetry": False, "max_conditioning": 2}),
+    ],
+)
+@pytest.mark.usefixtures("on_device")
+def test_hiton_finds_the_same(monkeypatch: pytest.MonkeyPatch, levels: tuple[int, ...], settings: Any) -> None:
+    monkeypatch.setattr(marginals, "MAX_SHARED", 0)  # as in large tables
+    answered: list[int] = []
+    ask = grow_pools_on_device
+
+    def counted(*arguments: Any) -> Any:
+        found = ask(*arguments)
+        answered.append(len(found[0]))
+        return found
+
+    monkeypatch.setattr(growing_pool, "grow_pools_on_device", counted)
+    table = categorical(np.random.default_rng(3), 22, 200, levels)
+    found = [
+        serape.skeleton(table, algorithm="hiton-pc", engine=engine, **{"alpha": 0.05, "fdr": None, **settings})
+        for engine in ("cpu", "gpu")
+    ]
+    assert differences(*found) == []
+    assert answered == [22]
+
+
+@pytest.mark.usefixtures("on_device")
+def test_pools_that_are_too_large_are_left_to_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marginals, "MAX_SHARED", 0)
+    random = np.random.default_rng(5)
+    parents = random.integers(2, size=(4000, 20))
+    child = (parents.sum(axis=1) + random.normal(size=4000) > 10).astype(int)  # it depends on each of 20
+    table = serape.Table(np.column_stack([parents, child]))
+    settings: dict[str, Any] = {"algorithm": "hiton-pc", "alpha": 0.01, "fdr": None, "max_conditioning": 1}
+    found = [serape.skeleton(table, engine=engine, **settings) for engine in ("cpu", "gpu")]
+    assert differences(*found) == []
+    assert found[0].graph.degree("x20") > 16
