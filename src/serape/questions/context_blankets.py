@@ -16,32 +16,28 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-import numpy as np
-
 from serape._keywords import Keywords
-from serape.data.table import Table
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError, abbreviate, is_integer, shown
-from serape.independence import IndependenceTest, position, table_of
+from serape.errors import Interrupted, abbreviate
+from serape.independence import IndependenceTest, table_of
 from serape.independence.outcomes import Outcome, Tally
 from serape.independence.registry import has_rows
 from serape.local.invariant_sets import InvariantSets, invariant_sets
 from serape.progress import Progress, StatusLine, progress_callback
-from serape.questions.constraints import refuse_identifiers
-from serape.questions.equivalence import Criterion
+from serape.questions.contexts import context_position, judging_query, refuse_member, tests_of_contexts
 from serape.questions.information import added, information, p_of_less
 from serape.questions.query import MAX_CONDITIONING, Query
 from serape.questions.run import STRUCTURE_SECONDS
 from serape.results.context_blankets import ContextBlankets, Difference
 from serape.results.result import Result
-from serape.search import Budget, BudgetSpent
+from serape.search import Budget, BudgetSpent, Search
 from serape.search.budget import STOPPED
 from serape.settings import Settings, question
 from serape.types import LocalAlgorithm
-from serape.wording import setting
 
 Names = tuple[str, ...]
 _INTERRUPTED = "the search was interrupted"
@@ -91,50 +87,10 @@ def context_blankets(
     at = query.position(target)
     where = context_position(query.source, context, at)
     for name in ("known_members", "forbidden_members"):
-        _refuse_member(query.source, getattr(asked.search, name), where, name)
+        refuse_member(query.source, getattr(asked.search, name), where, name)
     constrained = query.constrained(asked.search, [at])
     assert isinstance(constrained, _Query)
     return _Search(constrained, at, where, asked).found()
-
-
-def context_position(source: IndependenceTest, context: object, target: int) -> int:
-    """Return the position of a column that can be the context."""
-    if not isinstance(context, str) and not is_integer(context):
-        what = "None" if context is None else f"a {type(context).__name__}"
-        raise InputTypeError(f"{setting('context')} must be the name or the position of a column, not {what}")
-    at = position(source, context)
-    name = source.variables[at]
-    if at == target:
-        raise OptionError(f"{name!r} is both the target and the context; name two columns")
-    table = table_of(source)
-    if table is None:
-        return at
-    refuse_identifiers(table, "the context", [at])
-    if not table.levels(at):
-        raise DataError(
-            f"the context {name!r} holds numbers, and contexts are told apart by the levels of a column; pass "
-            f"{setting('kinds', {name: 'categorical'})}, or cut it into classes by serape.discretise"
-        )
-    if at in table.missing:
-        row = int(np.argmax(table.missing[at]))
-        raise DataError(f"the context {name!r} has no value in row {row + 1}; give it one, or leave the row out")
-    if table.is_constant(at):
-        raise DataError(f"the context {name!r} has one value; at least two contexts are needed to compare them")
-    if at in table.duplicates:
-        same = [table.names[k] for k in table.duplicates[at] if k != at]
-        raise DataError(
-            f"the context {name!r} has a duplicate, {abbreviate(same)}; pass {setting('ignore', same)} when the data "
-            f"are read"
-        )
-    return at
-
-
-def _refuse_member(source: IndependenceTest, given: Any, context: int, name: str) -> None:
-    groups = given.values() if isinstance(given, Mapping) else [given]
-    if any(position(source, x) == context for group in groups for x in group):
-        raise OptionError(
-            f"{source.variables[context]!r} is the context, which is always tested; remove it from {setting(name)}"
-        )
 
 
 @dataclass(frozen=True)
@@ -162,6 +118,7 @@ class _Search:
         self._about: Result | None = None
         self._changes: tuple[str, ...] = ()
         self._law: Outcome | None = None
+        self._law_test = query.source.name
         self._sets: InvariantSets | None = None
         self._by_context: dict[str, Result] = {}
         self._tests: dict[str, IndependenceTest] = {}
@@ -212,34 +169,45 @@ class _Search:
         """Find the neighbours of the context, and the sets given which the target does not depend on it."""
         assert self._pooled is not None
         assert self._about is not None
-        criterion = Criterion.of(self._query, self._target, self._asked).query
-        budget = Budget.of(self._asked.run, STRUCTURE_SECONDS if has_rows(self._query.source) else None)
-        search = criterion.search(None, self._asked.run.threads, self._watching, budget=budget)
         place = {name: k for k, name in enumerate(self._names)}
-        try:
-            near = self._about.parents_children
-            if near is None:
-                around = [place[name] for name in self._about.blanket]
-                bounded = has_rows(self._query.source) and self._asked.search.max_conditioning == "auto"
-                largest = min(MAX_CONDITIONING, len(around)) if bounded else len(around)
-                apart = search.separate(around, self._context, around, range(largest + 1))
-                near = tuple(self._names[x] for x in sorted(apart.survivors))
-            own, context = self._names[self._target], self._names[self._context]
-            self._changes = tuple(name for name in near if name != own or context in self._pooled.blanket)
-            members = [place[name] for name in self._pooled.blanket if name != context]
+        near = self._about.parents_children
+        if near is None:
+            near = self._not_separated([place[name] for name in self._about.blanket])
+        own, context = self._names[self._target], self._names[self._context]
+        self._changes = tuple(name for name in near if name != own or context in self._pooled.blanket)
+        members = [place[name] for name in self._pooled.blanket if name != context]
+        judging = judging_query(self._query, self._asked)
+        with self._searching(judging) as search:
             self._law = search.ask(self._context, self._target, members)
+            self._law_test = judging.source.name
             self._sets = invariant_sets(search, self._target, self._context, members)
-        finally:
-            self._tally.merge(search.tally)
         if self._sets.largest < len(members):
             self._notes.append(
                 f"of the subsets of {len(members):,} members, those of up to {self._sets.largest} are tried for "
                 f"invariance, so no cause is named"
             )
 
+    def _not_separated(self, members: list[int]) -> tuple[str, ...]:
+        """Return the members of the blanket of the context that no subset of the others separates from it."""
+        bounded = has_rows(self._query.source) and self._asked.search.max_conditioning == "auto"
+        largest = min(MAX_CONDITIONING, len(members)) if bounded else len(members)
+        with self._searching(self._query) as search:
+            found = search.separate(members, self._context, members, range(largest + 1))
+        return tuple(self._names[x] for x in sorted(found.survivors))
+
+    @contextmanager
+    def _searching(self, query: Query) -> Iterator[Search]:
+        """Return a search whose tests are counted, on a budget of its own."""
+        budget = Budget.of(self._asked.run, STRUCTURE_SECONDS if has_rows(query.source) else None)
+        search = query.search(None, self._asked.run.threads, self._watching, budget=budget)
+        try:
+            yield search
+        finally:
+            self._tally.merge(search.tally)
+
     def _search_contexts(self) -> None:
         """Search in the rows of each context."""
-        tests = _tests_of_contexts(self._query, self._context)
+        tests = tests_of_contexts(self._query, self._context)
         if not tests:
             self._notes.append(
                 f"the independence test {self._query.source.name!r} has no rows of its contexts, so none is searched "
@@ -338,6 +306,7 @@ class _Search:
             not_searched=dict(self._not_searched),
             changes=self._changes,
             invariance=self._law,
+            invariance_test=self._law_test,
             invariant_sets=tuple(tuple(self._names[x] for x in one) for one in sets.accepted),
             causes=tuple(self._names[x] for x in sorted(sets.causes)),
             differences=tuple(self._differences),
@@ -354,27 +323,3 @@ def _is_left_out(query: Query, k: int) -> bool:
     """Return whether a column takes part in no search."""
     table = table_of(query.source)
     return table is None or k in table.identifiers or table.is_constant(k)
-
-
-def _tests_of_contexts(query: Query, context: int) -> dict[str, IndependenceTest]:
-    """Return, for each context that occurs, the test on its rows; none for a test that knows nothing of contexts.
-
-    An independence test without a table may offer `in_contexts(context)`, which returns them.
-    """
-    table = table_of(query.source)
-    if table is None:
-        of_test = getattr(query.source, "in_contexts", None)
-        return {} if of_test is None else dict(of_test(context))
-    whole = table.whole
-    codes, levels = whole.codes(context), whole.column_levels(context)
-    columns = range(len(whole.names))
-    found: dict[str, IndependenceTest] = {}
-    for code in np.unique(codes).tolist():
-        part: Table = whole.part(columns, codes == code)
-        found[_label(levels[code], found)] = query.make_source(part)
-    return found
-
-
-def _label(level: object, known: Mapping[str, object]) -> str:
-    text = str(level)
-    return text if text not in known else f"{text} ({shown(level)})"

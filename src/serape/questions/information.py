@@ -2,9 +2,10 @@
 
 The statistic of a test of X ⊥ T | Z in N rows is about 2 N I + dof, where I is the information of X about T given Z, in
 nats. For small I it has the noncentral chi-square distribution, of mean dof + λ and variance 2 (dof + 2 λ), with λ =
-2 N I. So (statistic − dof) / N estimates 2 I without bias in either part of the rows, and the difference of the two
-estimates is compared with its standard deviation. This is Cochran's test of heterogeneity for two parts, one-sided. It
-is an approximation: it takes both as normal.
+2 N I. So the statistic in the other rows says which λ to expect here, and how surely. The square roots of the statistic
+and of its expectation are compared, because they are nearer to normal, with the variance of their difference by the
+delta method. This is Cochran's test of heterogeneity for two parts of the rows, one-sided and on another scale. It is
+an approximation.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ def p_of_less(here: Information, elsewhere: Information) -> float:
     """Return the p-value of the hypothesis that the information here is no less than elsewhere."""
     share = here.rows / elsewhere.rows
     excess = max(elsewhere.statistic - elsewhere.dof, 0.0)
-    expected = excess * share
-    variance = 2 * (here.dof + 2 * expected) + share**2 * 2 * (elsewhere.dof + 2 * excess)
-    if variance <= 0:
+    expected = here.dof + share * excess
+    if expected <= 0:
         return 1.0
-    return 0.5 * math.erfc((expected - (here.statistic - here.dof)) / math.sqrt(2 * variance))
+    variance = (here.dof + 2 * share * excess + share**2 * (elsewhere.dof + 2 * excess)) / (2 * expected)
+    z = (math.sqrt(here.statistic) - math.sqrt(expected)) / math.sqrt(variance)
+    return 0.5 * math.erfc(-z / math.sqrt(2))

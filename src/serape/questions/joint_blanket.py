@@ -29,6 +29,7 @@ from serape.questions.query import Query
 from serape.results.joint_blanket import JointBlanket
 from serape.settings import Settings, question
 from serape.types import LocalAlgorithm
+from serape.wording import either
 
 
 @question()
@@ -79,7 +80,8 @@ def joint_blanket(
     if twice:
         raise OptionError(f"the target {abbreviate(twice)} is named twice; name each target once")
     if len(positions) < 2:
-        raise OptionError("a joint blanket has two or more targets; for one target use markov_blanket")
+        single = either("markov_blanket", "serape blanket")
+        raise OptionError(f"a joint blanket has two or more targets; for one target use {single}")
     by_target = ask_of_many(query.constrained(asked.search, positions), positions, asked.run)
     left = [names[x] for x in positions if names[x] not in by_target]
     tests: Counter[int] = Counter()

@@ -79,6 +79,8 @@ class ContextBlankets(Displayed):
     """The variables of the table, the target included, whose law given their causes differs between contexts."""
     invariance: Outcome | None = None
     """The test whether the target is independent of the context given its blanket; None if it is not reliable."""
+    invariance_test: str = ""
+    """The name of that test."""
     invariant_sets: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     """The smallest sets of members given which the target is independent of the context."""
     causes: tuple[str, ...] = ()
@@ -253,7 +255,7 @@ class ContextBlankets(Displayed):
             return ""
         verdict = "independent of" if test.log_p > math.log(self.pooled.alpha) else "dependent on"
         return (
-            f" Given the blanket, {self.target} is {verdict} {self.context} ({self.pooled.test} = "
+            f" Given the blanket, {self.target} is {verdict} {self.context} ({self.invariance_test} = "
             f"{test.statistic:.4g}, {test.dof:g} degrees of freedom, p = {p_text(test.log_p)})."
         )
 
@@ -351,6 +353,7 @@ class ContextBlankets(Displayed):
             "undecided": {name: list(where) for name, where in self.undecided.items()},
             "invariant": self.invariant,
             "invariance": None if self.invariance is None else _numbers(self.invariance),
+            "invariance_test": self.invariance_test,
             "changes": list(self.changes),
             "invariant_sets": [list(one) for one in self.invariant_sets],
             "causes": list(self.causes),

@@ -33,6 +33,7 @@ def contexts_from_dict(content: Mapping[str, Any]) -> ContextBlankets:
         not_searched={str(name): str(why) for name, why in content["not_searched"].items()},
         changes=known(texts(content["changes"]), names),
         invariance=None if content["invariance"] is None else _outcome(content["invariance"]),
+        invariance_test=str(content["invariance_test"]),
         invariant_sets=tuple(known(texts(one), names) for one in content["invariant_sets"]),
         causes=known(texts(content["causes"]), names),
         differences=tuple(_difference(one, names, list(by_context)) for one in content["differences"]),
