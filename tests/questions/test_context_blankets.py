@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ import contexts_oracle
 import serape
 from serape.data.example import clinic
 from serape.errors import Interrupted
-from serape.questions import context_blankets as asking
+from serape.local.invariant_sets import invariant_sets
 from serape.questions.information import Information, added, p_of_less
 
 BLANKET = ("Age", "Smoking", "BloodPressure", "Anxiety", "ECG", "ChestPain")
+MODULE = "serape.questions.context_blankets"
 Columns = dict[str, Any]
 
 
@@ -254,7 +256,7 @@ class TestRuns:
         def stop(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(asking, "tests_of_contexts", stop)
+        monkeypatch.setattr(MODULE + ".tests_of_contexts", stop)
         with pytest.raises(Interrupted) as stopped:
             serape.context_blankets(same, "HeartDisease", "Site")
         part = stopped.value.found
@@ -264,8 +266,7 @@ class TestRuns:
         assert "interrupted" in part.notes[-1]
 
     def test_many_members_name_no_cause(self, same: serape.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-        plain = asking.invariant_sets
-        monkeypatch.setattr(asking, "invariant_sets", lambda *asked: plain(*asked, max_sets=10))
+        monkeypatch.setattr(MODULE + ".invariant_sets", partial(invariant_sets, max_sets=10))
         found = serape.context_blankets(same, "HeartDisease", "Site")
         assert found.causes == ()
         assert "of the subsets of 6 members, those of up to 1 are tried" in found.notes[-1]
