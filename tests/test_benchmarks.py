@@ -55,6 +55,7 @@ PARTS = (
     "accuracy causes",
     "accuracy hidden",
     "accuracy choosing",
+    "accuracy contexts",
     "accuracy covariance",
     "accuracy discoveries",
     "accuracy recovery",
