@@ -12,21 +12,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 import serape
 from benchmarks.accuracy.calibration.real import Columns, data_sets, with_shuffled
 from benchmarks.accuracy.knockoffs import classes
+from benchmarks.common.altered import CONTEXT, draw
 from benchmarks.common.output import markdown, report, save, short
+from serape.data.example import clinic
 
 NETWORKS = ("child", "insurance", "alarm")
 ROWS = (3000, 15000)
 CONTEXTS = 3
 CHANGED = 0.15
 """The share of the variables whose law differs between contexts."""
-CONTEXT = "context"
 PROBES = 20
 REAL = {"bike": "Season", "german": "personal_status_sex", "titanic": "embark_town", "taxis": "color"}
 """Real data, and the column that is the context."""
@@ -34,81 +33,6 @@ ADULT = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
     "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income",
 )  # fmt: skip
-
-
-# --- networks whose laws differ ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Rows of several contexts, and what is true of them."""
-
-    frame: Any
-    graphs: list[nx.DiGraph[str]]
-    """The network of each context."""
-    changed: set[str]
-    """The variables whose law differs."""
-
-    def blankets(self, target: str) -> list[set[str]]:
-        """Return the true blanket in each context."""
-        return [blanket_in(graph, target) for graph in self.graphs]
-
-
-def blanket_in(graph: nx.DiGraph[str], target: str) -> set[str]:
-    """Return the parents, children and children's other parents."""
-    children = set(graph.successors(target))
-    spouses = {parent for child in children for parent in graph.predecessors(child)}
-    return (set(graph.predecessors(target)) | children | spouses) - {target}
-
-
-def without_parent(network: serape.Network, variable: str, parent: str) -> NDArray[np.float64]:
-    """Return a probability table in which a parent has no influence: the mean over its levels."""
-    parents, cpt = network.parents(variable), network.cpt(variable)
-    table = cpt.reshape([len(network.levels(p)) for p in parents] + [-1])
-    mean = table.mean(axis=parents.index(parent), keepdims=True)
-    return np.broadcast_to(mean, table.shape).reshape(cpt.shape)
-
-
-def draw(network: serape.Network, contexts: int, rows: int, seed: int, changed: float, how: str = "mixed") -> Drawn:
-    """Draw rows of several contexts; the first has the network as it is.
-
-    A variable is changed with the probability `changed`: in some of the other contexts, it has another law (a Dirichlet
-    draw), or one of its parents has no influence. With `how="interventions"`, each context sets one variable: its
-    levels are equally probable, whatever its parents.
-    """
-    random = np.random.default_rng(seed)
-    names = list(network.variables)
-    tables = [{name: network.cpt(name) for name in names} for _ in range(contexts)]
-    graphs: list[nx.DiGraph[str]] = [nx.DiGraph(network.graph) for _ in range(contexts)]
-    found: set[str] = set()
-    if how == "interventions":
-        for k, name in enumerate(random.choice(names, contexts - 1, replace=False).tolist(), 1):
-            tables[k][name] = np.full_like(network.cpt(name), 1 / network.cpt(name).shape[1])
-            graphs[k].remove_edges_from([(parent, name) for parent in network.parents(name)])
-            found.add(name)
-    for name in names if how == "mixed" else ():
-        if random.random() >= changed:
-            continue
-        found.add(name)
-        parents = network.parents(name)
-        gone = str(random.choice(parents)) if parents and random.random() < 0.5 else None
-        some = [k for k in range(1, contexts) if random.random() < 0.5]
-        for k in some or [int(random.integers(1, contexts))]:
-            if gone is None:
-                shape = network.cpt(name).shape
-                tables[k][name] = random.dirichlet(np.ones(shape[1]), shape[0])
-            else:
-                tables[k][name] = without_parent(network, name, gone)
-                graphs[k].remove_edge(gone, name)
-    levels = {name: network.levels(name) for name in names}
-    parents_of = {name: network.parents(name) for name in names}
-    parts = [
-        serape.Network(levels, parents_of, own).sample(rows // contexts, int(random.integers(2**31))).to_pandas()
-        for own in tables
-    ]
-    pandas = import_module("pandas")
-    labels = [f"c{k}" for k, part in enumerate(parts) for _ in range(len(part))]
-    return Drawn(pandas.concat(parts, ignore_index=True).assign(**{CONTEXT: labels}), graphs, found)
 
 
 # --- simulated --------------------------------------------------------------------------------------------------------
@@ -325,7 +249,36 @@ def joint_line(name: str, rows: int, seeds: Iterable[int]) -> list[str]:
 JOINT_HEAD = ("network", "rows", "asked", "blanket", "shared", "tests", "alone", "seconds", "alone")
 
 
+# --- tests of invariance ----------------------------------------------------------------------------------------------
+
+INVARIANCE: dict[str, dict[str, Any]] = {
+    "g2, full dof": {"test": "g2", "dof": "full"},
+    "g2, adjusted dof": {"test": "g2", "dof": "adjusted"},
+    "x2, adjusted dof": {"test": "x2", "dof": "adjusted"},
+    "x2-moments": {"test": "x2-moments"},
+}
+MEMBERS = ("Age", "Smoking", "BloodPressure", "Anxiety", "ECG", "ChestPain")
+
+
+def invariance_lines(samples: int) -> list[list[str]]:
+    """Return how often tests reject, at 0.01, that an irrelevant column tells nothing given the blanket."""
+    lines = []
+    for context in ("Parking", "Ward"):
+        for rows in (1000, 3000, 10000):
+            tables = [serape.Table(clinic(rows, seed)) for seed in range(samples)]
+            shares = []
+            for settings in INVARIANCE.values():
+                outcomes = [serape.ci_test(table, context, "HeartDisease", MEMBERS, **settings) for table in tables]
+                reliable = [outcome.p <= 0.01 for outcome in outcomes if outcome.reliable]
+                shares.append(f"{np.mean(reliable):.3f}" if reliable else "not reliable")
+            lines.append([f"{context}, {len(set(clinic(100)[context])):,} levels", f"{rows:,}", *shares])
+    return lines
+
+
 # --- the command ------------------------------------------------------------------------------------------------------
+
+
+PARTS = ("simulated", "joint", "invariance", "real")
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -333,7 +286,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--networks", nargs="+", default=NETWORKS)
     parser.add_argument("--rows", nargs="+", type=int, default=ROWS, help="of all contexts together")
     parser.add_argument("--seeds", type=int, default=3, help="the number of samples")
-    parser.add_argument("--parts", nargs="+", choices=("simulated", "real", "joint"), default=("simulated", "joint"))
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:3])
     parser.add_argument("--real", type=Path, metavar="FOLDER", help="of compressed files")
     parser.add_argument("--adult", type=Path, metavar="FILE", help="adult.data.xz of UCI")
     parser.add_argument("--only", nargs="+", help="names of real data")
@@ -369,6 +322,10 @@ def run(options: argparse.Namespace) -> None:
         lines = [joint_line(name, n, seeds) for name in names for n in rows]
         print(markdown(JOINT_HEAD, lines))
         content["joint"] = [JOINT_HEAD, *lines]
+    if "invariance" in parts:
+        lines = invariance_lines(200)
+        print(markdown(["context", "rows", *INVARIANCE], lines))
+        content["invariance"] = lines
     if "real" in parts and options.real is not None:
         lines = real_lines(options.real, options.adult, options.shuffles, options.only)
         print(markdown(REAL_HEAD, lines, words=(0, 2, 3, 4, 5, 6, 7, 8, 9)))

@@ -115,11 +115,11 @@ class TestWhatDiffers:
         found = serape.context_blankets(serape.join_tables(tables, "Site"), "HeartDisease", "Site")
         assert found.changes == ("ChestPain",)
         assert "Site" in found.pooled.blanket
-        assert found.law.endswith("differs by Site: the law differs of ChestPain.")
+        assert found.law.endswith("differs by Site, because that of ChestPain does.")
         own = serape.context_blankets(serape.join_tables(tables, "Site"), "ChestPain", "Site")
         assert own.changes == ("ChestPain",)
         assert own.invariant is False
-        assert own.law.endswith("its own law, given its causes, differs.")
+        assert own.law.endswith("differs by Site, because its own law given its causes does.")
         assert own.invariant_sets == ()
 
     def test_an_intervention_names_causes(self) -> None:

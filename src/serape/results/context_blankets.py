@@ -34,14 +34,24 @@ _NAMED = 20  # variables in a text
 
 @dataclass(frozen=True)
 class Difference:
-    """A member that the search in one context does not find, beside what it tells in the other contexts."""
+    """A member that the search in one context does not find, beside what it tells in the other contexts.
+
+    Examples
+    --------
+    >>> other = clinic(2000, seed=1)
+    >>> other["ECG"] = np.random.default_rng(0).permutation(other["ECG"])
+    >>> both = serape.join_tables({"here": patients, "there": other}, context="Clinic")
+    >>> (one,) = serape.context_blankets(both, "HeartDisease", context="Clinic").differences
+    >>> one.variable, one.context, one.bits < 0.001 < one.elsewhere, one.p < 1e-9
+    ('ECG', 'there', True, True)
+    """
 
     variable: str
     context: str
     given: tuple[str, ...]
     """The set given which it is compared: that of its deciding test in the context."""
     bits: float = math.nan
-    """What it tells about the target in the context, without the part that is due to chance; NaN if not known."""
+    """What it tells about the target in the context, without the part that is due to chance; NaN if not tested."""
     elsewhere: float = math.nan
     """The same in the other contexts together."""
     p: float = math.nan
@@ -222,15 +232,12 @@ class ContextBlankets(Displayed):
             return f"Whether the law of {self.target} given its blanket differs by {self.context} cannot be tested."
         if self.invariant:
             return f"The law of {self.target} given its blanket is the same in all contexts, as far as tests show."
-        through = [name for name in self.changes if name in self.blanket]
-        if self.target in self.changes:
-            why = f"its own law, given its causes, differs{'; so does that of ' if through else ''}"
-        else:
-            why = "the law differs of " if through else "which law differs is not clear"
-        return (
-            f"The law of {self.target} given its blanket differs by {self.context}: {why}"
-            f"{first_few(through, max_items=_NAMED)}."
-        )
+        differing = [name for name in self.changes if name in self.blanket]
+        others = f"that of {first_few(differing, max_items=_NAMED)} does" if differing else ""
+        own = "its own law given its causes does" if self.target in self.changes else ""
+        why = " and ".join(filter(None, (own, others)))
+        reason = f", because {why}" if why else "; which law differs is not clear"
+        return f"The law of {self.target} given its blanket differs by {self.context}{reason}."
 
     def explain(self, variable: str) -> str:
         """Return in which contexts a variable is a member and why; of the context, whether the law differs by it."""
@@ -300,7 +307,7 @@ class ContextBlankets(Displayed):
                 lines.append(f"  {kind}: {some(members)}")
         lines.append(f"  {self.law}")
         if self.changes:
-            lines.append(f"  the law given its causes differs of: {first_few(self.changes, max_items=_NAMED)}")
+            lines.append(f"  whose own law differs: {first_few(self.changes, max_items=_NAMED)}")
         if self.causes:
             lines.append(f"  in every invariant set, so causes of {self.target}: {first_few(self.causes)}")
         lines.append(
