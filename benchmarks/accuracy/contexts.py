@@ -66,6 +66,8 @@ class Measured:
     sets: defaultdict[str, Counted] = field(default_factory=lambda: defaultdict(Counted))
     laws: Counter[tuple[bool, bool | None]] = field(default_factory=Counter)
     """Whether the law of the target differs, and whether it is called the same."""
+    some: Counter[bool] = field(default_factory=Counter)
+    """The members called in some contexts, by whether the law of the target differs."""
     tests: Counter[str] = field(default_factory=Counter)
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     targets: int = 0
@@ -114,6 +116,7 @@ def measure(network: serape.Network, rows: int, seeds: Iterable[int], changed: f
             add["undecided"].add(list(found.undecided), common)
             add["causes"].add(found.causes, network.parents(target))
             measured.laws[differs, found.invariant] += 1
+            measured.some[differs] += len(found.in_some)
             measured.tests["context_blankets"] += found.tests
             measured.tests["markov_blanket"] += plain.tests
             measured.targets += 1
@@ -125,8 +128,8 @@ def measure(network: serape.Network, rows: int, seeds: Iterable[int], changed: f
 
 HEAD = (
     "data", "rows", "targets", "blanket", "context ignored", "in all contexts", "ignored, in all", "in some contexts",
-    "not found in all", "causes", "differs: false / true alarms", "what differs", "tests", "ignored", "seconds",
-    "ignored",
+    "law differs / not", "not found in all", "causes", "differs: false / true alarms", "what differs", "tests",
+    "ignored", "seconds", "ignored",
 )  # fmt: skip
 
 
@@ -138,6 +141,7 @@ def line(name: str, rows: int, measured: Measured) -> list[str]:
         short(measured.seconds[method] / measured.targets, 2) for method in ("context_blankets", "markov_blanket")
     ]
     figures = [measured.sets[kind].text for kind in kinds]
+    figures.insert(5, f"{measured.some[True]:,} / {measured.some[False]:,}")
     return [
         name, f"{rows:,}", f"{measured.targets:,}", *figures, measured.alarms, measured.sets["changes"].text,
         *tests, *seconds,
@@ -231,11 +235,12 @@ def joint_line(name: str, rows: int, seeds: Iterable[int]) -> list[str]:
         for _ in range(20):
             targets = [str(x) for x in random.choice(varying, 3, replace=False)]
             truth = [set(network.markov_blanket(target)) for target in targets]
+            fresh = [table.part(range(len(table.names))) for _ in range(2)]  # which remember nothing
             begun = time.process_time()
-            found = serape.joint_blanket(table, targets, progress=False)
+            found = serape.joint_blanket(fresh[0], targets, progress=False)
             seconds[0] += time.process_time() - begun
             begun = time.process_time()
-            single = [serape.markov_blanket(table, target, progress=False) for target in targets]
+            single = [serape.markov_blanket(fresh[1], target, progress=False) for target in targets]
             seconds[1] += time.process_time() - begun
             counted.add(found.blanket, set.union(*truth) - set(targets))
             shared.add(found.shared, set.intersection(*truth) - set(targets))

@@ -305,4 +305,4 @@ class TestJoinTables:
 
     def test_an_unknown_setting(self) -> None:
         with pytest.raises(serape.OptionError, match="join_tables has no option 'mising'. Did you mean 'missing'"):
-            serape.join_tables({"x": {"a": [1, 2]}, "y": {"a": [1, 2]}}, mising="drop")
+            serape.join_tables({"x": {"a": [1, 2]}, "y": {"a": [1, 2]}}, mising="drop")  # type: ignore[call-arg]

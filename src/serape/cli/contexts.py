@@ -25,7 +25,7 @@ Explain = Annotated[
 @command(
     "contexts",
     "serape contexts patients.csv --target HeartDisease --context Ward --explain Age",
-    "serape contexts london.csv paris.csv --target HeartDisease --picture contexts.png --report report.html",
+    "serape contexts patients.csv --target HeartDisease --context Ward --picture contexts.png --report report.html",
     "serape contexts patients.csv --target HeartDisease --context Ward --json > found.json",
 )
 def contexts(

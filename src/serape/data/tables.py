@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from serape._keywords import Keywords
 from serape.data.columns import Columns
 from serape.data.encoding import Encoded, as_codes
 from serape.data.joining import Part, joined
@@ -15,13 +16,15 @@ from serape.data.kinds import Kinds
 from serape.data.reading import ReadOptions, read
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, OptionError, shown
-from serape.settings import DataSettings, check_options
+from serape.settings import FIELDS, DataSettings, Settings, check_options, question, refuse
 from serape.wording import setting
 
+_USED = {f.name for f in fields(DataSettings)}
 _OF_READING = ("kinds", "header", "na_values", "delimiter", "decimal", "encoding", "quote", "comment", "index", "table")
 
 
-def join_tables(tables: Mapping[str, Any], context: str = "context", **settings: Any) -> Table:
+@question(without=dict.fromkeys((name for name in FIELDS if name not in _USED), "tables are joined without a search"))
+def join_tables(tables: Mapping[str, Any], context: str = "context", **settings: Unpack[Keywords]) -> Table:
     """Join the rows of several tables, and add a column that says from which table each row is.
 
     Parameters
@@ -30,8 +33,6 @@ def join_tables(tables: Mapping[str, Any], context: str = "context", **settings:
         By name, anything a `Table` can be made of, but no Table. All have the same columns, in any order.
     context
         The name of the added column, the last of the table; its levels are the names of the tables.
-    **settings
-        Settings that say how to read the data, as for `Table`.
 
     Returns
     -------
@@ -53,8 +54,10 @@ def join_tables(tables: Mapping[str, Any], context: str = "context", **settings:
         raise DataError(f"{len(tables)} tables cannot be joined; at least two are needed")
     if not isinstance(context, str):
         raise InputTypeError(f"{setting('context')} must be the name of the added column, not {shown(context)}")
-    check_options("join_tables", settings, [f.name for f in fields(DataSettings)])
-    asked = DataSettings(**settings)
+    refuse(join_tables, settings)
+    given = Settings.of(**settings)
+    check_options("join_tables", given.options, ["context"])
+    asked = given.data
     options = ReadOptions.of(asked)
     parts = [Part(str(name), read(one, Kinds(asked.kinds), options)) for name, one in tables.items()]
     together = joined(parts, options.keeping.store)
