@@ -117,6 +117,7 @@ class _Search:
         self._pooled: Result | None = None
         self._about: Result | None = None
         self._changes: tuple[str, ...] = ()
+        self._direct = False  # whether the context seems to be a cause of the target: then none can be named
         self._law: Outcome | None = None
         self._law_test = query.source.name
         self._sets: InvariantSets | None = None
@@ -174,6 +175,7 @@ class _Search:
         if near is None:
             near = self._not_separated([place[name] for name in self._about.blanket])
         own, context = self._names[self._target], self._names[self._context]
+        self._direct = own in near
         self._changes = tuple(name for name in near if name != own or context in self._pooled.blanket)
         members = [place[name] for name in self._pooled.blanket if name != context]
         judging = judging_query(self._query, self._asked)
@@ -308,7 +310,7 @@ class _Search:
             invariance=self._law,
             invariance_test=self._law_test,
             invariant_sets=tuple(tuple(self._names[x] for x in one) for one in sets.accepted),
-            causes=tuple(self._names[x] for x in sorted(sets.causes)),
+            causes=() if self._direct else tuple(self._names[x] for x in sorted(sets.causes)),
             differences=tuple(self._differences),
             tests=self._tally.performed,
             tests_by_size=dict(sorted(self._tally.tests_by_size.items())),
