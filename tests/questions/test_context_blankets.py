@@ -6,6 +6,7 @@ import math
 from functools import partial
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,6 +55,22 @@ class TestWithAPerfectTest:
     def test_a_search_that_ignores_the_context_is_wrong(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert contexts_oracle.hunt("the context ignored", "iamb", seed=1, dags=60)[0] > 0
         assert "wrong for" in capsys.readouterr().out
+
+    @pytest.mark.parametrize(("algorithm", "blanket"), [("iamb", {"Y"}), ("hpc", {"X", "Y"}), ("hiton-mb", {"X", "Y"})])
+    def test_arcs_that_are_never_there_together(self, algorithm: str, blanket: set[str]) -> None:
+        """T → Y in one context and X → Y in the other: X is a spouse of T in neither, but a common neighbour of Y."""
+        case = contexts_oracle.Case(
+            nx.DiGraph([("T", "Y"), ("X", "Y"), (contexts_oracle.CONTEXT, "Y")]),
+            {"a": nx.DiGraph([("T", "Y"), ("X", "X1")]), "b": nx.DiGraph([("X", "Y"), ("T", "T1")])},
+            ("T", "X", "Y", contexts_oracle.CONTEXT),
+            "T",
+        )
+        for part, leaf in (("a", "X1"), ("b", "T1")):
+            case.parts[part].remove_node(leaf)
+        found = serape.context_blankets(contexts_oracle.Mixture(case), "T", contexts_oracle.CONTEXT, algorithm)
+        assert set(found.blanket) == blanket
+        assert found.in_some == {"Y": ("a",)}
+        assert set(found.undecided) == blanket - {"Y"}
 
     def test_a_test_without_rows_says_that_no_context_is_searched(self) -> None:
         case = next(contexts_oracle.drawn(0, 1, absent=False))
@@ -147,6 +164,18 @@ class TestWhatDiffers:
         found = serape.context_blankets(pd.DataFrame({"x": x, "z": z, "y": y, "site": site}), "y", "site")
         assert found.common == ("z",)
         assert found.in_some == {"x": ("a", "b")}
+
+
+class TestShuffledContexts:
+    def test_nothing_differs(self) -> None:
+        """Members come and go in 300 rows, but none is said to tell less; the law is called different about never."""
+        different = 0
+        for seed in range(12):
+            columns = {**clinic(900, seed=seed), "Site": np.random.default_rng(seed).choice(["a", "b", "c"], 900)}
+            found = serape.context_blankets(columns, "HeartDisease", "Site")
+            assert found.in_some == {}
+            different += found.invariant is False
+        assert different <= 1
 
 
 class TestInformation:

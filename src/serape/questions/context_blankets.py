@@ -25,7 +25,7 @@ from serape._keywords import Keywords
 from serape.errors import Interrupted, abbreviate
 from serape.independence import IndependenceTest, table_of
 from serape.independence.outcomes import Outcome, Tally
-from serape.independence.registry import has_rows
+from serape.independence.registry import has_rows, searched
 from serape.local.invariant_sets import InvariantSets, invariant_sets
 from serape.progress import Progress, StatusLine, progress_callback
 from serape.questions.contexts import context_position, judging_query, refuse_member, tests_of_contexts
@@ -254,7 +254,11 @@ class _Search:
 
     def _difference(self, variable: str, context: str, place: Mapping[str, int]) -> Difference:
         """Compare a member that a context lacks: given the set that separates it there, and given that of a context
-        that has it, or of all rows. The smaller p counts, twice."""
+        that has it, or of all rows.
+
+        The smaller p counts, times the number of comparisons that could have been made: two sets, all contexts, and all
+        members in all rows. One that a context alone has was found among all candidates, so it is times their number.
+        """
         own = self._by_context[context].trace.given(variable)
         if not has_rows(self._query.source):  # a perfect test: what is independent there is so
             return Difference(variable, context, own or (), 0.0, 1.0, 0.0)
@@ -266,7 +270,9 @@ class _Search:
         without = [tuple(z for z in one if place[z] != self._context) for one in sets]
         found = [self._compared(variable, context, one, place) for one in dict.fromkeys(without)]
         best = min(found, key=lambda one: math.inf if math.isnan(one.p) else one.p)
-        return replace(best, p=min(1.0, best.p * len(found)))
+        pooled = self._pooled.blanket
+        among = len(pooled) if variable in pooled else len(searched(self._query.source)) - 2
+        return replace(best, p=min(1.0, best.p * len(found) * len(self._tests) * among))
 
     def _compared(self, variable: str, context: str, given: Names, place: Mapping[str, int]) -> Difference:
         asked = place[variable], self._target, tuple(place[z] for z in given)

@@ -55,7 +55,8 @@ class Difference:
     elsewhere: float = math.nan
     """The same in the other contexts together."""
     p: float = math.nan
-    """The p-value of the hypothesis that it tells no less there than elsewhere; NaN without reliable tests."""
+    """The p-value of the hypothesis that it tells no less there than elsewhere, adjusted for the number of comparisons;
+    NaN without reliable tests."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, text and numbers."""
