@@ -54,7 +54,6 @@ def contexts_page(found: ContextBlankets) -> Page:
         },
         warnings=[
             *([["The search is not complete: this is the result so far."]] if not found.complete else []),
-            *([[found.law]] if found.invariant is not True else []),
             *page.warnings,
         ],
         graph=graph,
