@@ -123,6 +123,19 @@ class TestWhatDiffers:
         assert found.invariance.log_p < math.log(1e-6)
         assert "differs by Site" in found.law
 
+    def test_a_member_that_varies_little_is_undecided(self) -> None:
+        """In b, x is almost constant, so that it tells almost nothing, but by the same law."""
+        random = np.random.default_rng(0)
+        site = np.repeat(["a", "b"], 2000)
+        x = random.random(4000) < np.where(site == "a", 0.5, 0.003)
+        y = random.random(4000) < np.where(x, 0.7, 0.2)
+        found = serape.context_blankets({"x": x, "y": y, "z": random.random(4000) < 0.5, "site": site}, "y", "site")
+        assert found.invariant is True
+        assert found.by_context["b"].blanket == ()
+        assert found.differences[0].p < 0.01
+        assert (found.in_some, found.undecided) == ({}, {"x": ("a",)})
+        assert "but the law of y is not shown to differ" in found.explain("x")
+
     def test_whose_law_differs(self) -> None:
         tables = sites(4000)
         pain = tables["b"]["ChestPain"]

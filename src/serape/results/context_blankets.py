@@ -144,14 +144,14 @@ class ContextBlankets(Displayed):
 
     @property
     def in_some(self) -> dict[str, tuple[str, ...]]:
-        """By member that some contexts lack, where it tells less about the target, the contexts that have it."""
+        """By member that some contexts lack, where it tells less and the law differs, the contexts that have it."""
         return {name: self.found_in(name) for name in self._with(IN_SOME)}
 
     @property
     def undecided(self) -> dict[str, tuple[str, ...]]:
-        """By member that some contexts lack, but not shown to tell less there, the contexts that have it.
+        """By member that some contexts lack, without evidence that it is none there, the contexts that have it.
 
-        Most often there are too few rows in the others.
+        Most often there are too few rows in the others, or it varies little there.
         """
         return {name: self.found_in(name) for name in self._with(UNDECIDED)}
 
@@ -170,8 +170,12 @@ class ContextBlankets(Displayed):
 
     @cached_property
     def status(self) -> dict[str, Status]:
-        """By member, whether it is in all contexts, in some, or whether that is undecided."""
-        less = {one.variable for one in self.differences if one.p <= self.pooled.alpha}
+        """By member, whether it is in all contexts, in some, or whether that is undecided.
+
+        A member is in some contexts only if the law of the target given its blanket is shown to differ. Where that law
+        is the same, members are the same; one that varies little in a context tells less there all the same.
+        """
+        less = self._less if self.invariant is False else set()
         every = len(self.by_context)
         return {
             name: IN_ALL
@@ -181,6 +185,11 @@ class ContextBlankets(Displayed):
             else UNDECIDED
             for name in self.members
         }
+
+    @property
+    def _less(self) -> set[str]:
+        """The members that tell less in some context that lacks them."""
+        return {one.variable for one in self.differences if one.p <= self.pooled.alpha}
 
     def found_in(self, member: str) -> tuple[str, ...]:
         """Return the contexts whose own search finds a member."""
@@ -251,7 +260,10 @@ class ContextBlankets(Displayed):
             lines = [f"{variable} is in the blanket of {self.target} in all {len(self.by_context):,} contexts."]
         else:
             where = first_few(contexts, max_items=_NAMED) or "no context by itself"
-            doubt = "" if status == IN_SOME else "; that it tells less in the others is not shown"
+            doubt = "; that it tells less in the others is not shown"
+            if variable in self._less:
+                doubt = f"; it tells less in others, but the law of {self.target} is not shown to differ"
+            doubt = "" if status == IN_SOME else doubt
             lines = [f"{variable} is found in {where}{doubt}."]
         lines += [self._told(one) for one in self.differences if one.variable == variable]
         lines.append(f"In all rows: {self.pooled.explain(variable)}")

@@ -93,7 +93,7 @@ def _status_grid(found: ContextBlankets, index: dict[str, int]) -> Grid:
     n = n_shown(len(found.members), MAX_ROWS)
     about = (
         "A member in all contexts is found by the search in the rows of each. One in some contexts is not found in "
-        "others and tells less there. For those that are undecided, this is not shown: often there are too few rows."
+        "others and tells less there, and the law of the target differs. For those undecided, this is not shown."
     )
     rows = [
         [
