@@ -87,6 +87,7 @@ audit: $(VENV)/test.ready
 oracle: $(VENV)/test.ready
 	@$(BIN)/python tests/oracle.py
 	@$(BIN)/python tests/causes_oracle.py
+	@$(BIN)/python tests/contexts_oracle.py
 
 corpus: $(VENV)/test.ready
 	@$(BIN)/python tests/corpus.py check tests/corpus.txt

@@ -56,6 +56,7 @@ PARTS = (
     "accuracy causes",
     "accuracy hidden",
     "accuracy choosing",
+    "accuracy contexts",
     "accuracy covariance",
     "accuracy discoveries",
     "accuracy recovery",

@@ -11,7 +11,7 @@ import pytest
 
 import keywords
 import serape
-from serape.cli import causes, local, repeated, structure
+from serape.cli import causes, contexts, local, repeated, structure
 from serape.cli.data_options import DataOptions
 from serape.cli.options import SearchOptions
 from serape.data.example import clinic
@@ -19,6 +19,12 @@ from serape.settings import FIELDS, DataSettings, RunSettings, SearchSettings, S
 from tables import OF_FILES
 
 TABLE = serape.Table(clinic(400))
+
+
+def _context(data: Any) -> str | int:
+    return 1 if isinstance(data, serape.IndependenceTest) else "Parking"
+
+
 ONE_TARGET: dict[str, Callable[..., Any]] = {
     "markov_blanket": serape.markov_blanket,
     "parents_children": serape.parents_children,
@@ -27,6 +33,7 @@ ONE_TARGET: dict[str, Callable[..., Any]] = {
     "stability": lambda data, target, **more: serape.stability(data, target, draws=2, **more),
     "all_blankets": serape.all_blankets,
     "alpha_path": lambda data, target, **more: serape.alpha_path(data, target, [0.01], **more),
+    "context_blankets": lambda data, target, **more: serape.context_blankets(data, target, _context(data), **more),
 }
 MANY: dict[str, Callable[..., Any]] = {
     "blankets": serape.blankets,
@@ -36,6 +43,7 @@ MANY: dict[str, Callable[..., Any]] = {
 MORE: dict[str, Callable[..., Any]] = {
     "all_pairs": serape.all_pairs,
     "ci_test": lambda data, **more: serape.ci_test(data, 0, 1, **more),
+    "joint_blanket": lambda data, **more: serape.joint_blanket(data, [0, 1], **more),
 }
 ALL = [*ONE_TARGET, *MANY, *MORE]
 QUESTIONS = [
@@ -49,6 +57,8 @@ QUESTIONS = [
     serape.stability,
     serape.all_blankets,
     serape.alpha_path,
+    serape.context_blankets,
+    serape.joint_blanket,
     serape.all_pairs,
     serape.ci_test,
     serape.describe,
@@ -131,6 +141,8 @@ def test_every_command_has_all_settings() -> None:
         repeated.path,
         repeated.stability,
         causes.causes,
+        contexts.contexts,
+        contexts.joint,
         structure.region,
         structure.skeleton,
         structure.network,
@@ -200,7 +212,7 @@ class TestEverySearch:
             found = ask(name, TABLE, **settings)
             if name == "blankets":
                 found = found["HeartDisease"]
-            if isinstance(found, serape.Result | serape.AllBlankets | serape.Causes):
+            if isinstance(found, serape.Result | serape.AllBlankets | serape.Causes | serape.ContextBlankets):
                 members = found.blanket if isinstance(found, serape.Causes) else found.members
                 assert "Ward" in members
                 assert "Smoking" not in members
@@ -210,7 +222,8 @@ class TestEverySearch:
                 assert not graph.has_edge("HeartDisease", "Smoking")
 
     def test_takes_algorithms_in_any_case(self, name: str) -> None:
-        blanket = name in ("markov_blanket", "blankets", "stability", "all_blankets", "alpha_path")
+        of_one = ("markov_blanket", "stability", "all_blankets", "alpha_path", "context_blankets")
+        blanket = name in (*of_one, "blankets")
         usual = "MB_by_MB" if name == "causes" else "Inter_IAMB" if blanket else "HITON_PC"
         ask(name, TABLE, algorithm=usual)
         wrong, right = ("intr-iamb", "inter-iamb") if blanket else ("hitonn-pc", "hiton-pc")

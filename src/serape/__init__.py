@@ -8,6 +8,7 @@ from serape.data import Table, Variable
 from serape.data.degenerate import degenerate, determined_by
 from serape.data.discretise import Discretised, discretise
 from serape.data.packing import pack, verify_packed
+from serape.data.tables import join_tables
 from serape.errors import (
     ClusterError,
     DataError,
@@ -30,8 +31,10 @@ from serape.questions.blanket import markov_blanket, parents_children
 from serape.questions.blankets import blankets
 from serape.questions.causes import causes
 from serape.questions.ci import ci_test
+from serape.questions.context_blankets import context_blankets
 from serape.questions.counterexamples import Counterexample, check_algorithm
 from serape.questions.describe import describe
+from serape.questions.joint_blanket import joint_blanket
 from serape.questions.knockoffs import knockoff_filter, knockoffs
 from serape.questions.network import network
 from serape.questions.pairs import all_pairs
@@ -43,10 +46,12 @@ from serape.results.all_blankets import AllBlankets
 from serape.results.alpha_path import AlphaPath
 from serape.results.causes import Causes
 from serape.results.comparison import Comparison, compare, kl_fitness
+from serape.results.context_blankets import ContextBlankets, Difference
 from serape.results.description import Description
 from serape.results.edge_stability import EdgeStability
 from serape.results.false_selections import FalseSelections
 from serape.results.graph_comparison import GraphComparison, compare_graphs
+from serape.results.joint_blanket import JointBlanket
 from serape.results.knockoffs import KnockoffSelection
 from serape.results.loaded import load_result
 from serape.results.pairs import Pairs
@@ -74,10 +79,12 @@ __all__ = [
     "Causes",
     "ClusterError",
     "Comparison",
+    "ContextBlankets",
     "Counterexample",
     "DSeparation",
     "DataError",
     "Description",
+    "Difference",
     "Discretised",
     "EdgeStability",
     "Effect",
@@ -89,6 +96,7 @@ __all__ = [
     "IndependenceTest",
     "InputTypeError",
     "Interrupted",
+    "JointBlanket",
     "KnockoffSelection",
     "Knowledge",
     "MissingLibraryError",
@@ -115,10 +123,13 @@ __all__ = [
     "ci_test",
     "compare",
     "compare_graphs",
+    "context_blankets",
     "degenerate",
     "describe",
     "determined_by",
     "discretise",
+    "join_tables",
+    "joint_blanket",
     "kl_fitness",
     "knockoff_filter",
     "knockoffs",

@@ -250,12 +250,12 @@ class RunSettings:
         "None shows progress on a terminal or in a notebook once the work takes two seconds, True always, False never; "
         "a callable is called with a `Progress` now and then.",
     )
-
     max_seconds: float | Literal["auto"] | None = _setting(
         "auto",
-        "The time that the call may take; for `blankets` each target, for `stability` each draw. A search that takes "
-        "longer stops and returns the result so far: `complete` is False, and a note says what is left undone. None is "
-        'no limit. "auto" is 60 for a target, 600 for `all_blankets`, `causes`, `region`, `skeleton` and `network`.',
+        "The time that the call may take: each target of `blankets` and `joint_blanket`, each draw of `stability`, "
+        "each search of `context_blankets`. A search that takes longer stops and returns the result so far: `complete` "
+        "is False, and a note says what is left undone. None is no limit. "
+        '"auto" is 60 for a target, 600 for `all_blankets`, `causes`, `region`, `skeleton` and `network`.',
     )
     max_tests: int | None = _setting(
         None, "The number of tests that the call may perform, as `max_seconds`; the answer is the same on any machine."

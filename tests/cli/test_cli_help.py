@@ -18,7 +18,7 @@ class TestHelp:
         return [info.name or "" for info in app.registered_commands if not info.hidden]
 
     def test_every_command_has_help_and_examples_that_parse(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert len(self.commands()) == 17
+        assert len(self.commands()) == 19
         for info in app.registered_commands:
             code, out, _ = run(capsys, info.name or "", "--help")
             assert code == 0

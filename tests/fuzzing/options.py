@@ -15,7 +15,7 @@ from fuzzing.outcomes import outcome_of
 
 QUESTIONS = (
     "markov_blanket", "parents_children", "blankets", "region", "skeleton", "network", "stability", "alpha_path",
-    "all_blankets", "all_pairs", "ci_test", "describe", "degenerate", "discretise",
+    "all_blankets", "context_blankets", "joint_blanket", "all_pairs", "ci_test", "describe", "degenerate", "discretise",
 )  # fmt: skip
 TOLD = ("progress", "checkpoint")
 """Parameters that are not drawn: functions that are called, files that are written."""
@@ -54,7 +54,9 @@ def attack(seed: int) -> str:
     question = getattr(serape, QUESTIONS[seed % len(QUESTIONS)])
     parameters = inspect.signature(question).parameters
     names = [n for n, p in parameters.items() if n not in (*TOLD, "data") and p.kind != p.VAR_KEYWORD]
-    settings: dict[str, Any] = {n: f"x{k}" for k, n in enumerate(("target", "x", "y")) if n in names}
+    settings: dict[str, Any] = {n: f"x{k}" for k, n in enumerate(("target", "x", "y", "context")) if n in names}
+    if "targets" in names:
+        settings["targets"] = ["x0", "x1"]
     if "max_seconds" in names:
         settings["max_seconds"] = 2.0
     for name in random.choice(names, min(len(names), int(random.choice([1, 1, 2, 3]))), replace=False).tolist():

@@ -46,6 +46,19 @@ def use_blankets(path: Path) -> None:
     found.save(path.with_suffix(".again"))
 
 
+def use_contexts(path: Path) -> None:
+    found = serape.load_result(path)
+    assert "\x1b" not in str(found)
+    repr(found)
+    list(found.records)
+    list(found.evidence)
+    found._repr_html_()
+    for name in found.blanket[:2]:
+        found.explain(name)
+    found.report(path.with_suffix(".html"))
+    found.save(path.with_suffix(".again"))
+
+
 def use_knockoffs(path: Path) -> None:
     found = serape.load_result(path)
     assert "\x1b" not in str(found)
@@ -100,15 +113,23 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = serape.Table(clinic(300))
     serape.markov_blanket(data, "HeartDisease", "hiton-mb", alpha=0.05, fdr=0.2).save(folder / "result.json")
     serape.all_blankets(data, "HeartDisease", alpha=0.05).save(folder / "blankets.json")
+    serape.context_blankets(data, "HeartDisease", "Parking", alpha=0.05).save(folder / "contexts.json")
+    serape.joint_blanket(data, ["ECG", "ChestPain"], alpha=0.05).save(folder / "joint.json")
     serape.knockoff_filter(data, "HeartDisease").save(folder / "knockoffs.json")
     serape.skeleton(data, "hiton-pc", alpha=0.05).save(folder / "skeleton.json")
     serape.network(data, "mmhc").save(folder / "network.json")
     return folder
 
 
-@pytest.mark.parametrize("name", ["result", "blankets", "knockoffs", "skeleton", "network"])
+@pytest.mark.parametrize("name", ["result", "blankets", "contexts", "joint", "knockoffs", "skeleton", "network"])
 def test_any_content(files: Path, tmp_path: Path, name: str) -> None:
-    use = {"result": use_result, "blankets": use_blankets, "knockoffs": use_knockoffs}.get(name, use_structure)
+    use = {
+        "result": use_result,
+        "blankets": use_blankets,
+        "contexts": use_contexts,
+        "joint": use_contexts,
+        "knockoffs": use_knockoffs,
+    }.get(name, use_structure)
     content = json.loads((files / f"{name}.json").read_text())
     chance = random.Random(0)
     where = list(places(content))
@@ -124,6 +145,7 @@ def test_any_content(files: Path, tmp_path: Path, name: str) -> None:
         (("evidence", "log_p", 0), 1e308), (("evidence", "effect", 0), -1), (("evidence", "effect", 0), 1e308),
         (("evidence", "reliable", 0), []), (("evidence", "rows"), ""), (("evidence", "rows"), 10**400),
         (("parents_children",), []), (("tests",), float("inf")), (("target",), "\ud800"),
+        (("options", "max_conditioning"), "x"),
     ],
 )  # fmt: skip
 def test_of_results(files: Path, tmp_path: Path, at: tuple[Any, ...], value: Any) -> None:

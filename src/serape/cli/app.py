@@ -12,6 +12,7 @@ from serape.cli import describe  # noqa: F401
 from serape.cli import local  # noqa: F401
 from serape.cli import causes  # noqa: F401
 from serape.cli import repeated  # noqa: F401
+from serape.cli import contexts  # noqa: F401
 from serape.cli import knockoffs  # noqa: F401
 from serape.cli import structure  # noqa: F401
 from serape.cli import pack  # noqa: F401

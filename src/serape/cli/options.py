@@ -37,7 +37,7 @@ _EITHER = ("stability", "path")
 def _complete_algorithm(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     asked = context.info_name
     finds = context.params.get("finds") or (
-        "blanket" if asked in ("blanket", "all-blankets", *_EITHER) else "parents-children"
+        "blanket" if asked in ("blanket", "all-blankets", "contexts", "joint", *_EITHER) else "parents-children"
     )
     if finds in ("skeleton", "network"):
         asked, finds = finds, "parents-children"

@@ -132,15 +132,19 @@ def _records(found: Result) -> Iterator[dict[str, Any]]:
         yield plain | {name: None if names is None else list(names) for name, names in sets.items()}
 
 
-def show_blankets(found: serape.AllBlankets, explain: Sequence[str] = (), as_json: bool = False) -> None:
-    """Print all blankets, what may stand for their members, and explanations for some members."""
+def show_blankets(
+    found: serape.AllBlankets | serape.ContextBlankets | serape.JointBlanket,
+    explain: Sequence[str] = (),
+    as_json: bool = False,
+) -> None:
+    """Print several blankets, a table of their members, and explanations for some of these."""
     explanations = {name: found.explain(name) for name in explain}
     if as_json:
         print_json({**found.to_dict(), **({"explanations": explanations} if explanations else {})})
         return
     lines = str(found).splitlines()
     print_line(lines[0])
-    if found.members:
+    if len(found.records):
         heads, rows, total = found._grid(MAX_COLUMNS)
         print_grid(heads, rows)
         if total > len(rows):

@@ -1,9 +1,9 @@
-"""Charts: at which alphas variables are members, how often resampled rows show them, and in which blankets they are."""
+"""Charts: at which alphas variables are members, how often resampled rows show them, and in which sets they are."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +26,7 @@ MAX_BLANKETS = 60
 _DASHES = (0, (4, 3))
 _POINTS = 9.0
 _MAX_NAME = 80  # characters: about three lines
+_MAX_COLUMN = 24  # characters of the name of a column
 _CHART = 4.4  # the width in inches, without the names
 
 
@@ -88,8 +89,6 @@ def draw_alpha_path(found: AlphaPath, ax: Axes | None = None) -> Axes:
 def draw_blankets(found: AllBlankets, ax: Axes | None = None) -> Axes:
     """Draw which variables are in which blankets; see `AllBlankets.plot`."""
     check_matplotlib()
-    from matplotlib.lines import Line2D
-
     n, width = n_shown(len(found.members), MAX_ROWS), n_shown(len(found.blankets), MAX_BLANKETS)
     first, blankets = found.members[:n], found.blankets[:width]
     others = [
@@ -104,16 +103,59 @@ def draw_blankets(found: AllBlankets, ax: Axes | None = None) -> Axes:
     ax.set_xlim(0.4, max(len(blankets), 4) + 0.6)
     step = -(-max(len(blankets), 1) // 20)
     ax.set_xticks(range(1, len(blankets) + 1, step))
-    if not first:
+    return _draw_cells(ax, first, blankets, found.status, ("indispensable", "replaceable", "undecided"))
+
+
+def draw_membership(
+    members: Sequence[str],
+    columns: Mapping[str, Collection[str]],
+    status: Mapping[str, str],
+    statuses: Sequence[str],
+    title: str,
+    sentence: str,
+    axis: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw which members are in which sets, each of which has a name; a member is coloured by its status."""
+    check_matplotlib()
+    n, width = n_shown(len(members), MAX_ROWS), n_shown(len(columns), MAX_BLANKETS)
+    first, names = members[:n], list(columns)[:width]
+    others = [
+        _count(len(members) - n, "other variable") if n < len(members) else "",
+        _count(len(columns) - width, "other column") if width < len(columns) else "",
+    ]
+    more = " and ".join(filter(None, others))
+    ax = _rows(first, title, f"{sentence} ({more} not drawn)" if more else sentence, axis if len(names) > 8 else "", ax)
+    ax.set_xlim(0.4, max(len(names), 4) + 0.6)
+    lettering = Lettering(names)
+    if len(names) <= 8:
+        labels = [lettering.name(shown(name, _MAX_COLUMN)) for name in names]
+        ax.set_xticks(range(1, len(names) + 1), labels, fontproperties=lettering.font(_POINTS - 1), parse_math=False)
+    else:
+        ax.set_xticks(range(1, len(names) + 1, -(-len(names) // 20)))
+    return _draw_cells(ax, first, [columns[name] for name in names], status, statuses)
+
+
+def _draw_cells(
+    ax: Axes,
+    members: Sequence[str],
+    sets: Sequence[Collection[str]],
+    status: Mapping[str, str],
+    statuses: Sequence[str],
+) -> Axes:
+    """Draw a box for each member in each set that has it, and a legend of the statuses."""
+    from matplotlib.lines import Line2D
+
+    if not members:
         return _empty(ax, "The blanket is empty: no variable depends on the target.")
-    colours = {"indispensable": LIGHT.accent, "replaceable": LIGHT.pale, "undecided": LIGHT.faint}
-    for row, name in enumerate(first):
-        inside = [k for k, blanket in enumerate(blankets, 1) if name in blanket]
+    colours = dict(zip(statuses, (LIGHT.accent, LIGHT.pale, LIGHT.faint), strict=False))
+    for row, name in enumerate(members):
+        inside = [k for k, one in enumerate(sets, 1) if name in one]
         ax.barh([row] * len(inside), 0.8, left=[k - 0.4 for k in inside], height=0.66, zorder=2,
-                color=colours[found.status[name]], edgecolor=LIGHT.ink, linewidth=0.4)  # fmt: skip
-    shown_ = dict.fromkeys(found.status[name] for name in first)
+                color=colours[status[name]], edgecolor=LIGHT.ink, linewidth=0.4)  # fmt: skip
+    present = {status[name] for name in members}
     keys = [Line2D([], [], marker="s", linestyle="", markersize=7, markeredgecolor=LIGHT.ink, markeredgewidth=0.4,
-                   color=colours[status], label=status) for status in colours if status in shown_]  # fmt: skip
+                   color=colours[one], label=one) for one in colours if one in present]  # fmt: skip
     ax.legend(handles=keys, loc="upper left", ncols=3, fontsize=_POINTS - 1, frameon=False, borderpad=0,
               borderaxespad=0.1, handletextpad=0.2)  # fmt: skip
     return ax

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from serape.data.provenance import Provenance
-from serape.errors import OptionError, abbreviate, suggestion
+from serape.errors import OptionError, abbreviate, is_integer, suggestion
 from serape.files import atomic_write
 from serape.formats import dot_text
 from serape.independence.outcomes import Tally
@@ -292,7 +292,7 @@ def result_from_dict(content: Mapping[str, Any]) -> Result:
         tests_by_size={int(size): int(count) for size, count in content["tests_by_size"].items()},
         skipped=int(content["skipped"]),
         seconds=number(content["seconds"]),
-        options=dict(content["options"]),
+        options=_options(content["options"]),
         notes=texts(content["notes"]),
         complete=bool(content["complete"]),
         dropped=texts(content["left_out" if "left_out" in content else "dropped"]),
@@ -304,6 +304,14 @@ def result_from_dict(content: Mapping[str, Any]) -> Result:
         data=None if data is None else Provenance.from_dict(data),
         call=Call.from_dict(content.get("call")),
     )
+
+
+def _options(content: Any) -> dict[str, Any]:
+    options = dict(content)
+    bound = options.get("max_conditioning")
+    if bound is not None and not is_integer(bound):
+        raise TypeError("max_conditioning is not a whole number")
+    return options
 
 
 # JSON has no NaN and no infinities: NaN becomes null, infinities become text.

@@ -12,6 +12,8 @@ from serape.wording import option_words
 if TYPE_CHECKING:
     from serape.results.all_blankets import AllBlankets
     from serape.results.causes import Causes
+    from serape.results.context_blankets import ContextBlankets
+    from serape.results.joint_blanket import JointBlanket
     from serape.results.result import Result
     from serape.results.structure import Structure
 
@@ -61,6 +63,33 @@ def causes_calls(found: Causes) -> dict[str, str]:
     words = None if result.call.own else _words(result.data, settings, {})
     if words is not None:
         calls["On the command line"] = _shell([["serape", "causes", *words[0]], ["--target", found.target], *words[1:]])
+    return calls
+
+
+def contexts_calls(found: ContextBlankets) -> dict[str, str]:
+    """Return the calls that reproduce a blanket in several contexts."""
+    result = found.pooled
+    settings = {"context": found.context, "algorithm": result.algorithm}
+    settings |= _tested(result.test, result.alpha, result.options)
+    arguments = [repr(found.target), *_arguments(settings, result.call.own)]
+    calls = {"In Python": _python("context_blankets", result.data, result.test, arguments)}
+    words = None if result.call.own else _words(result.data, settings, {})
+    if words is not None:
+        command = ["serape", "contexts", *words[0]]
+        calls["On the command line"] = _shell([command, ["--target", found.target], *words[1:]])
+    return calls
+
+
+def joint_calls(found: JointBlanket) -> dict[str, str]:
+    """Return the calls that reproduce the blanket of several targets."""
+    result = next(iter(found.by_target.values()))
+    settings = {"algorithm": result.algorithm, **_tested(result.test, result.alpha, result.options)}
+    arguments = [repr(list(found.targets)), *_arguments(settings, result.call.own)]
+    calls = {"In Python": _python("joint_blanket", result.data, result.test, arguments)}
+    words = None if result.call.own else _words(result.data, settings, {})
+    if words is not None:
+        targets = [["--target", target] for target in found.targets]
+        calls["On the command line"] = _shell([["serape", "joint", *words[0]], *targets, *words[1:]])
     return calls
 
 
@@ -131,7 +160,7 @@ def _arguments(settings: Mapping[str, Any], own: tuple[str, ...]) -> list[str]:
 _SETTINGS = frozenset(
     {
         "algorithm", "test", "alpha", "fdr", "fdr_method", "max_conditioning", "reliability", "dof", "random_state",
-        "rule", "score", "equivalent_sample_size", "max_blankets", "learner", "hidden",
+        "rule", "score", "equivalent_sample_size", "max_blankets", "learner", "hidden", "context",
     }
 )  # fmt: skip
 """The settings that the command line can show; others are objects, or in files."""
