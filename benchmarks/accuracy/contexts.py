@@ -16,7 +16,7 @@ import numpy as np
 
 import serape
 from benchmarks.accuracy.calibration.real import Columns, data_sets, with_shuffled
-from benchmarks.accuracy.knockoffs import classes
+from benchmarks.accuracy.real_classes import classes
 from benchmarks.common.altered import CONTEXT, draw
 from benchmarks.common.output import markdown, report, save, short
 from serape.data.example import clinic
@@ -157,7 +157,7 @@ def adult(path: Path) -> tuple[Columns, str]:
     frame = pandas.read_csv(path, header=None, names=list(ADULT), skipinitialspace=True, na_values="?").dropna()
     frame = frame.drop(columns=["fnlwgt", "education-num"])
     columns = {str(name): frame[name].to_numpy() for name in frame.columns}
-    return classes({n: c.astype(str) if c.dtype == object else c for n, c in columns.items()}, "income"), "income"
+    return {name: classes(values, 0.0) for name, values in columns.items()}, "income"
 
 
 def real_tables(folder: Path, census: Path | None) -> Iterable[tuple[str, Columns, str, str]]:
