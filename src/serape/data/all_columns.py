@@ -20,7 +20,7 @@ def all_levels(table: Table) -> NDArray[np.int64]:
     """Return `table.levels` of all columns."""
     if table.remote is not None or table.continuous:
         return np.array([table.levels(k) for k in range(len(table.names))], np.int64)
-    return table.packed.all_levels().astype(np.int64)
+    return table.codes_alone.all_levels().astype(np.int64)
 
 
 def all_constant(table: Table) -> NDArray[np.bool_]:
@@ -45,9 +45,9 @@ def _constant(table: Table) -> NDArray[np.bool_]:
     constant = levels < 2
     declared = np.fromiter(table._declared, np.intp, len(table._declared))  # levels that may not occur
     for position in declared.tolist():
-        table.packed.verify(position)
+        table.codes_alone.verify(position)
     n_planes = np.where(levels <= _core.PLANE_LEVELS, np.maximum(levels - 1, 0), 0)
-    totals = table.packed.totals[: int(n_planes.sum())].astype(np.int64)
+    totals = table.codes_alone.totals[: int(n_planes.sum())].astype(np.int64)
     column = np.arange(count).repeat(n_planes)
     above = np.bincount(column, totals, count)  # rows with a level above the first
     occurring = np.bincount(column, totals > 0, count) + (above < table.rows)

@@ -41,7 +41,7 @@ def joint_blanket(
 ) -> JointBlanket:
     """Find the Markov blanket of several variables together: the smallest set outside them that tells all about them.
 
-    It is the union of their blankets, without the targets (docs/contexts.md#several-targets). The searches share work,
+    It is the union of their blankets, without the targets (docs/contexts.md). The searches share work,
     as in `blankets`.
 
     Parameters
