@@ -1,6 +1,7 @@
 """Random questions answered by the core and on a device.
 
-    python -m gpu.runs --runs 2000        (in tests/; on a machine with a GPU)
+    python -m gpu.runs --runs 2000              (in tests/; on a machine with a GPU)
+    python -m gpu.runs --runs 2000 --emulated   (anywhere: the kernels run on the CPU)
 
 Every field of both results must be the same, but for times and the engine.
 """
@@ -10,13 +11,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
 
 import serape
+from gpu.emulator import EmulatedDevice
 from gpu.tables import categorical, numeric
+from serape.engines.gpu import choice
 from serape.independence import device_separations
 from serape.parallel import marginals
 
@@ -76,7 +81,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Random questions answered by the core and on a device.")
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--emulated", action="store_true", help="run the kernels on the CPU")
     asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        emulated = mock.patch.object(choice, "find_device", return_value=EmulatedDevice(Path(folder)))
+        with emulated if asked.emulated else contextlib.nullcontext():
+            return _run(asked)
+
+
+def _run(asked: argparse.Namespace) -> int:
     wrong = 0
     for seed in range(asked.seed, asked.seed + asked.runs):
         if found := one_run(seed):
