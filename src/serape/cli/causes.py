@@ -20,6 +20,7 @@ from serape.cli.options import (
     Target,
     check_files,
     complete_learner,
+    write_files,
 )
 from serape.cli.show import print_grid, print_json, print_line
 
@@ -84,12 +85,7 @@ def causes(
             _show(found)
             for text in (*explanations.values(), *(_adjustment(found.target, *one) for one in sets.items())):
                 print_line(f"\n{text}")
-        if output is not None:
-            found.save(output)
-        if report is not None:
-            found.report(report)
-        if picture is not None:
-            found.plot(picture)
+        write_files(found, output, report, picture)
 
     answer(lambda: serape.causes(table, target, learner=learner, hidden=hidden, **settings), show)
 

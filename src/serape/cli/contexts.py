@@ -10,7 +10,7 @@ import typer
 import serape
 from serape.cli.base import answer, command
 from serape.cli.data_options import DataOptions, complete_column
-from serape.cli.options import AsJson, Output, Picture, Report, SearchOptions, Target, check_files
+from serape.cli.options import AsJson, Output, Picture, Report, SearchOptions, Target, check_files, write_files
 from serape.cli.show import show_blankets
 from serape.errors import OptionError
 
@@ -58,12 +58,7 @@ def contexts(
 
     def show(found: serape.ContextBlankets) -> None:
         show_blankets(found, explain or (), as_json)
-        if output is not None:
-            found.save(output)
-        if report is not None:
-            found.report(report)
-        if picture is not None:
-            found.plot(picture)
+        write_files(found, output, report, picture)
 
     answer(lambda: serape.context_blankets(table, target, context or _FILE, **settings), show)
 
@@ -115,11 +110,6 @@ def joint(
 
     def show(found: serape.JointBlanket) -> None:
         show_blankets(found, explain or (), as_json)
-        if output is not None:
-            found.save(output)
-        if report is not None:
-            found.report(report)
-        if picture is not None:
-            found.plot(picture)
+        write_files(found, output, report, picture)
 
     answer(lambda: serape.joint_blanket(table, target, **settings), show)

@@ -18,6 +18,7 @@ from serape.cli.options import (
     SearchOptions,
     Target,
     check_files,
+    write_files,
 )
 from serape.cli.show import show_result
 from serape.errors import OptionError
@@ -73,12 +74,7 @@ def ask(
 
     def show(found: Result) -> None:
         show_result(found, explain or (), as_json)
-        if output is not None:
-            found.save(output)
-        if report is not None:
-            found.report(report)
-        if picture is not None:
-            found.plot(picture)
+        write_files(found, output, report, picture)
 
     answer(
         lambda: question(table, target, **settings),

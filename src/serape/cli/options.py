@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 import typer
 
@@ -327,3 +327,26 @@ def check_files(*paths: Path | None, picture: Path | None = None, report: Path |
     for path in (*paths, picture, report):
         if path is not None and not path.parent.is_dir():
             raise DataError(f"{path} cannot be written: there is no folder {path.parent}; create it first")
+
+
+class Kept(Protocol):
+    """A result that can be saved, reported and drawn."""
+
+    def save(self, path: Path, /) -> object:
+        """Write it as JSON."""
+
+    def report(self, path: Path, /) -> object:
+        """Write it as a page."""
+
+    def plot(self, path: Path, /) -> object:
+        """Write it as a picture."""
+
+
+def write_files(found: Kept, output: Path | None, report: Path | None, picture: Path | None) -> None:
+    """Write the files that were asked for."""
+    if output is not None:
+        found.save(output)
+    if report is not None:
+        found.report(report)
+    if picture is not None:
+        found.plot(picture)

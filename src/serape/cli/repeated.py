@@ -26,6 +26,7 @@ from serape.cli.options import (
     SearchOptions,
     Target,
     check_files,
+    write_files,
 )
 from serape.cli.show import print_json, show_blankets, show_path, show_stability
 from serape.errors import OptionError
@@ -72,12 +73,7 @@ def all_blankets(
 
     def show(found: serape.AllBlankets) -> None:
         show_blankets(found, explain or (), as_json)
-        if output is not None:
-            found.save(output)
-        if report is not None:
-            found.report(report)
-        if picture is not None:
-            found.plot(picture)
+        write_files(found, output, report, picture)
 
     answer(lambda: serape.all_blankets(table, target, max_blankets=max_blankets, **settings), show)
 
