@@ -85,14 +85,9 @@ class Causes(Displayed):
     """Arrows that follow from tests or knowledge but contradict more certain ones, and so are not in the graph."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Causes) and self._said() == other._said()
+        return isinstance(other, Causes) and said(self.to_dict()) == said(other.to_dict())
 
     __hash__ = None  # type: ignore[assignment]  # it holds a graph
-
-    def _said(self) -> Any:
-        """Return what can be compared."""
-        content = self.to_dict()
-        return said({**content, "blanket": said(content["blanket"])})
 
     # --- the answer ----------------------------------------------------------------------------------------------
 

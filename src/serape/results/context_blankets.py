@@ -109,15 +109,9 @@ class ContextBlankets(Displayed):
     """Remarks about the data and the search."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ContextBlankets) and self._said() == other._said()
+        return isinstance(other, ContextBlankets) and said(self.to_dict()) == said(other.to_dict())
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
-
-    def _said(self) -> Any:
-        """Return what can be compared."""
-        content = self.to_dict()
-        nested = {name: said(one) for name, one in content["by_context"].items()}
-        return said({**content, "by_context": nested, "pooled": said(content["pooled"])})
 
     # --- the answer --------------------------------------------------------------------------------------------------
 

@@ -57,15 +57,9 @@ class JointBlanket(Displayed):
     """Remarks about the data and the searches."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, JointBlanket) and self._said() == other._said()
+        return isinstance(other, JointBlanket) and said(self.to_dict()) == said(other.to_dict())
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
-
-    def _said(self) -> Any:
-        """Return what can be compared."""
-        content = self.to_dict()
-        nested = {name: said(one) for name, one in content["by_target"].items()}
-        return said({**content, "by_target": nested})
 
     @cached_property
     def blanket(self) -> tuple[str, ...]:

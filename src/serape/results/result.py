@@ -318,8 +318,17 @@ def _options(content: Any) -> dict[str, Any]:
 
 
 def said(content: Mapping[str, Any]) -> Any:
-    """Return what an answer says that can be compared: all but seconds, data and call."""
-    return finite({name: value for name, value in content.items() if name not in ("seconds", "data", "call")})
+    """Return what an answer says that can be compared: all but seconds, data and call, of answers in it, too."""
+    return finite({name: _nested(value) for name, value in content.items() if name not in ("seconds", "data", "call")})
+
+
+def _nested(value: Any) -> Any:
+    """Return what the answers in a value say; they are known by their format."""
+    if not isinstance(value, dict):
+        return value
+    if str(value.get("format", "")).startswith("serape-"):
+        return said(value)
+    return {name: _nested(one) for name, one in value.items()}
 
 
 def finite(value: Any) -> Any:
