@@ -52,6 +52,12 @@ NumPy<T> to_numpy(std::vector<T>&& values) {
     return NumPy<T>(owned->data(), {owned->size()}, owner);
 }
 
+// A NumPy array of memory that an object keeps.
+template <class T>
+NumPy<const T> view(std::span<const T> memory, nanobind::handle owner) {
+    return {memory.data(), {memory.size()}, owner};
+}
+
 // A NumPy array of uninitialised memory.
 template <class T>
 NumPy<T> empty_numpy(std::size_t size) {

@@ -14,6 +14,14 @@ namespace {
 using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  // to be written to
 using Indices = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+nb::tuple tuple_of(std::span<const std::uint32_t> given) {
+    nb::list members;
+    for (const std::uint32_t member : given) {
+        members.append(member);
+    }
+    return nb::tuple(members);
+}
+
 }  // namespace
 
 void bind_subsets(nb::module_& m) {
@@ -49,12 +57,14 @@ void bind_subsets(nb::module_& m) {
         .def("__len__", &FoundSubsets::size)
         .def(
             "arrays",
-            [](const FoundSubsets& found) {
-                return std::make_tuple(to_numpy(std::vector(found.numbers())), to_numpy(std::vector(found.indices())),
-                                       found.sets());
+            [](nb::handle_t<FoundSubsets> self) {
+                const auto& found = nb::cast<const FoundSubsets&>(self);
+                return std::make_tuple(view(std::span(found.numbers()), self), view(std::span(found.indices()), self),
+                                       view(std::span(found.sets().ends), self),
+                                       view(std::span(found.sets().members), self));
             },
             "Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and "
-            "indices in the list of conditioning sets; that list.")
+            "indices of conditioning sets; these sets one after another: ends, members.")
         .def(
             "tests",
             [](const FoundSubsets& found) {
@@ -76,7 +86,7 @@ void bind_subsets(nb::module_& m) {
                     statistic.push_back(outcome.statistic);
                     dof.push_back(outcome.dof);
                     log_p.push_back(outcome.log_p);
-                    const auto& given = found.given(static_cast<std::size_t>(at));
+                    const std::span<const std::uint32_t> given = found.given(static_cast<std::size_t>(at));
                     members.insert(members.end(), given.begin(), given.end());
                     ends.push_back(static_cast<std::int64_t>(members.size()));
                 }
@@ -97,7 +107,10 @@ void bind_subsets(nb::module_& m) {
                 return separated;
             },
             "By answer, whether a set separates the x.")
-        .def("xs", [](const FoundSubsets& found) { return to_numpy(std::vector(found.xs())); })
+        .def("xs",
+             [](nb::handle_t<FoundSubsets> self) {
+                 return view(std::span(nb::cast<const FoundSubsets&>(self).xs()), self);
+             })
         .def(
             "tally",
             [](const FoundSubsets& found) {
@@ -113,7 +126,7 @@ void bind_subsets(nb::module_& m) {
                 using Given = nb::typed<nb::tuple, std::uint32_t, nb::ellipsis>;
                 std::vector<std::pair<std::uint32_t, Given>> separations;
                 for (const std::size_t index : found.above(log_alpha)) {
-                    separations.emplace_back(found.xs()[index], Given(nb::tuple(nb::cast(found.given(index)))));
+                    separations.emplace_back(found.xs()[index], Given(tuple_of(found.given(index))));
                 }
                 return separations;
             },
@@ -146,7 +159,7 @@ void bind_subsets(nb::module_& m) {
         .def(
             "given_of",
             [](const FoundSubsets& found, std::size_t index) {
-                return nb::typed<nb::tuple, int, nb::ellipsis>(nb::tuple(nb::cast(found.given(index))));
+                return nb::typed<nb::tuple, int, nb::ellipsis>(tuple_of(found.given(index)));
             },
             nb::arg("index"), "The conditioning set of one answer.")
         .def(

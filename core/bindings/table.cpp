@@ -17,12 +17,6 @@ namespace nb = nanobind;
 namespace serape {
 namespace {
 
-// A NumPy array of memory that a table keeps.
-template <class T>
-nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(std::span<const T> memory, nb::handle table) {
-    return {memory.data(), {memory.size()}, table};
-}
-
 PackedTable borrow(std::size_t rows, const std::string& name, const Array<std::uint32_t>& levels,
                    const Array<std::uint32_t>& totals, const Array<std::uint64_t>& checksums,
                    const Array<std::uint64_t>& planes, const Array<std::uint8_t>& narrow,

@@ -13,36 +13,42 @@ namespace {
 // Numbers conditioning sets in the order in which they are first met.
 class SetNumbers {
   public:
-    explicit SetNumbers(std::vector<std::vector<std::uint32_t>>& sets) : sets_(sets) {}
+    explicit SetNumbers(FlatSets& sets) : sets_(sets) {}
 
-    std::int32_t of(std::vector<std::uint32_t>&& given) {
+    std::int32_t of(std::span<const std::uint32_t> given) {
         if (by_hash_.empty() && sets_.size() < few) {
-            const auto at = std::find(sets_.begin(), sets_.end(), given);
-            const auto number = static_cast<std::int32_t>(at - sets_.begin());
-            if (at == sets_.end()) {
-                sets_.push_back(std::move(given));
+            std::size_t number = 0;
+            while (number < sets_.size() && !is(number, given)) {
+                ++number;
             }
-            return number;
+            if (number == sets_.size()) {
+                sets_.add(given);
+            }
+            return static_cast<std::int32_t>(number);
         }
         for (std::size_t k = by_hash_.size(); k < sets_.size(); ++k) {
             by_hash_.emplace(hash(sets_[k]), static_cast<std::int32_t>(k));
         }
         const std::size_t key = hash(given);
         for (auto [at, end] = by_hash_.equal_range(key); at != end; ++at) {
-            if (sets_[static_cast<std::size_t>(at->second)] == given) {
+            if (is(static_cast<std::size_t>(at->second), given)) {
                 return at->second;
             }
         }
         const auto number = static_cast<std::int32_t>(sets_.size());
         by_hash_.emplace(key, number);
-        sets_.push_back(std::move(given));
+        sets_.add(given);
         return number;
     }
 
   private:
     static constexpr std::size_t few = 16;  // sets that are compared with each other
 
-    static std::size_t hash(const std::vector<std::uint32_t>& given) {
+    bool is(std::size_t number, std::span<const std::uint32_t> given) const {
+        const std::span<const std::uint32_t> known = sets_[number];
+        return std::equal(known.begin(), known.end(), given.begin(), given.end());
+    }
+    static std::size_t hash(std::span<const std::uint32_t> given) {
         std::uint64_t mixed = given.size();
         for (const std::uint32_t variable : given) {
             mixed = (mixed ^ variable) * 0x9e3779b97f4a7c15ULL;
@@ -51,7 +57,7 @@ class SetNumbers {
         return static_cast<std::size_t>(mixed);
     }
 
-    std::vector<std::vector<std::uint32_t>>& sets_;
+    FlatSets& sets_;
     std::unordered_multimap<std::size_t, std::int32_t> by_hash_;
 };
 
@@ -140,12 +146,12 @@ FoundSubsets::FoundSubsets(std::span<const std::uint32_t> asked, SubsetAnswers&&
     SetNumbers numbers(sets_);
     const std::size_t asked_about = size();
     for (std::size_t k = 0; k < asked_about; ++k) {
-        SubsetAnswer& answer = found.answers[k];
+        const SubsetAnswer& answer = found.answers[k];
         numbers_[k] = answer.outcome.statistic;
         numbers_[asked_about + k] = answer.outcome.dof;
         numbers_[2 * asked_about + k] = answer.outcome.log_p;
         indices_[k] = answer.separated ? separated : answer.outcome.reliable ? dependent : unreliable;
-        indices_[asked_about + k] = numbers.of(std::move(answer.given));
+        indices_[asked_about + k] = numbers.of(answer.given);
     }
 }
 
@@ -160,7 +166,7 @@ Outcome FoundSubsets::outcome(std::size_t index) const {
     return {numbers_[index], numbers_[size() + index], numbers_[2 * size() + index], indices_[index] != unreliable};
 }
 
-const std::vector<std::uint32_t>& FoundSubsets::given(std::size_t index) const {
+std::span<const std::uint32_t> FoundSubsets::given(std::size_t index) const {
     check(index);
     return sets_[static_cast<std::size_t>(indices_[size() + index])];
 }

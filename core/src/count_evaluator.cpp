@@ -58,6 +58,7 @@ void CountEvaluator::pool_changed() {
     distinct_.root.reset();  // it does not know the new member
     by_pairs_ = false;
     pairs_.reset();
+    pool_.reset();
 }
 
 void CountEvaluator::start(std::vector<Walk>& walks) {
@@ -69,12 +70,29 @@ void CountEvaluator::start(std::vector<Walk>& walks) {
         ground_ = &distinct_;
         return;
     }
+    stand_on_whole();
+}
+
+void CountEvaluator::stand_on_whole() {
     ground_ = &whole_;
     if (!whole_.root) {
         stand_on(whole_, test_.table());
-        by_pairs_ = state_.query.largest > 0 &&
-                    PairCounter::pays(test_.table(), *whole_.root->cells, state_.query.pool, kinds_);
+        by_pairs_ =
+            state_.query.largest > 0 && PairPool::pays(test_.table(), *whole_.root->cells, state_.query.pool, kinds_);
     }
+}
+
+// Makes what all threads read, before they begin.
+void CountEvaluator::prepare(std::size_t threads) {
+    stand_on_whole();
+    if (by_pairs_ && state_.query.smallest <= 1) {
+        make_pool(threads);
+    }
+}
+
+void CountEvaluator::make_pool(std::size_t threads) {
+    pool_ = std::make_shared<const PairPool>(test_.table(), test_.statistic_, *whole_.root->cells, target_levels_,
+                                             state_.query.pool, threads);
 }
 
 // Counts in this table from now on, of which nothing is known.
@@ -160,7 +178,10 @@ bool CountEvaluator::visit_singles(Walks& walks) {
         may_pair(*walk, root_strata_) ? going.push_back(walk) : state_.skip(*walk, 0, 1);
     }
     if (!going.empty() && !pairs_) {
-        pairs_.emplace(table, test_.statistic_, *whole_.root->cells, target_levels_, query.pool);
+        if (!pool_) {
+            make_pool(1);
+        }
+        pairs_.emplace(*pool_);
     }
     // In the order of the pool, from either end, its panels are counted once for each member.
     const auto later = [](const Walk* a, const Walk* b) { return a->member > b->member; };

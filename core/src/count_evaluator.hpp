@@ -52,6 +52,8 @@ class CountEvaluator {
         }
     }
 
+    void prepare(std::size_t threads);
+    void share(const CountEvaluator& first) { pool_ = first.pool_; }
     void start(std::vector<Walk>& walks);
     void start_size(const Walks& walks, std::size_t size);
     bool visit_singles(Walks& walks);
@@ -72,6 +74,8 @@ class CountEvaluator {
         std::size_t bytes = 0;  // of trees kept
     };
     void stand_on(Ground& ground, const PackedTable& table);
+    void stand_on_whole();
+    void make_pool(std::size_t threads);
     std::uint32_t column(std::uint32_t variable) const {  // in the table at hand
         return ground_ == &distinct_ ? search_.column(variable) : variable;
     }
@@ -101,6 +105,7 @@ class CountEvaluator {
     std::shared_ptr<JointCounter> joint_;  // if it serves
     std::vector<std::uint32_t> given_;
     bool by_pairs_ = false;  // whether sets of one member are gone through by pairs_
+    std::shared_ptr<const PairPool> pool_;
     std::optional<PairCounter> pairs_;
 };
 

@@ -9,9 +9,12 @@
 #include "serape/bits.hpp"
 #include "serape/counting/joint_counter.hpp"
 #include "serape/kernels.hpp"
+#include "serape/parallel.hpp"
 
 namespace serape {
 namespace {
+
+constexpr std::size_t columns_a_piece = 512;  // copied by one thread at a time
 
 void check_code(std::size_t code, std::uint32_t levels, std::size_t row) {
     if (code >= levels) {
@@ -59,7 +62,7 @@ void PackedTable::view_own() {
     wide_view_ = wide_;
 }
 
-void PackedTable::start_column(std::uint32_t levels) {
+void PackedTable::start_column(std::uint32_t levels, bool clear) {
     if (borrowed_) {
         throw std::invalid_argument("nothing can be appended to stored columns");
     }
@@ -74,7 +77,8 @@ void PackedTable::start_column(std::uint32_t levels) {
     }
     columns_.push_back({levels, static_cast<std::uint32_t>(index)});
     if (levels <= plane_levels) {
-        planes_.resize(planes_.size() + (levels - 1) * words_, 0);
+        const std::size_t size = planes_.size() + (levels - 1) * words_;
+        clear ? planes_.resize(size, 0) : planes_.resize(size);
     }
     view_own();
     derived_->panels.reset();
@@ -217,7 +221,7 @@ void PackedTable::count_planes(std::size_t column) {
     totals_view_ = totals_;
 }
 
-PackedTable PackedTable::select(std::span<const std::uint32_t> columns) const {
+PackedTable PackedTable::select(std::span<const std::uint32_t> columns, std::size_t threads) const {
     verify(columns);
     PackedTable selected(rows_);
     std::size_t planes = 0;
@@ -227,10 +231,8 @@ PackedTable PackedTable::select(std::span<const std::uint32_t> columns) const {
     selected.reserve_planes(planes);
     for (const std::uint32_t column : columns) {
         const auto [levels, index] = columns_[column];
-        selected.start_column(levels);
+        selected.start_column(levels, false);
         if (levels <= plane_levels) {
-            const auto from = planes_view_.subspan(index * words_, (levels - 1) * words_);
-            std::copy(from.begin(), from.end(), selected.planes_.end() - static_cast<std::ptrdiff_t>(from.size()));
             const auto totals = totals_view_.subspan(index, levels - 1);
             selected.totals_.insert(selected.totals_.end(), totals.begin(), totals.end());
             selected.ones_ += levels == 2 ? totals[0] : 0;
@@ -243,6 +245,15 @@ PackedTable PackedTable::select(std::span<const std::uint32_t> columns) const {
         }
     }
     selected.view_own();
+    CancellationToken token;
+    parallel_for(columns.size(), columns_a_piece, threads, token, [&](std::size_t k, std::size_t end, std::size_t) {
+        for (; k < end; ++k) {
+            if (const auto [levels, index] = columns_[columns[k]]; levels <= plane_levels) {
+                std::copy_n(planes_view_.data() + index * words_, (levels - 1) * words_,
+                            selected.planes_.data() + selected.columns_[k].index * words_);
+            }
+        }
+    });
     return selected;
 }
 

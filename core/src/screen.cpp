@@ -119,8 +119,8 @@ class ContingencyTest::Screen {
     }
 
     void by_panels(Cells& cells) {
+        const std::vector<Part> parts = divided(table_.panels(threads_));
         const PanelPlan plan(table_, statistic_, cells, target_levels_, adjusted_);
-        const std::vector<Part> parts = divided(table_.panels());
         const KernelCosts& kernel = kernels().costs.kernel;
         const double work = static_cast<double>(parts.size()) * (static_cast<double>(table_.rows()) * kernel.row +
                                                                  static_cast<double>(cells.size()) * kernel.digit);
@@ -320,24 +320,33 @@ CandidateGroups::CandidateGroups(const PackedTable& table, std::vector<Group> al
     std::iota(places_.begin(), places_.end(), 0u);
 }
 
-const PackedTable* CandidateGroups::own() const {
+const PackedTable* CandidateGroups::own(std::size_t threads) const {
     if (size() >= many) {
         std::call_once(once_, [&] {
             std::vector<std::uint32_t> columns;
             for (const Group& group : all_) {
                 columns.insert(columns.end(), group.candidates.begin(), group.candidates.end());
             }
-            own_ = std::make_unique<const PackedTable>(table_.select(columns));
+            own_ = std::make_unique<const PackedTable>(table_.select(columns, threads));
         });
     }
     return own_.get();
+}
+
+void CandidateGroups::prepare(std::size_t threads) const {
+    const std::size_t enough = kernels().costs.min_candidates_for_panels;
+    if (const PackedTable* const table = own(threads);
+        table != nullptr &&
+        std::any_of(all_.begin(), all_.end(), [&](const Group& group) { return group.candidates.size() >= enough; })) {
+        table->panels(threads);
+    }
 }
 
 Tally ContingencyTest::screens(std::size_t target, const CandidateGroups& groups, std::uint32_t also,
                                std::size_t threads, CancellationToken& token, Answers out,
                                std::vector<std::uint32_t>& xs) const {
     const std::size_t many = default_costs.min_candidates_for_own_screen;
-    const PackedTable* const own = groups.own();
+    const PackedTable* const own = groups.own(threads);
     const PackedTable& source = own != nullptr ? *own : table_;
     struct Asked {
         std::span<const std::uint32_t> candidates;  // in the source

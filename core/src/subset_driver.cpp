@@ -1,6 +1,44 @@
 #include "serape/subset_driver.hpp"
 
+#include <bit>
+#include <utility>
+
 namespace serape {
+
+void MemberIndex::reserve(std::size_t size) {
+    entries_.resize(std::bit_ceil(std::max<std::size_t>(64, 2 * size)));
+}
+
+void MemberIndex::add(std::uint32_t variable, std::uint32_t member) {
+    if (2 * (size_ + 1) > entries_.size()) {
+        const std::vector<Entry> before =
+            std::exchange(entries_, std::vector<Entry>(std::max<std::size_t>(64, 2 * entries_.size())));
+        size_ = 0;
+        for (const Entry& entry : before) {
+            if (entry.member != none) {
+                add(entry.variable, entry.member);
+            }
+        }
+    }
+    Entry& entry = entries_[place(variable)];
+    if (entry.member == none) {
+        entry = {variable, member};
+        ++size_;
+    }
+}
+
+std::uint32_t MemberIndex::find(std::uint32_t variable) const {
+    return entries_.empty() ? none : entries_[place(variable)].member;
+}
+
+std::size_t MemberIndex::place(std::uint32_t variable) const {
+    const std::size_t mask = entries_.size() - 1;
+    std::size_t at = (variable * std::uint64_t{0x9e3779b97f4a7c15} >> 32) & mask;
+    while (entries_[at].member != none && entries_[at].variable != variable) {
+        at = (at + 1) & mask;
+    }
+    return at;
+}
 
 SubsetState::SubsetState(const SubsetQuery& asked) : query(asked) {
     for (std::size_t member = 0; member < query.pool.size(); ++member) {
@@ -24,7 +62,7 @@ void SubsetState::join() {
     const auto member = static_cast<std::uint32_t>(query.pool.size() - 1);
     live.push_back(member);
     if (!index_.empty()) {
-        index_.emplace(query.pool[member], member);
+        index_.add(query.pool[member], member);
     }
 }
 
@@ -35,16 +73,17 @@ std::size_t SubsetState::position(std::uint32_t variable) {
         return found_ = before;
     }
     if (index_.empty()) {
+        index_.reserve(live.size());
         for (const std::uint32_t member : live) {
-            index_.emplace(query.pool[member], member);
+            index_.add(query.pool[member], member);
         }
     }
-    const auto known = index_.find(variable);
-    if (known == index_.end()) {
+    const std::uint32_t known = index_.find(variable);
+    if (known == MemberIndex::none) {
         return live.size();
     }
-    const auto at = std::lower_bound(live.begin(), live.end(), known->second);
-    const bool lives = at != live.end() && *at == known->second;
+    const auto at = std::lower_bound(live.begin(), live.end(), known);
+    const bool lives = at != live.end() && *at == known;
     return lives ? found_ = static_cast<std::size_t>(at - live.begin()) : live.size();
 }
 

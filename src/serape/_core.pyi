@@ -146,9 +146,9 @@ class FoundSubsets:
 
     def __len__(self) -> int: ...
 
-    def arrays(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[list[int]]]:
+    def arrays(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]]:
         """
-        Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and indices in the list of conditioning sets; that list.
+        Statistics, dof and log p (one after another); verdicts (0 unreliable, 1 dependent, 2 separated) and indices of conditioning sets; these sets one after another: ends, members.
         """
 
     def tests(self) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
@@ -166,7 +166,7 @@ class FoundSubsets:
     def separated(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
         """By answer, whether a set separates the x."""
 
-    def xs(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+    def xs(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
 
     def tally(self) -> tuple[dict[int, int], dict[int, int]]:
         """

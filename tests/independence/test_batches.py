@@ -39,6 +39,36 @@ def test_sweep_against_its_twin(
     assert tally == plain_tally
 
 
+@pytest.mark.parametrize("as_written", [False, True])
+def test_spouses_of_many_candidates_by_several_threads(as_written: bool) -> None:
+    """Candidates that are many enough for a table of their own."""
+    random = np.random.default_rng(8)
+    codes = (random.random((500, 3200)) < 0.2).astype(np.uint8)
+    common = random.random(codes.shape) < random.uniform(0.0, 0.3, 3200)
+    test = G2(serape.Table(np.where(common, codes[:, :1] ^ codes[:, 1:2], codes)))
+    order = random.permutation(np.arange(6, 3200, dtype=np.uint32))
+    parts = [(np.sort(order[:2600]), ()), (np.sort(order[2600:3000]), (3,)), (np.sort(order[3000:]), (4,))]
+    found = []
+    for threads in (1, 3):  # a few children are taken one after another, many side by side
+        for children in (range(1, 3), range(1, 6)):
+            groups = CandidateGroups(parts)
+            found.append(
+                [
+                    (list(dependents), screened, repr(list(answers)), tally)
+                    for dependents, screened, answers, tally in test.find_spouses(
+                        0, groups, children, math.log(0.05), as_written=as_written, max_size=None, threads=threads
+                    )
+                ]
+            )
+    assert found[0] == found[2]
+    assert found[1] == found[3]
+    assert found[0] == found[1][:2]
+    for child, (dependents, *_) in zip(range(1, 6), found[1], strict=True):
+        screen, _ = IndependenceTest.screens(test, 0, CandidateGroups(parts), child)
+        assert dependents == screen.dependents(math.log(0.05))
+        assert len(dependents) > 1
+
+
 def test_a_sweep_skips_separated_variables() -> None:
     """A copy of a copy: given one, the other tells nothing; the first goes, so the second has to stay."""
     random = np.random.default_rng(5)

@@ -36,6 +36,16 @@ def test_effects_in_one_call_are_those_of_groups(random: np.random.Generator, ki
         assert np.array_equal(getattr(found, name), getattr(plain, name), equal_nan=name == "value"), name
 
 
+def test_sets_one_after_another() -> None:
+    listed = [(7, 9), (), (1,), (2, 3, 4)]
+    sets = VariableSets.of(listed)
+    assert list(sets) == [sets[k] for k in range(4)] == listed
+    assert list(sets[1:3]) == listed[1:3]
+    assert list(sets[::-1]) == listed[::-1]
+    assert list(sets.at(np.array([3, 0]))) == [listed[3], listed[0]]
+    assert len(sets[4:]) == 0
+
+
 def test_levels_of_all_columns(random: np.random.Generator) -> None:
     import pandas as pd
 

@@ -124,6 +124,27 @@ def test_many_sets_that_differ_in_one_variable(
         assert tally == plain_tally
 
 
+@pytest.mark.parametrize("shrinking", [False, True])
+@pytest.mark.parametrize("levels", [[2] * 1500, [2, 3] * 750])
+def test_threads_share_a_pool_of_several_panels(shrinking: bool, levels: list[int]) -> None:
+    random = np.random.default_rng(len(set(levels)))
+    codes = np.column_stack([random.integers(0, n, 400) * (random.random(400) < 0.3) for n in levels])
+    copied = random.random(codes.shape) < random.uniform(0.0, 0.4, len(levels))
+    test = G2(serape.Table(np.where(copied, codes[:, :1], codes)))
+    pool = random.permutation(np.arange(1, len(levels))).tolist()
+    query = SubsetQuery(pool[::-1], 0, pool, range(1, 2), stop_above=math.log(0.01), shrinking=shrinking)
+    one, tally = test.search_subsets(query)
+    assert 0 < len(one.survivors) < len(pool)
+    for threads in (2, 5):
+        found, other = test.search_subsets(query, threads=threads)
+        assert repr(list(found)) == repr(list(one))
+        assert other == tally
+    few = SubsetQuery(pool[:3], 0, pool, range(1, 2), stop_above=math.log(0.01))
+    expected, plain_tally = IndependenceTest.search_subsets(test, few)
+    found, tally = test.search_subsets(few, threads=3)
+    assert (repr(list(found)), tally) == (repr(list(expected)), plain_tally)
+
+
 def test_a_pool_names_each_variable_once() -> None:
     test = G2(mixed_table(0, 100, 5))
     with pytest.raises(ValueError, match="twice"):

@@ -55,6 +55,22 @@ class ScreenAnswers {
     std::size_t size_;
 };
 
+// Sets of variables, one after another.
+struct FlatSets {
+    std::vector<std::int64_t> ends;  // by set
+    std::vector<std::uint32_t> members;
+
+    std::size_t size() const { return ends.size(); }
+    std::span<const std::uint32_t> operator[](std::size_t k) const {
+        const auto begin = static_cast<std::size_t>(k == 0 ? 0 : ends[k - 1]);
+        return std::span(members).subspan(begin, static_cast<std::size_t>(ends[k]) - begin);
+    }
+    void add(std::span<const std::uint32_t> given) {
+        members.insert(members.end(), given.begin(), given.end());
+        ends.push_back(static_cast<std::int64_t>(members.size()));
+    }
+};
+
 // The answers of a search through conditioning sets, and the x that were asked about: in arrays, each set once, because
 // a search through many sets keeps millions of answers until they are used.
 class FoundSubsets {
@@ -68,12 +84,12 @@ class FoundSubsets {
     const std::vector<std::uint32_t>& xs() const { return xs_; }
     const std::vector<double>& numbers() const { return numbers_; }        // statistics, dof, log p, one after another
     const std::vector<std::int32_t>& indices() const { return indices_; }  // verdicts, then indices of sets
-    const std::vector<std::vector<std::uint32_t>>& sets() const { return sets_; }
+    const FlatSets& sets() const { return sets_; }
     const Tally& tally() const { return tally_; }
     bool cut() const { return cut_; }  // short, by max_tests
 
     Outcome outcome(std::size_t index) const;
-    const std::vector<std::uint32_t>& given(std::size_t index) const;
+    std::span<const std::uint32_t> given(std::size_t index) const;
     bool is_separated(std::size_t index) const { return indices_[index] == separated; }
     std::vector<std::uint32_t> those(bool separated) const;  // the x that some set separates, or those that none does
     bool last_survives() const { return size() > 0 && !is_separated(size() - 1); }
@@ -90,7 +106,7 @@ class FoundSubsets {
     std::vector<std::uint32_t> xs_;
     std::vector<double> numbers_;
     std::vector<std::int32_t> indices_;
-    std::vector<std::vector<std::uint32_t>> sets_;
+    FlatSets sets_;
     Tally tally_;
     bool cut_ = false;
 };

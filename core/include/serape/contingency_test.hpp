@@ -38,10 +38,13 @@ class CandidateGroups {
     std::size_t size() const { return places_.size(); }  // candidates
     const PackedTable& table() const { return table_; }
     bool has_own_table() const { return own() != nullptr; }
+    // Makes what screens of these candidates read, before several threads begin.
+    void prepare(std::size_t threads) const;
 
   private:
     friend class ContingencyTest;
-    const PackedTable* own() const;  // their own table, made on first call; null if they are few
+    // Their own table, made on first call; null if they are few.
+    const PackedTable* own(std::size_t threads = 1) const;
 
     const PackedTable& table_;
     std::vector<Group> all_;

@@ -39,7 +39,7 @@ inline constexpr std::size_t max_planes = 4'294'967'000;
 struct Panels {
     std::size_t rows = 0;
     std::size_t count = 0;
-    LineVector<Line> lines;
+    UnclearedVector<Line> lines;
     std::vector<std::uint32_t> slot;          // by column: its first bit, counted over all panels, or `absent`
     std::vector<std::uint32_t> first_column;  // by panel: its first column, one more than panels
     std::vector<std::uint32_t> totals;        // by bit: number of ones
@@ -122,7 +122,7 @@ class PackedTable {
     void append_codes(std::span<const std::uint16_t> codes, std::uint32_t levels);
 
     // A table of these columns.
-    PackedTable select(std::span<const std::uint32_t> columns) const;
+    PackedTable select(std::span<const std::uint32_t> columns, std::size_t threads = 1) const;
 
     // The bitset of the rows in which `column` (with planes) has `level` >= 1.
     const std::uint64_t* plane(std::size_t column, std::uint32_t level) const {
@@ -150,9 +150,10 @@ class PackedTable {
         planes_view_ = planes_;
     }
 
-    const Panels& panels() const;
+    // Threads share the work the first time.
+    const Panels& panels(std::size_t threads = 1) const;
     // Panels of some columns, which count as the columns there.
-    Panels panels(std::span<const std::uint32_t> columns) const;
+    Panels panels(std::span<const std::uint32_t> columns, std::size_t threads = 1) const;
     // Panels of these planes, in their order; null stands for one without ones. The columns must have been verified.
     Panels panels(std::span<const std::uint64_t* const> planes, std::vector<std::uint32_t> totals) const;
     const Ones& ones() const;
@@ -172,8 +173,9 @@ class PackedTable {
         std::uint32_t levels;
         std::uint32_t index;  // of its first plane, or among the columns of one byte or two bytes
     };
-    void start_column(std::uint32_t levels);
-    void fill(Panels& made, std::vector<const std::uint64_t*> source) const;
+    void start_column(std::uint32_t levels, bool clear = true);
+    void fill(Panels& made, std::vector<const std::uint64_t*> source, std::size_t threads) const;
+    void fill_panel(Panels& made, std::size_t p, const std::vector<const std::uint64_t*>& source) const;
     void count_planes(std::size_t column);
     void view_own();
     void verify_stored(std::size_t column) const;
@@ -184,7 +186,7 @@ class PackedTable {
     std::size_t words_;
     std::vector<std::uint32_t> frequencies_;
     std::vector<Column> columns_;
-    LineVector<std::uint64_t> planes_;
+    UnclearedVector<std::uint64_t> planes_;
     std::vector<std::uint32_t> totals_;  // by plane: number of ones
     std::size_t ones_ = 0;               // of all binary columns
     std::vector<std::uint8_t> narrow_;

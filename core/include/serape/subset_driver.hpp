@@ -10,6 +10,8 @@
 //   resumable                                   whether a walk can go on from an answer
 //   poll_every                                  tests between two looks at the cancellation token
 //   few_questions                               below which threads do not pay
+//   void prepare(threads)                       if there is such a function: before several threads begin, on one
+//   void share(const Evaluator&)                of another thread, what that has prepared
 //   void start(std::vector<Walk>&)              before the first subset
 //   void start_size(Walks&, std::size_t)        before the subsets of a size
 //   bool visit_singles(Walks&)                  goes through the subsets of one member itself, or returns false
@@ -28,7 +30,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "serape/parallel.hpp"
@@ -54,6 +55,27 @@ struct SubsetWalk {
     bool fresh(std::int64_t last) const { return n_exhausted < 0 || last >= n_exhausted; }
 };
 
+// The members of a pool by their variables: a flat table, as a pool of many thousands is looked up by every thread.
+class MemberIndex {
+  public:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+    bool empty() const { return size_ == 0; }
+    void reserve(std::size_t size);                          // room for so many, before the first
+    void add(std::uint32_t variable, std::uint32_t member);  // the first of a variable counts
+    std::uint32_t find(std::uint32_t variable) const;        // its member, or none
+
+  private:
+    struct Entry {
+        std::uint32_t variable = 0;
+        std::uint32_t member = none;
+    };
+    std::size_t place(std::uint32_t variable) const;  // where it is, or would be
+
+    std::vector<Entry> entries_;  // a power of two, at most half in use
+    std::size_t size_ = 0;
+};
+
 // What the driver and its evaluator share; one per thread.
 class SubsetState {
   public:
@@ -66,9 +88,10 @@ class SubsetState {
     Tally tally;
     CancellationToken* token = nullptr;
 
-    std::size_t position(std::uint32_t variable);  // among the live, or their number
-    void drop(std::uint32_t variable);             // takes it out of the pool
-    void join();                                   // the query's pool has one more member, the last
+    std::size_t position(std::uint32_t variable);                    // among the live, or their number
+    void expect_before(std::size_t position) { found_ = position; }  // the next to be looked for is probably there
+    void drop(std::uint32_t variable);                               // takes it out of the pool
+    void join();                                                     // the query's pool has one more member, the last
 
     std::size_t set_size() const { return query.fixed.size() + chosen.size(); }
     std::int64_t last() const { return chosen.empty() ? -1 : static_cast<std::int64_t>(chosen.back()); }
@@ -96,8 +119,8 @@ class SubsetState {
     }
 
   private:
-    std::unordered_map<std::uint32_t, std::uint32_t> index_;  // of a variable in the pool, made when first needed
-    std::size_t found_ = 0;                                   // the last position that was looked for
+    MemberIndex index_;      // made when first needed
+    std::size_t found_ = 0;  // the last position that was looked for
     std::size_t polled_ = 0;
 };
 
@@ -109,6 +132,19 @@ class SubsetDriver {  // one per thread
     SubsetDriver(const SubsetDriver&) = delete;  // the evaluator refers to the state
     SubsetDriver& operator=(const SubsetDriver&) = delete;
 
+    // Makes what several drivers share.
+    void prepare(std::size_t threads) {
+        if constexpr (shares) {
+            evaluator_.prepare(threads);
+        }
+    }
+    void share(const SubsetDriver& first) {
+        if constexpr (shares) {
+            evaluator_.share(first.evaluator_);
+        }
+    }
+    // Tells that the next x is probably the live member before a position.
+    void expect_before(std::size_t position) { state_.expect_before(position); }
     // Searches for several x side by side.
     void operator()(std::span<const std::uint32_t> xs, std::span<const std::int64_t> n_exhausted,
                     CancellationToken& token, SubsetAnswer* answers, Members members = Members::all) {
@@ -181,6 +217,7 @@ class SubsetDriver {  // one per thread
     using Walks = std::vector<Walk*>;
     using Node = typename Evaluator::Node;
     static constexpr std::uint32_t outside = std::numeric_limits<std::uint32_t>::max();
+    static constexpr bool shares = requires(Evaluator& one) { one.share(one); };
 
     bool may_test(const Walk& walk, const Node& node, std::size_t wanted) const {
         return state_.set_size() + wanted <= state_.query.max_size && evaluator_.may_test(walk, node, wanted);
@@ -270,14 +307,26 @@ SubsetAnswers drive_subsets(const Test& test, const SubsetQuery& query, std::siz
         n_exhausted.assign(xs.size(), n_exhausted.empty() ? -1 : n_exhausted[0]);
     }
     const auto driver = [&](std::size_t worker) -> SubsetDriver<Evaluator>& {
-        return drivers[worker] ? *drivers[worker] : drivers[worker].emplace(test, query);
+        if (!drivers[worker]) {
+            drivers[worker].emplace(test, query);
+            if (worker > 0) {
+                drivers[worker]->share(*drivers[0]);
+            }
+        }
+        return *drivers[worker];
     };
     const auto search = [&](std::size_t first, std::size_t last, std::size_t worker, Members members) {
+        if (members == Members::before) {  // the x are the pool, from the last to the first
+            driver(worker).expect_before(xs.size() - first);
+        }
         driver(worker)(xs.subspan(first, last - first), std::span(n_exhausted).subspan(first, last - first), token,
                        answers.data() + first, members);
     };
     const auto side_by_side = [&](Members members) {
         const std::size_t grain = threads > 1 ? (xs.size() + 4 * threads - 1) / (4 * threads) : xs.size();
+        if (threads > 1) {
+            driver(0).prepare(threads);
+        }
         parallel_for(xs.size(), grain, threads, token, [&](std::size_t first, std::size_t last, std::size_t worker) {
             search(first, last, worker, members);
         });

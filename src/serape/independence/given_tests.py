@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from serape.independence.outcomes import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class VariableSets:
+class VariableSets(Sequence[tuple[int, ...]]):
     """Sets of variables, one after another."""
 
     ends: NDArray[np.int64]
@@ -50,11 +51,16 @@ class VariableSets:
         """By set, the number of its members."""
         return np.diff(self.ends, prepend=0)
 
-    def one(self, k: int) -> tuple[int, ...]:
-        """Return one set."""
+    @overload
+    def __getitem__(self, k: int) -> tuple[int, ...]: ...
+    @overload
+    def __getitem__(self, k: slice) -> VariableSets: ...
+    def __getitem__(self, k: int | slice) -> tuple[int, ...] | VariableSets:
+        if isinstance(k, slice):
+            return self.at(np.arange(len(self))[k])
         return tuple(self.members[self.ends[k - 1] if k else 0 : self.ends[k]].tolist())
 
-    def at(self, indices: NDArray[np.intp]) -> VariableSets:
+    def at(self, indices: NDArray[np.integer]) -> VariableSets:
         """Return some of the sets."""
         sizes = self.sizes[indices]
         ends = np.cumsum(sizes)

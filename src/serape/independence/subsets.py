@@ -147,7 +147,12 @@ class SubsetResult(Sequence[Association]):
         which, xs = self.which[indices], self.xs[indices]
         numbers, first, counts = np.unique(which, return_index=True, return_counts=True)
         groups = np.split(xs[np.lexsort((xs, which))], np.cumsum(counts)[:-1])
-        return {tuple(self.sets[numbers[k]]): groups[k] for k in np.argsort(first).tolist()}
+        order = np.argsort(first)
+        return dict(zip(self.sets_at(numbers[order]), [groups[k] for k in order.tolist()], strict=True))
+
+    def sets_at(self, numbers: NDArray[np.integer]) -> list[tuple[int, ...]]:
+        """Return some of the conditioning sets."""
+        return [tuple(self.sets[k]) for k in numbers.tolist()]
 
     def columns(self) -> TestColumns:
         """Return index, x, log p and statistic of the reliable answers, in arrays."""
@@ -180,10 +185,11 @@ class NativeSubsetResult(SubsetResult):
         if name not in ("xs", "statistic", "dof", "log_p", "reliable", "separated", "which", "sets"):
             raise AttributeError(name)
         n = len(self)
-        numbers, indices, sets = self._found.arrays()
+        numbers, indices, ends, members = self._found.arrays()
         xs = self._found.xs()
         if self._names is not None:
-            xs, sets = self._names[xs], [self._names[given].tolist() for given in sets]
+            xs, members = self._names[xs], self._names[members]
+        sets = VariableSets(ends, members)
         super().__init__(
             xs, numbers[:n], numbers[n : 2 * n], numbers[2 * n :], indices[:n], indices[n:], sets, self._rows
         )
@@ -244,6 +250,11 @@ class NativeSubsetResult(SubsetResult):
     def weaken(self, known: MinAssociationTable, number: int) -> NDArray[np.intp]:
         """Update the known associations where an answer is weaker; return the indices of the x not separated."""
         return self._found.weaken(*known, number)
+
+    def sets_at(self, numbers: NDArray[np.integer]) -> list[tuple[int, ...]]:
+        """Return some of the conditioning sets."""
+        assert isinstance(self.sets, VariableSets)
+        return list(self.sets.at(numbers))
 
     def separations(self, log_alpha: float) -> list[tuple[int, tuple[int, ...]]]:
         """Return the x whose reliable log p is above a value, each with its conditioning set."""

@@ -58,7 +58,7 @@ class NamedSets(Mapping[frozenset[str], tuple[str, ...]]):
             at = self._place[x << 32 | y]
         except (KeyError, ValueError, TypeError):
             raise KeyError(pair) from None
-        return tuple([self._names[z] for z in self._sets.one(at)])
+        return tuple([self._names[z] for z in self._sets[at]])
 
     def items(self) -> ItemsView[frozenset[str], tuple[str, ...]]:
         """Return a view of all pairs with their sets."""

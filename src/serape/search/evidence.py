@@ -159,8 +159,8 @@ class EvidenceLog:
             else:
                 which = batch.which[indices]
                 index_of = np.zeros(len(batch.sets), np.int64)
-                for k in np.flatnonzero(np.bincount(which, minlength=len(index_of))).tolist():
-                    index_of[k] = self._index_of(tuple(batch.sets[k]))
+                used = np.flatnonzero(np.bincount(which, minlength=len(index_of)))
+                index_of[used] = [self._index_of(given) for given in batch.sets_at(used)]
                 self._which[at] = index_of[which]
         self._batches = []
         self._pending = 0

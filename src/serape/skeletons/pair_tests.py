@@ -74,7 +74,7 @@ class SeparatedPairs:
     def set_of(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return the set that separates two variables, or None if none is known."""
         at = self._place.get(min(x, y) << 32 | max(x, y))
-        return None if at is None else self.sets.one(at)
+        return None if at is None else self.sets[at]
 
     @cached_property
     def _place(self) -> dict[int, int]:

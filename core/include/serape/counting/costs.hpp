@@ -144,7 +144,7 @@ struct Costs {
     std::size_t min_pairs = 64;
     // Levels of x times cells: each is a call of the kernel. Not measured.
     std::size_t max_pair_lists = 64;
-    // Panels of the pool and what it has in each cell, for each thread.
+    // Panels of the pool and what it has in each cell: a bound of memory, as several searches may go on at once.
     std::size_t max_pair_bytes = std::size_t{64} << 20;
 
     // Members of a pool, the first, that are tried for all x together before anything is shared between members: they

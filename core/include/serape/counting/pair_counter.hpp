@@ -19,47 +19,70 @@
 
 namespace serape {
 
-class PairCounter {  // one per thread
+class PairPool {  // a pool in the cells; threads share it
   public:
-    PairCounter(const PackedTable& table, const Statistic& statistic, Cells& cells, std::uint32_t target_levels,
-                std::span<const std::uint32_t> pool);
+    PairPool(const PackedTable& table, const Statistic& statistic, const Cells& cells, std::uint32_t target_levels,
+             std::span<const std::uint32_t> pool, std::size_t threads);
 
     // Whether these can be counted, and are so many that it pays.
     static bool pays(const PackedTable& table, const Cells& cells, std::span<const std::uint32_t> pool,
                      const CandidateKinds& xs);
 
-    std::uint32_t levels(std::size_t member) const { return levels_of_[member]; }
+  private:
+    friend class PairCounter;
+    std::int64_t in_strata(const std::uint32_t* counts) const;
+
+    const PackedTable& table_;
+    const Statistic& statistic_;
+    Cells cells_;
+    std::uint32_t target_levels_;
+    std::vector<std::uint8_t> levels_of_;  // the members of the pool
+    Panels panels_;
+    const Ones* ones_;                    // if they are few
+    bool simple_;                         // whether binary variables have a way of their own
+    bool pairs_;                          // whether every stratum has two cells
+    std::vector<std::uint32_t> in_cell_;  // [bit of the pool, over all panels][cell]: rows
+    std::vector<std::int64_t> constant_;  // by member, if binary: what its strata add to every sum
+    std::int64_t rounding_ = 0;           // more than the terms of a sum can be off by together
+};
+
+class PairCounter {  // one per thread
+  public:
+    explicit PairCounter(const PairPool& pool) : pool_(pool) {}
+
+    std::uint32_t levels(std::size_t member) const { return pool_.levels_of_[member]; }
     void take(std::uint32_t x);  // the column that is counted from now on
     // Who will be taken soon, and later: what is known of them is all over the memory, and fetched ahead.
     void expect(std::uint32_t soon, std::uint32_t later) const {
-        if (ones_ != nullptr) {
-            prefetch(ones_->rows.data() + ones_->start[soon]);
-            prefetch(&ones_->start[later]);
+        if (pool_.ones_ != nullptr) {
+            prefetch(pool_.ones_->rows.data() + pool_.ones_->start[soon]);
+            prefetch(&pool_.ones_->start[later]);
         }
     }
     // Less than what operator() would give for a member, if both are binary and the statistic is G², and the least
     // number there is otherwise. By the chain rule, what x tells of the target given z is at least what x tells without
     // z, less what z tells: I(x; t | z) = I(x, z; t) − I(z; t) ≥ I(x; t) − I(z; t).
     std::int64_t at_least(std::size_t member) const {
-        return turns(member) ? alone_ + constant_[member] - rounding_ : std::numeric_limits<std::int64_t>::min();
+        return turns(member) ? alone_ + pool_.constant_[member] - pool_.rounding_
+                             : std::numeric_limits<std::int64_t>::min();
     }
     // The most degrees of freedom that occur with a binary member: a stratum that has some becomes two.
     std::size_t most_dof() const { return 2 * alone_dof_; }
     // x in the cells divided by this member of the pool.
     Sum operator()(std::size_t member) {
         const std::size_t slot = counted_slot(member);
-        const std::uint32_t* of_member = in_cell_.data() + slot * cells_.size();
-        const std::uint32_t levels = levels_of_[member];
-        if (!simple_ || levels_ != 2 || levels != 2) {
+        const std::uint32_t* of_member = pool_.in_cell_.data() + slot * pool_.cells_.size();
+        const std::uint32_t levels = pool_.levels_of_[member];
+        if (!pool_.simple_ || levels_ != 2 || levels != 2) {
             return any(slot % line_bits, of_member, levels);
         }
-        return binary(slot % line_bits, of_x_.data(), of_member, constant_[member]);
+        return binary(slot % line_bits, of_x_.data(), of_member, pool_.constant_[member]);
     }
     // Whether the other way round can be counted too: this member of the pool in the cells divided by x.
-    bool turns(std::size_t member) const { return simple_ && levels_ == 2 && levels_of_[member] == 2; }
+    bool turns(std::size_t member) const { return pool_.simple_ && levels_ == 2 && pool_.levels_of_[member] == 2; }
     Sum turned(std::size_t member) {
         const std::size_t slot = counted_slot(member);
-        return binary(slot % line_bits, in_cell_.data() + slot * cells_.size(), of_x_.data(), -alone_);
+        return binary(slot % line_bits, pool_.in_cell_.data() + slot * pool_.cells_.size(), of_x_.data(), -alone_);
     }
 
   private:
@@ -67,38 +90,28 @@ class PairCounter {  // one per thread
     struct Listed {
         std::uint32_t row, list;
     };
-    void count_cells();
-    std::int64_t in_strata(const std::uint32_t* counts) const;
+    friend class PairPool;
+    void list_cells();
+    void count_cells(std::size_t panel, std::uint32_t* out);
     void make_lists();
     void count(std::size_t panel);
     std::size_t counted_slot(std::size_t member) {  // whose panel has been counted
-        const std::size_t slot = panels_.slot[member];
+        const std::size_t slot = pool_.panels_.slot[member];
         if (slot / line_bits != counted_) {
             count(slot / line_bits);
         }
         return slot;
     }
     Sum binary(std::size_t bit, const std::uint32_t* of_x, const std::uint32_t* of_z, std::int64_t constant) const {
-        return pairs_ ? binary_in<true>(bit, of_x, of_z, constant) : binary_in<false>(bit, of_x, of_z, constant);
+        return pool_.pairs_ ? binary_in<true>(bit, of_x, of_z, constant) : binary_in<false>(bit, of_x, of_z, constant);
     }
     template <bool pairs>
     Sum binary_in(std::size_t bit, const std::uint32_t* of_x, const std::uint32_t* of_z, std::int64_t constant) const;
     Sum any(std::size_t bit, const std::uint32_t* of_member, std::uint32_t member_levels);
 
-    const PackedTable& table_;
-    const Statistic& statistic_;
-    Cells& cells_;
-    std::uint32_t target_levels_;
-    std::vector<std::uint8_t> levels_of_;  // the members of the pool
-    Panels panels_;
-    const Ones* ones_;                         // if they are few
-    bool simple_;                              // whether binary variables have a way of their own
-    bool pairs_;                               // whether every stratum has two cells
-    std::vector<std::uint32_t> in_cell_;       // [bit of the pool, over all panels][cell]: rows
-    std::vector<std::int64_t> constant_;       // by member, if binary: what its strata add to every sum
+    const PairPool& pool_;
     std::int64_t alone_ = 0;                   // of x, if binary: what such a constant lacks
     std::size_t alone_dof_ = 0;                // of x, if binary, in the cells as they are
-    std::int64_t rounding_ = 0;                // more than the terms of a sum can be off by together
     std::uint32_t levels_ = 0;                 // of x
     std::vector<std::uint32_t> of_x_;          // [level − 1][cell]: rows
     std::vector<Listed> listed_;               // rows of x, and the list they go to
@@ -113,11 +126,11 @@ class PairCounter {  // one per thread
 template <bool pairs>
 inline Sum PairCounter::binary_in(std::size_t bit, const std::uint32_t* of_x, const std::uint32_t* of_z,
                                   std::int64_t constant) const {
-    const std::int64_t* const log = statistic_.log().data();
+    const std::int64_t* const log = pool_.statistic_.log().data();
     const std::uint16_t* both = counts_.data() + bit;
-    const std::size_t strata = cells_.strata();
-    const std::uint32_t* const begin = cells_.stratum_begin.data();
-    const std::uint32_t* const size = cells_.count.data();
+    const std::size_t strata = pool_.cells_.strata();
+    const std::uint32_t* const begin = pool_.cells_.stratum_begin.data();
+    const std::uint32_t* const size = pool_.cells_.count.data();
     std::int64_t value = constant;
     std::int64_t dof = 0;
     for (std::size_t z = 0; z < strata; ++z) {
