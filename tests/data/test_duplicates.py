@@ -94,3 +94,25 @@ def test_saved(tmp_path: Path) -> None:
     path = tmp_path / "found.json"
     found.save(path)
     assert serape.load_result(path).interchangeable == found.interchangeable == {"Age": ("Age2",)}
+
+
+def test_duplicates_by_position() -> None:
+    x, y = [0, 1, 1, 0], [1, 1, 0, 0]
+    columns = {
+        "x": x,
+        "y": y,
+        "again": x,
+        "one": [1] * 4,
+        "other": [1] * 4,
+        "turned": [1, 0, 0, 1],
+        "alone": [0, 0, 0, 1],
+    }
+    table = serape.Table({**columns, "number": [0.5, 1.5, 2.5, 0.1], "same": [0.5, 1.5, 2.5, 0.1]})
+    groups = {0: (0, 2, 5), 2: (0, 2, 5), 5: (0, 2, 5), 7: (7, 8), 8: (7, 8)}
+    assert table.duplicates == groups
+    assert list(table.duplicates) == [0, 2, 5, 7, 8]
+    assert len(table.duplicates) == 5
+    assert table.later_duplicates == {2, 5, 8}
+    for k in (1, 3, 4, 6, 9, -1):
+        assert k not in table.duplicates
+    assert not serape.Table({"x": x, "y": y}).duplicates

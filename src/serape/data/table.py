@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from serape import _core
 from serape.data.all_columns import varying
 from serape.data.columns import Columns
-from serape.data.duplicates import duplicate_groups
+from serape.data.duplicates import Duplicates, find_duplicates
 from serape.data.encoding import Codes, Encoded, as_codes
 from serape.data.frames import to_pandas, values_before_encoding
 from serape.data.kinds import Kind, Kinds
@@ -180,7 +180,7 @@ class Table:
 
     @cached_property
     def _position(self) -> Mapping[str, int]:
-        return {name: k for k, name in enumerate(self.names)} if self._file is None else self._file.position
+        return dict(zip(self.names, range(len(self.names)), strict=True)) if self._file is None else self._file.position
 
     @property
     def variables(self) -> Mapping[str, Variable]:
@@ -228,6 +228,8 @@ class Table:
         """The positions of identifiers, which take part in no search."""
         if self._file is not None:
             return frozenset(self._file.described("kind").where("identifier").tolist())
+        if "identifier" not in self._kinds:
+            return frozenset()
         return frozenset(k for k, kind in enumerate(self._kinds) if kind == "identifier")
 
     @property
@@ -335,17 +337,17 @@ class Table:
         return varying(self)
 
     @cached_property
-    def duplicates(self) -> Mapping[int, tuple[int, ...]]:
+    def duplicates(self) -> Duplicates:
         """By position, the group of columns, itself included, that have the same rows in each level, or equal numbers.
 
         Columns without duplicates, constant columns and columns with missing values are not in it.
         """
-        return duplicate_groups(self)
+        return find_duplicates(self)
 
     @cached_property
     def later_duplicates(self) -> frozenset[int]:
         """The positions of columns that are duplicates of columns before them."""
-        return frozenset(k for k, group in self.duplicates.items() if k != group[0])
+        return self.duplicates.later()
 
     def position(self, variable: object) -> int:
         """Return the position of a variable, given by name or position."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.data.duplicates import Duplicates
 from serape.data.encoding import Encoded
 from serape.data.kinds import Kind
 from serape.data.notes import column_notes
@@ -160,14 +161,17 @@ class ClusterTable(Table):
     # --- derived ----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def duplicates(self) -> Mapping[int, tuple[int, ...]]:
+    def duplicates(self) -> Duplicates:
         """By position, the group of columns, itself included, with the same rows in each level, or equal numbers."""
         hashes = self._hashes_of_all_rows() if len(self.cluster.grid) == 1 else self._hashes_of_parts()
         groups: dict[Any, list[int]] = {}
         for k, own in hashes.items():
             groups.setdefault((k in self._values, own), []).append(k)
-        found = [tuple(k for k in group if not self.is_constant(k)) for group in groups.values() if len(group) > 1]
-        return {k: group for group in found if len(group) > 1 for k in group}
+        firsts = np.arange(len(self.names))
+        for group in groups.values():
+            varying = [k for k in group if not self.is_constant(k)] if len(group) > 1 else []
+            firsts[varying] = min(varying, default=0)
+        return Duplicates(firsts)
 
     def _hashes_of_all_rows(self) -> dict[int, Any]:
         """Return the hashes of columns that occur more than once."""

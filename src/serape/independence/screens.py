@@ -136,9 +136,16 @@ class ScreenResult:
 
     def part(self, candidates: NDArray[np.uint32]) -> ScreenResult:
         """Return the answers for some of the candidates; those of this screen must be in ascending order."""
+        return self._select(candidates, self._places(candidates))
+
+    def performed_with(self, candidates: NDArray[np.uint32]) -> int:
+        """Return how many tests of some candidates are reliable; those of this screen must be in ascending order."""
+        return int(np.count_nonzero(self.reliable[self._places(candidates)]))
+
+    def _places(self, candidates: NDArray[np.uint32]) -> NDArray[np.intp] | NDArray[np.uint32]:
         if len(self.xs) == 0 or self.xs[-1] == len(self.xs) - 1:  # a screen of all variables, in order
-            return self._select(candidates, candidates)
-        return self.at(self.xs.searchsorted(candidates))
+            return candidates
+        return self.xs.searchsorted(candidates)
 
     def each(self) -> list[tuple[int, int, float, float]]:
         """Return index, x, log p and statistic of the reliable answers."""

@@ -96,4 +96,4 @@ def shared_tests(known: Mapping[int, ScreenResult]) -> int:
         return known.tests
     targets = as_positions(list(known))
     total = sum(screen.performed for screen in known.values())
-    return total - sum(screen.part(targets).performed for screen in known.values()) // 2
+    return total - sum(screen.performed_with(targets) for screen in known.values()) // 2

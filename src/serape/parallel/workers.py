@@ -126,10 +126,11 @@ def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> 
     except BaseException:
         for child in set(multiprocessing.active_children()) - earlier:
             child.kill()
+        pool.shutdown(cancel_futures=True)
         raise
     finally:
         _inherited = None
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(wait=False)  # their work is done; a thread sees the processes end
         if frozen == 0:
             gc.unfreeze()
 

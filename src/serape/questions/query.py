@@ -296,8 +296,9 @@ class Query:
         if result.trace is not None:
             return result
         table = table_of(self.source)
-        trace = Evidence.later(self.source, target, lambda: self.run(target).trace)
-        return replace(result, trace=trace, data=None if table is None else table.provenance)
+        object.__setattr__(result, "trace", Evidence.later(self.source, target, lambda: self.run(target).trace))
+        object.__setattr__(result, "data", None if table is None else table.provenance)
+        return result
 
     def required(self, target: int) -> frozenset[int]:
         """Return the neighbours of a target that knowledge requires."""
