@@ -2,8 +2,11 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -11,6 +14,7 @@
 #include "cancellation.hpp"
 #include "conversions.hpp"
 #include "serape/answers.hpp"
+#include "serape/growing_pool.hpp"
 #include "serape/subset_batch.hpp"
 
 namespace serape {
@@ -72,6 +76,29 @@ auto grown_pool(const Test& test, const Table& table, const SubsetQuery& query, 
     return std::make_tuple(FoundSubsets(grown.searched, std::move(grown.found)), std::move(changes), grown.asked);
 }
 
+// The pools of many targets, each grown by its candidates: ends and members of the pools, numbers of tests and of
+// skipped ones by size.
+template <class Test, class Table>
+auto grown_pools(const Test& test, const Table& table, const Array<std::uint32_t>& targets,
+                 const Array<std::int64_t>& ends, const Array<std::uint32_t>& candidates, double log_alpha,
+                 std::optional<std::size_t> max_size, std::size_t threads, const nanobind::object& poll) {
+    if (ends.size() != targets.size()) {
+        throw nanobind::value_error("arrays must be of one length");
+    }
+    check(table, span(targets));
+    check(table, span(candidates));
+    const std::vector<std::span<const std::uint32_t>> lists = lists_of(candidates, ends);
+    GrownPools grown;
+    CancellationToken token = cancellation_token(poll);
+    run_interruptible(token, [&] {
+        grown = grow_pools(test, span(targets), lists, log_alpha,
+                           max_size.value_or(std::numeric_limits<std::size_t>::max()), std::min(threads, most_threads),
+                           token);
+    });
+    return std::make_tuple(to_numpy(std::move(grown.pools.ends)), to_numpy(std::move(grown.pools.members)),
+                           by_size(grown.tally.tests), by_size(grown.tally.skipped));
+}
+
 // Searches through sets of one size for many targets: `xs` and `pools` hold those of one target after another, of which
 // `x_ends` and `pool_ends` tell the ends.
 template <class Test, class Table>
@@ -79,22 +106,16 @@ FoundSubsets found_each(const Test& test, const Table& table, const Array<std::u
                         const Array<std::int64_t>& x_ends, const Array<std::uint32_t>& xs,
                         const Array<std::int64_t>& pool_ends, const Array<std::uint32_t>& pools, SubsetBatch batch,
                         std::size_t threads, const nanobind::object& poll) {
-    const auto part = [](const Array<std::uint32_t>& all, const Array<std::int64_t>& ends, std::size_t k) {
-        const std::int64_t begin = k == 0 ? 0 : ends.data()[k - 1], end = ends.data()[k];
-        if (begin < 0 || end < begin || static_cast<std::size_t>(end) > all.size()) {
-            throw nanobind::value_error("ends must ascend within the arrays");
-        }
-        return span(all).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-    };
     if (x_ends.size() != targets.size() || pool_ends.size() != targets.size()) {
         throw nanobind::value_error("arrays must be of one length");
     }
     check(table, span(targets));
     check(table, span(xs));
     check(table, span(pools));
+    const std::vector<std::span<const std::uint32_t>> asked = lists_of(xs, x_ends), given = lists_of(pools, pool_ends);
     std::size_t first = 0;
     for (std::size_t k = 0; k < targets.size(); ++k) {
-        batch.questions.push_back({targets.data()[k], part(xs, x_ends, k), part(pools, pool_ends, k), first});
+        batch.questions.push_back({targets.data()[k], asked[k], given[k], first});
         check_distinct(batch.questions.back().pool);
         first += batch.questions.back().xs.size();
     }

@@ -107,6 +107,21 @@ inline void check_numbers(std::span<const double> values) {
     }
 }
 
+// Lists that stand in one array, one after another, of which `ends` tells the ends.
+inline std::vector<std::span<const std::uint32_t>> lists_of(const Array<std::uint32_t>& all,
+                                                            const Array<std::int64_t>& ends) {
+    std::vector<std::span<const std::uint32_t>> lists;
+    std::int64_t begin = 0;
+    for (const std::int64_t end : span(ends)) {
+        if (end < begin || static_cast<std::size_t>(end) > all.size()) {
+            throw nanobind::value_error("ends must ascend within the arrays");
+        }
+        lists.push_back(span(all).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+        begin = end;
+    }
+    return lists;
+}
+
 inline void check_distinct(std::span<const std::uint32_t> columns) {
     std::vector<std::uint32_t> sorted(columns.begin(), columns.end());
     std::sort(sorted.begin(), sorted.end());

@@ -1,6 +1,8 @@
 // Tail probabilities, lists of columns, instruction sets.
 #include <nanobind/stl/string.h>
 
+#include <numeric>
+
 #include "bindings.hpp"
 #include "cancellation.hpp"
 #include "conversions.hpp"
@@ -64,6 +66,40 @@ void bind_numbers(nb::module_& m) {
             return out;
         },
         nb::arg("statistic"), nb::arg("dof"), nb::arg("threads") = 1);
+    m.def(
+        "ranked_each",
+        [](const Array<std::int64_t>& ends, const Array<std::uint32_t>& xs, const Array<double>& statistic,
+           const Array<double>& dof, std::size_t threads) {
+            check_one_length(xs, statistic, dof);
+            const std::vector<std::span<const std::uint32_t>> lists = lists_of(xs, ends);
+            auto out = empty_numpy<std::uint32_t>(xs.size());
+            std::copy_n(xs.data(), xs.size(), out.data());
+            CancellationToken token = cancellation_token(nb::none());
+            run_interruptible(token, [&] {
+                parallel_for(lists.size(), 16, std::clamp<std::size_t>(threads, 1, most_threads), token,
+                             [&](std::size_t k, std::size_t last, std::size_t) {
+                                 for (; k < last; ++k) {
+                                     const auto begin = static_cast<std::size_t>(lists[k].data() - xs.data());
+                                     std::vector<std::int64_t> indices(lists[k].size());
+                                     std::iota(indices.begin(), indices.end(), std::int64_t{0});
+                                     std::sort(indices.begin(), indices.end(), [&](std::int64_t a, std::int64_t b) {
+                                         return lists[k][static_cast<std::size_t>(a)] <
+                                                lists[k][static_cast<std::size_t>(b)];
+                                     });
+                                     const std::vector<std::int64_t> order =
+                                         ranked(span(statistic).subspan(begin, indices.size()),
+                                                span(dof).subspan(begin, indices.size()), indices);
+                                     for (std::size_t j = 0; j < order.size(); ++j) {
+                                         out.data()[begin + j] = lists[k][static_cast<std::size_t>(order[j])];
+                                     }
+                                 }
+                             });
+            });
+            return out;
+        },
+        nb::arg("ends"), nb::arg("xs"), nb::arg("statistic"), nb::arg("dof"), nb::arg("threads") = 1,
+        "Lists of columns, one after another, each by the answers about them from the strongest to the weakest; "
+        "ties by column.");
     m.def("student_t_log_p", &student_t_log_p, nb::arg("statistic"), nb::arg("dof"),
           "Natural logarithm of the two-sided tail probability of Student's t.");
     m.def(

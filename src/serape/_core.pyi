@@ -263,6 +263,11 @@ class ContingencyTest:
         Searches the xs in turn; one that no set separates joins the pool. With `examine`, each older member is then searched given the sets with the new one, and leaves the pool if it is separated. After `enough` tests the rest is left. Returns the answers, who joined (true) or left (false), and how many xs were searched.
         """
 
+    def grow_pools(self, targets: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], log_alpha: float, max_size: int | None, threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], dict[int, int], dict[int, int]]:
+        """
+        Such pools, empty at first, of many targets, with `examine`; the candidates depend on their target given nothing. Returns ends and members of the pools, and numbers of tests and of skipped ones by size.
+        """
+
     def search_each(self, targets: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], x_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], pool_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pools: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, max_size: int | None, stop_above: float, threads: int = 1, poll: object | None = None) -> FoundSubsets:
         """Such searches through sets of one size, for many targets."""
 
@@ -588,6 +593,11 @@ def chi_square_log_sf(statistic: float, dof: float) -> float:
 
 @overload
 def chi_square_log_sf(statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def ranked_each(ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], xs: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], statistic: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dof: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """
+    Lists of columns, one after another, each by the answers about them from the strongest to the weakest; ties by column.
+    """
 
 def student_t_log_p(statistic: float, dof: float) -> float:
     """Natural logarithm of the two-sided tail probability of Student's t."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -12,10 +13,14 @@ from hypothesis import strategies as st
 
 import serape
 from plain_batches import mixed_table
+from serape import _core
 from serape.independence import G2, X2, IndependenceTest
+from serape.independence.dependent_pairs import find_dependent_pairs
+from serape.independence.given_tests import VariableSets
 from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
 from serape.local.gll import GLL, after_every_inclusion, at_the_end, by_association, gll_pc_nonsym
-from serape.search import Search, can_grow_pool
+from serape.local.hiton import INTERLEAVED
+from serape.search import Search, can_grow_pool, grow_pools
 from serape.search import growing_pool as module
 from serape.search.separations import Separations
 
@@ -163,3 +168,69 @@ def test_separations_are_pickled_with_those_not_looked_at() -> None:
     pairs = [(x, kept.get(x, 3), step.separations.get(x, 3)) for x in range(SIZE)]
     assert all(one == other for _, one, other in pairs)
     assert any(one for _, one, _ in pairs)
+
+
+@pytest.mark.parametrize("kind", [G2, X2])
+@given(
+    seed=st.integers(0, 10**6),
+    rows=st.sampled_from([60, 300, 2000]),
+    alpha=st.sampled_from([0.01, 0.2]),
+    max_conditioning=st.sampled_from([None, 1, 3]),
+    threads=st.sampled_from([1, 3]),
+    pairs_alone=st.booleans(),
+)
+@settings(max_examples=25, deadline=None)
+def test_pools_of_many_targets_are_those_of_each(
+    kind: type[G2 | X2],
+    seed: int,
+    rows: int,
+    alpha: float,
+    max_conditioning: int | None,
+    threads: int,
+    pairs_alone: bool,
+) -> None:
+    """Of large tables the dependent pairs alone are known."""
+    test = kind(mixed_table(seed, rows, 24))
+    targets = np.random.default_rng(seed).permutation(24)[:20].tolist()
+    known: Any = test.marginals(targets)
+    if pairs_alone:
+        known = find_dependent_pairs(test, targets, math.log(alpha)) or known  # few levels only
+    options: dict[str, Any] = {"alpha": alpha, "max_conditioning": max_conditioning, "evidence": False}
+
+    def search(threads: int = 1) -> Search:
+        made = Search(test, threads=threads, keep_separations=False, **options)
+        made.use_marginals(known)
+        return made
+
+    at_once, plain = search(threads), search()
+    found = grow_pools(at_once, targets, known)
+    assert found == {target: gll_pc_nonsym(plain, target, INTERLEAVED) for target in targets}
+    assert at_once.tally == plain.tally
+
+
+def test_pools_of_many_targets_are_left_where_more_is_kept() -> None:
+    test = G2(mixed_table(1, 300, 8))
+    known = test.marginals(list(range(8)))
+    assert len(grow_pools(Search(test, evidence=False, keep_separations=False), range(8), known)) == 8
+    assert grow_pools(Search(test, evidence=False), range(8), known) == {}
+    assert grow_pools(Search(test, evidence=False, keep_separations=False, excluded={3}), range(8), known) == {}
+    assert grow_pools(Search(test, evidence=False, keep_separations=False, random_state=1), range(8), known) == {}
+    assert grow_pools(Search(test, evidence=False, keep_separations=False), range(8), {}) == {}
+
+
+def test_lists_of_many_targets_are_checked() -> None:
+    test = G2(mixed_table(1, 300, 8))
+    targets, ends = np.array([0, 1], np.uint32), np.array([2, 4])
+    for candidates, wrong, message in (
+        ([2, 3, 4, 4], ends, "twice"),
+        ([2, 3, 4, 9], ends, "column 9"),
+        ([2, 3, 4, 5], np.array([3, 1]), "ascend"),
+        ([2, 3, 4, 5], np.array([3, 5]), "ascend"),
+        ([2, 3, 4, 5], np.array([4]), "one length"),
+    ):
+        lists = VariableSets(wrong.astype(np.int64), np.array(candidates, np.uint32))
+        with pytest.raises((ValueError, IndexError), match=message):
+            test.grow_pools(targets, lists, math.log(0.05), max_size=None)
+    numbers = np.array([1.0, 5.0, 5.0, 2.0])
+    ranked = _core.ranked_each(np.array([3, 4]), np.array([7, 9, 4, 1], np.uint32), numbers, np.ones(4))
+    assert ranked.tolist() == [4, 9, 7, 1]

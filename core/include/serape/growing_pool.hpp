@@ -2,11 +2,16 @@
 // subset separates joins the pool.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "serape/answers.hpp"
 #include "serape/subset_driver.hpp"
 
 namespace serape {
@@ -52,6 +57,51 @@ GrownPool grow_pool(const Test& test, SubsetQuery query, bool examine, std::uint
     }
     grown.found.tally = driver.tally();
     return grown;
+}
+
+// The pools of many targets.
+struct GrownPools {
+    FlatSets pools;
+    Tally tally;
+};
+
+// Grows the pool of each target, empty at first, by its candidates in turn, with `examine`. The candidates are known to
+// depend on the target given nothing. Throws std::invalid_argument if one is named twice.
+template <class Test>
+GrownPools grow_pools(const Test& test, std::span<const std::uint32_t> targets,
+                      std::span<const std::span<const std::uint32_t>> candidates, double log_alpha,
+                      std::size_t max_size, std::size_t threads, CancellationToken& token) {
+    constexpr std::size_t grain = 4;
+    threads = std::max<std::size_t>(threads, 1);
+    std::vector<std::vector<std::uint32_t>> pools(targets.size());
+    std::vector<Tally> tallies(threads);
+    parallel_for(targets.size(), grain, threads, token, [&](std::size_t k, std::size_t end, std::size_t worker) {
+        for (; k < end; ++k) {
+            SubsetQuery query{.xs = {candidates[k].begin(), candidates[k].end()}, .target = targets[k], .pool = {}};
+            std::vector<std::uint32_t> sorted = query.xs;
+            std::sort(sorted.begin(), sorted.end());
+            if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+                throw std::invalid_argument("a candidate is named twice");
+            }
+            query.largest = query.xs.size();
+            query.max_size = max_size;
+            query.n_exhausted = {0};
+            query.stop_above = log_alpha;
+            const GrownPool grown = test.grow_pool(query, true, std::numeric_limits<std::uint64_t>::max(), token);
+            for (const auto& [variable, joined] : grown.changes) {
+                joined ? pools[k].push_back(variable) : void(std::erase(pools[k], variable));
+            }
+            tallies[worker].merge(grown.found.tally);
+        }
+    });
+    GrownPools all;
+    for (const std::vector<std::uint32_t>& pool : pools) {
+        all.pools.add(pool);
+    }
+    for (const Tally& tally : tallies) {
+        all.tally.merge(tally);
+    }
+    return all;
 }
 
 }  // namespace serape

@@ -27,7 +27,7 @@ from serape.independence.device_separations import separate_on_device
 from serape.independence.device_spouses import Spouses, find_spouses_on_device
 from serape.independence.device_subsets import can_search, search_each_on_device
 from serape.independence.effects import EffectGroup, Effects, table_effects
-from serape.independence.given_tests import GivenTests
+from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.native_screens import NativeScreenResult
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tally, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
@@ -328,6 +328,25 @@ class ContingencyTest(IndependenceTest):
         """
         found, changes, asked = self.native.grow_pool(query.native(), examine, enough, poll)
         return *native_result(found, self.rows), changes, asked
+
+    def grow_pools(
+        self,
+        targets: NDArray[np.uint32],
+        candidates: VariableSets,
+        log_alpha: float,
+        *,
+        max_size: int | None,
+        threads: int = 1,
+        poll: Poll | None = None,
+    ) -> tuple[VariableSets, Tally]:
+        """Do as `grow_pool`, with `examine`, for many targets in one native call; return their pools.
+
+        The pools are empty at first, and the candidates depend on their target given nothing.
+        """
+        ends, members, tests, skipped = self.native.grow_pools(
+            targets, candidates.ends, candidates.members, log_alpha, max_size, threads, poll
+        )
+        return VariableSets(ends, members), Tally(tests, skipped)
 
     def search_each(
         self,

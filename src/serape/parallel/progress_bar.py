@@ -28,18 +28,27 @@ class ProgressBar:
     def advance(self, target: str, members: tuple[str, ...], tests: int, skipped: int) -> None:
         """Count one more target as done."""
         with self._lock:
-            self._done += 1
-            self._tests += tests
-            seconds = time.perf_counter() - self._started
+            seconds = self._count(1, tests)
             if self._callback is not None:
                 self._callback(Progress(target, members, self._tests, skipped, seconds))
-            if self._visible and seconds >= self._patience:
-                if self._bar is None:
-                    self._bar = NotebookLine() if in_notebook() else self._terminal_bar()
-                if isinstance(self._bar, NotebookLine):
-                    self._bar.update(self._label, self._done, self._total)
-                else:
-                    self._bar.update(self._bar.task_ids[0], completed=self._done)
+
+    def advance_by(self, targets: int, tests: int) -> None:
+        """Count several more targets as done; a callback is not called."""
+        with self._lock:
+            self._count(targets, tests)
+
+    def _count(self, targets: int, tests: int) -> float:
+        self._done += targets
+        self._tests += tests
+        seconds = time.perf_counter() - self._started
+        if self._visible and seconds >= self._patience:
+            if self._bar is None:
+                self._bar = NotebookLine() if in_notebook() else self._terminal_bar()
+            if isinstance(self._bar, NotebookLine):
+                self._bar.update(self._label, self._done, self._total)
+            else:
+                self._bar.update(self._bar.task_ids[0], completed=self._done)
+        return seconds
 
     def _terminal_bar(self) -> Bar:
         from rich.console import Console

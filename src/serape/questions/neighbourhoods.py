@@ -29,6 +29,9 @@ from serape.search import Budget, BudgetSpent
 from serape.settings import RunSettings
 from serape.types import Rule
 
+_AT_ONCE = 8192
+"""Targets that are asked about in one question: after it, progress is shown and the budget looked at."""
+
 
 @dataclass
 class Neighbourhoods:
@@ -94,20 +97,18 @@ class _Targets:
         blocks = None
         if not self.known:
             blocks = marginal_blocks(query.source, targets, query.knowledge, self.jobs, level)
-        if blocks is None and checkpoint is None:
-            targets = self._find_at_once(targets)
-        if blocks is None and self.jobs == 1:
-            return
         progress = self.run.progress
         bar = ProgressBar("steps", len(targets), None if callable(progress) else progress)
         try:
             if blocks is None:
-                self._find_sets(targets, checkpoint, bar)
+                left = self._find_at_once(targets, bar) if checkpoint is None else targets
+                if self.jobs > 1:
+                    self._find_sets(left, checkpoint, bar)
                 return
             self._count_common(blocks.tests, checkpoint)
             for block in blocks:
                 self.known = block
-                left = self._find_at_once(list(block)) if checkpoint is None else list(block)
+                left = self._find_at_once(list(block), bar) if checkpoint is None else list(block)
                 self._find_sets(left, checkpoint, bar)
             self.known = {}
         finally:
@@ -122,17 +123,24 @@ class _Targets:
         if checkpoint is not None:
             checkpoint.add_common(self.tally)
 
-    def _find_at_once(self, targets: list[int]) -> list[int]:
-        """Find the sets of targets that the algorithm asks for in one question; return the targets that are left."""
+    def _find_at_once(self, targets: list[int], bar: ProgressBar) -> list[int]:
+        """Find the sets of targets that the algorithm asks for many at a time; return the targets that are left."""
         query, ask = self.query, self.query.algorithm.sets_at_once
         if ask is None:
             return targets
         assert self.cache is not None
-        search = query.search(None, self.jobs, marginals=self.known, cache=self.cache, keep_separations=False)
-        found = ask(search, targets, self.known, **query.options)
-        self.cache.sets.update(found)
-        self.tally.merge(search.tally)
-        return [x for x in targets if x not in found]
+        left: list[int] = []
+        for begin in range(0, len(targets), _AT_ONCE):
+            some = targets[begin : begin + _AT_ONCE]
+            search = query.search(None, self.jobs, marginals=self.known, cache=self.cache, keep_separations=False)
+            found = ask(search, some, self.known, **query.options)
+            self.cache.sets.update(found)
+            self.tally.merge(search.tally)
+            bar.advance_by(len(found), search.tally.performed)
+            left += [x for x in some if x not in found]
+            if self.budget is not None:
+                self.budget.check()
+        return left
 
     def _find_sets(self, targets: Sequence[int], checkpoint: Checkpoint | None, bar: ProgressBar) -> None:
         names = self.query.source.variables

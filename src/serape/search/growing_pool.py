@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
+from serape import _core
 from serape.independence import G2, X2, IndependenceTest
 from serape.independence.dependent_pairs import DependentPairs
 from serape.independence.device_pools import grow_pools_on_device
+from serape.independence.given_tests import VariableSets
 from serape.independence.outcomes import as_positions
 from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
 from serape.independence.screens import ScreenResult
@@ -63,20 +65,45 @@ def grow_pool(
 def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, ScreenResult]) -> dict[int, tuple[int, ...]]:
     """Return the pool of each target after its dependent candidates, the strongest first, with `examine`.
 
-    A device grows the pools of many targets in one call, if the test has one and the search keeps nothing but the
-    pools. Other targets, and those that a device leaves open, are not in the answer.
+    `known` are the tests given nothing. The pools of many targets grow in one call, if the test counts categories and
+    the search keeps nothing but the pools; otherwise there is no answer. A device answers for most targets, if the test
+    has one.
     """
-    test = search.test
+    test, log_alpha = search.test, search.log_alpha
     alone = search.keeps_answers_alone and not search.keeps_separations and not search.is_random
-    if type(test) is not G2 or test.planes is None or not isinstance(known, DependentPairs) or not alone:
+    if type(test) not in (G2, X2) or not alone or search.excludes(search.variables) or not known:
         return {}
-    if search.excludes(search.variables) or known.log_alpha != search.log_alpha:
-        return {}
-    found, tally = grow_pools_on_device(
-        test, test.planes, known, as_positions(targets), search.log_alpha, search.max_conditioning, search.threads
+    assert isinstance(test, G2 | X2)
+    found: dict[int, tuple[int, ...]] = {}
+    if isinstance(known, DependentPairs):
+        if known.log_alpha != log_alpha:
+            return {}
+        if type(test) is G2 and test.planes is not None:
+            found, tally = grow_pools_on_device(
+                test, test.planes, known, as_positions(targets), log_alpha, search.max_conditioning, search.threads
+            )
+            search.count(tally)
+    left = as_positions([target for target in targets if target not in found])
+    pools, tally = test.grow_pools(
+        left,
+        _ranked_dependents(known, left, log_alpha, search.threads),
+        log_alpha,
+        max_size=search.max_conditioning,
+        threads=search.threads,
+        poll=search.poll,
     )
     search.count(tally)
-    return found
+    return {**found, **dict(zip(left.tolist(), pools, strict=True))}
+
+
+def _ranked_dependents(
+    known: Mapping[int, ScreenResult], targets: Positions, log_alpha: float, threads: int
+) -> VariableSets:
+    """Return the variables that depend on each target given nothing, the strongest first."""
+    if isinstance(known, DependentPairs):
+        ends, xs, statistic, dof = known.of_each(targets)
+        return VariableSets(ends, _core.ranked_each(ends, xs, statistic, dof, threads))
+    return VariableSets.of([known[target].dependents(log_alpha) for target in targets.tolist()])
 
 
 def _is_native(test: IndependenceTest) -> TypeGuard[NativeTest]:
