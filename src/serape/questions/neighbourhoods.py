@@ -159,13 +159,16 @@ class _Targets:
     def known_neighbours(self, targets: list[int]) -> dict[int, tuple[int, ...]]:
         """Return the parents and children of targets that follow from known sets: those of all their members too."""
         sets = {} if self.cache is None or self.cache.counted is not None else self.cache.sets
-        symmetric = self.query.algorithm.symmetric(self.query.options)
+        query = self.query
+        symmetric = query.algorithm.symmetric(query.options)
+        all_are_known = len(sets) == len(query.source.variables)
+        keeps_some = query.knowledge is not None or bool(query.known)
         found = {}
         for x in targets:
             own = sets.get(x)
-            if own is not None and all(y in sets for y in own):
+            if own is not None and (all_are_known or all(y in sets for y in own)):
                 neighbours = [y for y in own if x in sets[y]] if symmetric else own
-                found[x] = tuple(sorted({*neighbours, *self.query.kept(x)}))
+                found[x] = tuple(sorted({*neighbours, *query.kept(x)} if keeps_some else neighbours))
         return found
 
     def find(self, target: int, watch: ProgressCallback) -> _One:
@@ -231,8 +234,16 @@ def find_neighbourhoods(
     try:
         if not run.bounded:  # these look at no budget
             searches.prepare(targets, rest, checkpoint)
-        for target, neighbours in searches.known_neighbours(rest).items():
-            keep(target, _One(neighbours, searches.precomputed.get(target, Tally()), [], {}, []))
+        known = searches.known_neighbours(rest)
+        if checkpoint is None and not callable(run.progress):
+            done.update((target, (neighbours, [], {})) for target, neighbours in known.items())
+            counted = [searches.precomputed[target] for target in known if target in searches.precomputed]
+            for tally in counted:
+                found.tally.merge(tally)
+            bar.advance_by(len(known), sum(tally.performed for tally in counted))
+        else:
+            for target, neighbours in known.items():
+                keep(target, _One(neighbours, searches.precomputed.get(target, Tally()), [], {}, []))
         left = [target for target in rest if target not in done]
         parallel_map(searches.find, left, searches.jobs, keep, test=query.source)
         found.complete = True
