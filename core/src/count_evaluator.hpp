@@ -102,7 +102,7 @@ class CountEvaluator {
     DistinctSearch search_;
     double root_strata_;
     CandidateCounter counter_;
-    std::shared_ptr<JointCounter> joint_;  // if it serves
+    std::unique_ptr<JointCounter> joint_;  // if it serves
     std::vector<std::uint32_t> given_;
     bool by_pairs_ = false;  // whether sets of one member are gone through by pairs_
     std::shared_ptr<const PairPool> pool_;

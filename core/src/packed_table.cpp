@@ -44,9 +44,7 @@ std::size_t PackedTable::bytes() const {
         const Panels& p = *derived_->panels;
         total += p.lines.size() * sizeof(Line) + (p.slot.size() + p.totals.size() + p.first_column.size()) * 4;
     }
-    for (const auto& counter : derived_->joint_counters) {
-        total += counter->bytes();
-    }
+    total += derived_->joint_counters.bytes();
     if (derived_->ones) {
         total += derived_->ones->start.size() * sizeof(std::size_t) + derived_->ones->rows.size() * 4;
     }

@@ -119,7 +119,8 @@ class ContingencyTest::Screen {
     }
 
     void by_panels(Cells& cells) {
-        const std::vector<Part> parts = divided(table_.panels(threads_));
+        layout_ = &table_.panels(threads_);
+        const std::vector<Part> parts = divided(*layout_);
         const PanelPlan plan(table_, statistic_, cells, target_levels_, adjusted_);
         const KernelCosts& kernel = kernels().costs.kernel;
         const double work = static_cast<double>(parts.size()) * (static_cast<double>(table_.rows()) * kernel.row +
@@ -159,7 +160,7 @@ class ContingencyTest::Screen {
     }
 
     void one_panel(const Part& part, Worker& worker) {
-        const Panels& layout = table_.panels();
+        const Panels& layout = *layout_;
         if (part.panel < layout.count && layout.binary[part.panel] != 0 && statistic_.kind() == StatisticKind::g2) {
             binary_panel(part, worker);
             return;
@@ -226,7 +227,8 @@ class ContingencyTest::Screen {
     double target_freedom_;
     bool adjusted_;
     bool allowed_[plane_levels + 1] = {};
-    std::vector<std::size_t> rest_;  // places of candidates that panels do not serve
+    const Panels* layout_ = nullptr;  // where panels count
+    std::vector<std::size_t> rest_;   // places of candidates that panels do not serve
 };
 
 void ContingencyTest::screen(std::size_t target, std::span<const std::uint32_t> candidates,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include "harness.hpp"
@@ -107,10 +108,22 @@ const Case lent("joint counter: one for each thread, kept by the table", [] {
     auto first = random.table.lend_joint_counter();
     auto second = random.table.lend_joint_counter();
     check(first != second);
-    JointCounter* const expected = first.get();
+    const JointCounter* const one = first.get();
+    const JointCounter* const other = second.get();
     random.table.take_back(std::move(second));
+    check(random.table.lend_joint_counter().get() == other);  // and freed, as nobody takes it back
     random.table.take_back(std::move(first));
-    check(random.table.lend_joint_counter().get() == expected);
+    std::thread([&] {
+        auto lent = random.table.lend_joint_counter();  // there is no other for this thread
+        check(lent.get() == one);
+        random.table.take_back(std::move(lent));
+    }).join();
+    auto again = random.table.lend_joint_counter();
+    check(again.get() == one);
+    for (int k = 0; k < 100; ++k) {  // more than are kept
+        random.table.take_back(std::make_unique<JointCounter>());
+    }
+    check(random.table.bytes() > 0);
 });
 
 const Case choice("joint counter: chosen where cells are many, or counted again", [] {

@@ -14,6 +14,8 @@
 // verified before their first use: no content of a file can lead outside the memory.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -71,6 +73,27 @@ struct StoredColumns {
 
 struct DamagedColumns : std::runtime_error {
     using std::runtime_error::runtime_error;
+};
+
+// Counters that are not in use: as many as were in use at once. A thread gets back the one that it had, whose memory is
+// near, and waits for no other thread.
+class CounterStore {
+  public:
+    CounterStore() = default;
+    CounterStore(const CounterStore&) = delete;
+    CounterStore& operator=(const CounterStore&) = delete;
+    ~CounterStore();
+
+    std::unique_ptr<JointCounter> take();  // null if there is none
+    void put(std::unique_ptr<JointCounter> counter);
+    std::size_t bytes();
+
+  private:
+    static constexpr std::size_t slots = 32;  // for more threads at once, the counters beyond are not kept
+    struct alignas(line_bytes) Slot {
+        std::atomic<JointCounter*> counter{nullptr};
+    };
+    std::array<Slot, slots> slots_;
 };
 
 class PackedTable {
@@ -165,8 +188,8 @@ class PackedTable {
     const LogTable& log_table() const { return *shared_log_table(); }
     std::shared_ptr<const LogTable> shared_log_table() const;
     // A counter that remembers what was counted of this table, for one thread until it is given back.
-    std::shared_ptr<JointCounter> lend_joint_counter() const;
-    void take_back(std::shared_ptr<JointCounter> counter) const;
+    std::unique_ptr<JointCounter> lend_joint_counter() const;
+    void take_back(std::unique_ptr<JointCounter> counter) const;
 
   private:
     struct Column {
@@ -209,7 +232,7 @@ class PackedTable {
         std::unique_ptr<const PackedTable> distinct;
         double distinct_due = 0.0;  // nanoseconds of questions so far that would have gained by it
         bool distinct_tried = false;
-        std::vector<std::shared_ptr<JointCounter>> joint_counters;  // as many as were in use at once
+        CounterStore joint_counters;
     };
     std::unique_ptr<Derived> derived_;
 };

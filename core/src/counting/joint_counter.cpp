@@ -26,22 +26,63 @@ std::size_t hash(const std::array<std::uint16_t, 8>& key) {
     return mixed ^ mixed >> 32;
 }
 
-}  // namespace
-
-std::shared_ptr<JointCounter> PackedTable::lend_joint_counter() const {
-    const std::lock_guard lock(derived_->mutex);
-    auto& counters = derived_->joint_counters;
-    if (counters.empty()) {
-        return std::make_shared<JointCounter>();
-    }
-    auto lent = std::move(counters.back());
-    counters.pop_back();
-    return lent;
+// Where this thread looks first for a counter.
+std::size_t own_slot() {
+    static std::atomic<std::size_t> threads{0};
+    thread_local const std::size_t own = threads++;
+    return own;
 }
 
-void PackedTable::take_back(std::shared_ptr<JointCounter> counter) const {
-    const std::lock_guard lock(derived_->mutex);
-    derived_->joint_counters.push_back(std::move(counter));
+}  // namespace
+
+CounterStore::~CounterStore() {
+    while (take()) {
+    }
+}
+
+std::unique_ptr<JointCounter> CounterStore::take() {
+    for (std::size_t k = 0; k < slots; ++k) {
+        std::atomic<JointCounter*>& slot = slots_[(own_slot() + k) % slots].counter;
+        if (slot.load(std::memory_order_relaxed) != nullptr) {
+            if (JointCounter* const there = slot.exchange(nullptr, std::memory_order_acquire)) {
+                return std::unique_ptr<JointCounter>(there);
+            }
+        }
+    }
+    return nullptr;
+}
+
+void CounterStore::put(std::unique_ptr<JointCounter> counter) {
+    for (std::size_t k = 0; k < slots; ++k) {
+        JointCounter* nothing = nullptr;
+        if (slots_[(own_slot() + k) % slots].counter.compare_exchange_strong(nothing, counter.get(),
+                                                                             std::memory_order_release)) {
+            counter.release();  // NOLINT: the slot has it
+            return;
+        }
+    }
+}
+
+std::size_t CounterStore::bytes() {
+    std::vector<std::unique_ptr<JointCounter>> all;
+    std::size_t sum = 0;
+    while (std::unique_ptr<JointCounter> counter = take()) {
+        sum += counter->bytes();
+        all.push_back(std::move(counter));
+    }
+    for (std::unique_ptr<JointCounter>& counter : all) {
+        put(std::move(counter));
+    }
+    return sum;
+}
+
+std::unique_ptr<JointCounter> PackedTable::lend_joint_counter() const {
+    std::unique_ptr<JointCounter> lent = derived_->joint_counters.take();
+    return lent ? std::move(lent) : std::make_unique<JointCounter>();
+}
+
+void PackedTable::take_back(std::unique_ptr<JointCounter> counter) const {
+    derived_->joint_counters.put(std::move(counter));
 }
 
 bool JointCounter::serves(const PackedTable& table, std::uint32_t target) {
