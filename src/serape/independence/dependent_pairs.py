@@ -235,6 +235,10 @@ class DependentPairs(Mapping[int, ScreenResult]):
         if self._index is not None:
             at = np.array([self._index[x] for x in targets.tolist()], np.intp)
         start = self._start.astype(np.int64)
+        if len(at) and np.array_equal(at, np.arange(at[0], at[0] + len(at))):  # they stand one after another
+            begin, end = start[at[0]], start[at[-1] + 1]
+            dof = self._dof[begin:end].astype(np.float64)
+            return start[at + 1] - begin, self._partners[begin:end], self._statistic[begin:end], dof
         counts = start[at + 1] - start[at]
         ends = np.cumsum(counts)
         of = np.arange(int(ends[-1]) if len(ends) else 0) + (start[at] - (ends - counts)).repeat(counts)

@@ -27,6 +27,7 @@ from serape.questions.discoveries import edge_log_p
 from serape.questions.query import Query
 from serape.search import Budget, BudgetSpent
 from serape.settings import RunSettings
+from serape.skeletons.skeleton import without_collector
 from serape.types import Rule
 
 _AT_ONCE = 8192
@@ -234,9 +235,11 @@ def find_neighbourhoods(
     try:
         if not run.bounded:  # these look at no budget
             searches.prepare(targets, rest, checkpoint)
-        known = searches.known_neighbours(rest)
-        if checkpoint is None and not callable(run.progress):
-            done.update((target, (neighbours, [], {})) for target, neighbours in known.items())
+        with without_collector():
+            known = searches.known_neighbours(rest)
+            simple = checkpoint is None and not callable(run.progress)
+            done.update((target, (neighbours, [], {})) for target, neighbours in known.items() if simple)
+        if simple:
             counted = [searches.precomputed[target] for target in known if target in searches.precomputed]
             for tally in counted:
                 found.tally.merge(tally)
@@ -257,11 +260,12 @@ def find_neighbourhoods(
             found.notes += checkpoint.close()
     found.tally.merge(searches.tally)
     noted: dict[str, int] = {}
-    for target in targets:
-        if target in done:
-            found.of[target], notes, found.log_p[target] = done.pop(target)
-            for note in notes:
-                noted[note] = noted.get(note, 0) + 1
+    with without_collector():
+        for target in targets:
+            if target in done:
+                found.of[target], notes, found.log_p[target] = done.pop(target)
+                for note in notes:
+                    noted[note] = noted.get(note, 0) + 1
     found.notes += [note if count == 1 else f"{note} ({count:,} targets)" for note, count in noted.items()]
     return found
 

@@ -299,7 +299,7 @@ def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathL
         return found
     found.neighbours = find_neighbours(run, query, rule, checkpoint)
     if run.complete:
-        with _Phase(run, query) as search:
+        with _Phase(run, query) as search, without_collector():
             pools = weigh_edges(search, found)
             run.notes += remove_weak_edges(query, found)
             strong = {x: [y for y in pool if y in found.neighbours[x]] for x, pool in pools.items()}
