@@ -20,7 +20,7 @@ namespace serape {
 
 void bind_contingency_test(nb::module_& m) {
     nb::class_<CandidateGroups>(m, "CandidateGroups", "Candidates and the conditioning sets they are tested with.")
-        .def_ro_static("many", &CandidateGroups::many, "From so many candidates on they get a table of their own.")
+        .def_ro_static("many", &CandidateGroups::many, "From so many candidates on they may get a table of their own.")
         .def(
             "__init__",
             [](CandidateGroups* self, const PackedTable& table,
@@ -125,6 +125,7 @@ void bind_contingency_test(nb::module_& m) {
                 Tally tally;
                 CancellationToken token = cancellation_token(poll);
                 run_interruptible(token, [&] {
+                    groups.expect(1, std::min(threads, most_threads));
                     tally =
                         test.screens(target, groups, also, std::min(threads, most_threads), token, answers.out(), xs);
                 });
@@ -150,6 +151,7 @@ void bind_contingency_test(nb::module_& m) {
                 ScreenAnswers answers(candidates.size());
                 CancellationToken token = cancellation_token(poll);
                 run_interruptible(token, [&] {
+                    groups.expect(1, std::min(threads, most_threads));
                     test.screen_among(target, groups, candidates.all(), given, std::min(threads, most_threads), token,
                                       answers.out());
                 });

@@ -118,6 +118,8 @@ class OneTarget {
 std::vector<InterIapc> inter_iapc(const ContingencyTest& test, const CandidateGroups& among,
                                   std::span<const std::uint32_t> targets, double log_alpha, std::size_t threads,
                                   CancellationToken& token) {
+    constexpr std::size_t screens = 2;  // of a target: one given nothing, and one for each member that enters
+    among.expect(screens * targets.size(), threads);
     std::vector<InterIapc> all(targets.size());
     parallel_for(targets.size(), 1, threads, token, [&](std::size_t k, std::size_t, std::size_t) {
         all[k] = OneTarget(test, among, targets[k], log_alpha, token).run();

@@ -322,33 +322,39 @@ CandidateGroups::CandidateGroups(const PackedTable& table, std::vector<Group> al
     std::iota(places_.begin(), places_.end(), 0u);
 }
 
-const PackedTable* CandidateGroups::own(std::size_t threads) const {
-    if (size() >= many) {
-        std::call_once(once_, [&] {
-            std::vector<std::uint32_t> columns;
-            for (const Group& group : all_) {
-                columns.insert(columns.end(), group.candidates.begin(), group.candidates.end());
-            }
-            own_ = std::make_unique<const PackedTable>(table_.select(columns, threads));
-        });
+void CandidateGroups::expect(std::size_t screens, std::size_t threads) const {
+    const std::lock_guard lock(mutex_);
+    if (made_ || size() < many) {
+        return;
     }
-    return own_.get();
-}
-
-void CandidateGroups::prepare(std::size_t threads) const {
-    const std::size_t enough = kernels().costs.min_candidates_for_panels;
-    if (const PackedTable* const table = own(threads);
-        table != nullptr &&
-        std::any_of(all_.begin(), all_.end(), [&](const Group& group) { return group.candidates.size() >= enough; })) {
-        table->panels(threads);
+    bool large = false;
+    for (const Group& group : all_) {
+        if (group.candidates.size() >= default_costs.min_candidates_for_own_screen) {
+            large = true;
+            passed_over_ += static_cast<double>(screens) *
+                            static_cast<double>(table_.columns() - std::min(table_.columns(), group.candidates.size()));
+        }
     }
+    if (passed_over_ < default_costs.own_table * static_cast<double>(size())) {
+        return;
+    }
+    std::vector<std::uint32_t> columns;
+    columns.reserve(size());
+    for (const Group& group : all_) {
+        columns.insert(columns.end(), group.candidates.begin(), group.candidates.end());
+    }
+    made_ = std::make_unique<const PackedTable>(table_.select(columns, threads));
+    if (large && threads > 1) {
+        made_->panels(threads);
+    }
+    own_.store(made_.get(), std::memory_order_release);
 }
 
 Tally ContingencyTest::screens(std::size_t target, const CandidateGroups& groups, std::uint32_t also,
                                std::size_t threads, CancellationToken& token, Answers out,
                                std::vector<std::uint32_t>& xs) const {
     const std::size_t many = default_costs.min_candidates_for_own_screen;
-    const PackedTable* const own = groups.own(threads);
+    const PackedTable* const own = groups.own();
     const PackedTable& source = own != nullptr ? *own : table_;
     struct Asked {
         std::span<const std::uint32_t> candidates;  // in the source

@@ -50,9 +50,7 @@ std::vector<Spouses> find_spouses(const ContingencyTest& test, const CandidateGr
     // A few children are taken one after another, by all threads each.
     const std::size_t inner = count < std::max<std::size_t>(threads, 1) ? threads : 1;
     const std::size_t outer = inner > 1 ? 1 : threads;
-    if (outer > 1) {
-        groups.prepare(threads);
-    }
+    groups.expect(count, threads);
     std::vector<std::optional<Screened>> screened(std::max<std::size_t>(outer, 1));
     parallel_for(count, 1, outer, token, [&](std::size_t begin, std::size_t, std::size_t worker) {
         std::optional<Screened>& own = screened[worker];

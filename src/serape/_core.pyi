@@ -208,7 +208,7 @@ class CandidateGroups:
     def __init__(self, table: PackedTable, groups: Sequence[tuple[Sequence[int] | numpy.typing.NDArray[numpy.uint32], Sequence[int]]]) -> None: ...
 
     many: Final[int] = ...
-    """From so many candidates on they get a table of their own."""
+    """From so many candidates on they may get a table of their own."""
 
     @property
     def has_own_table(self) -> bool:

@@ -128,11 +128,21 @@ def test_questions_are_counted_as_planned() -> None:
         _core.use_instruction_set(before)
 
 
-def test_many_candidates_of_groups_get_a_table_of_their_own() -> None:
-    table = random_table(np.random.default_rng(1), 50, [2] * 2100).packed
-    for size, own in ((2047, False), (2048, True)):
-        groups = _core.CandidateGroups(table, [(list(range(1, 11)), [0]), (list(range(11, 1 + size)), [])])
-        assert groups.has_own_table == own
+@pytest.mark.parametrize(
+    ("size", "columns", "screens"), [(2047, 12_000, None), (2048, 12_000, 2), (2048, 4_000, 9), (2048, 2_100, None)]
+)
+def test_many_candidates_of_groups_get_a_table_of_their_own(size: int, columns: int, screens: int | None) -> None:
+    """After so many screens, if others stand between them: making it takes as long as eight of its candidates."""
+    test = G2(random_table(np.random.default_rng(1), 50, [2] * columns))
+    parts = [(list(range(2, 12)), [0]), (list(range(12, 2 + size)), [])]
+    groups = _core.CandidateGroups(test.table.packed, parts)
+    assert not groups.has_own_table
+    answers = set()
+    for k in range(1, 12):
+        found, *_ = test.native.screens(0, groups, 1, 1 + k % 2)
+        answers.add(b"".join(array.tobytes() for array in found.arrays()))
+        assert groups.has_own_table == (screens is not None and k >= screens)
+    assert len(answers) == 1
 
 
 def test_a_screen_of_no_candidates() -> None:

@@ -1,6 +1,7 @@
 // Conditional independence in contingency tables: one question or many at once.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -38,19 +39,21 @@ class CandidateGroups {
     std::size_t size() const { return places_.size(); }  // candidates
     const PackedTable& table() const { return table_; }
     bool has_own_table() const { return own() != nullptr; }
-    // Makes what screens of these candidates read, before several threads begin.
-    void prepare(std::size_t threads) const;
+    // Tells that so many screens of these candidates follow, perhaps on several threads: once that pays, they get a
+    // table of their own, in which panels hold no other column.
+    void expect(std::size_t screens, std::size_t threads) const;
 
   private:
     friend class ContingencyTest;
-    // Their own table, made on first call; null if they are few.
-    const PackedTable* own(std::size_t threads = 1) const;
+    const PackedTable* own() const { return own_.load(std::memory_order_acquire); }  // their own table, or null
 
     const PackedTable& table_;
     std::vector<Group> all_;
     std::vector<std::uint32_t> places_;  // of the candidates, one group after another, in a table of their own
-    mutable std::once_flag once_;
-    mutable std::unique_ptr<const PackedTable> own_;
+    mutable std::mutex mutex_;
+    mutable double passed_over_ = 0.0;  // columns of the table that screens so far have passed over
+    mutable std::unique_ptr<const PackedTable> made_;
+    mutable std::atomic<const PackedTable*> own_{nullptr};
 };
 
 class ContingencyTest {

@@ -134,6 +134,8 @@ struct Costs {
     // Candidates that are asked about again and again get a table of their own, so that panels hold no other variable.
     // Zen 4, 2,500 of 60,000 columns, 2,000 rows, two given: 42 µs a screen, off 199, and making the table takes 600.
     std::size_t min_candidates_for_own_table = 2048;
+    // Making it takes as long as so many screens of its candidates. Zen 4, 5,000 columns of 2 to 4 levels, 1,000 rows.
+    double own_table = 8.0;
     // Of several groups, candidates of one group that are worth a screen of their own: as for panels.
     std::size_t min_candidates_for_own_screen = 128;
 
