@@ -11,7 +11,10 @@ import pytest
 import serape
 from oracles import Spy, completed, shuffled, undirected_pairs
 from plain import random_dag
+from serape.independence import G2
 from serape.local.registry import ALGORITHMS
+from serape.questions import neighbourhoods
+from serape.search import BudgetSpent
 from serape.structure.scores import make_score
 
 ODD: Any = "odd"
@@ -257,3 +260,35 @@ class TestCtrlC:
         found = stopped.value.found
         assert found.graph.number_of_edges() > 20
         assert not found.directed
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    @pytest.mark.parametrize("end", [KeyboardInterrupt, BudgetSpent("2 seconds")])
+    def test_targets_that_were_searched_together_are_kept(
+        self, monkeypatch: pytest.MonkeyPatch, n_jobs: int, end: Any
+    ) -> None:
+        table = serape.load_network("alarm").tile(4, 1).sample(500, 1)
+        asked: list[int] = []
+        grow = G2.grow_pools
+
+        def stop(self: G2, targets: Any, *rest: Any, **options: Any) -> Any:
+            if len(asked) >= 100:
+                raise end
+            asked.extend(targets.tolist())
+            return grow(self, targets, *rest, **options)
+
+        monkeypatch.setattr(neighbourhoods, "_AT_ONCE", 50)
+        monkeypatch.setattr(G2, "grow_pools", stop)
+        options: dict[str, Any] = {"alpha": 0.01, "fdr": None, "n_jobs": n_jobs}
+        if end is KeyboardInterrupt:
+            with pytest.raises(serape.Interrupted) as stopped:
+                serape.skeleton(table, "hiton-pc", **options)
+            found = stopped.value.found
+        else:
+            found = serape.skeleton(table, "hiton-pc", **options)
+        assert len(asked) == 100
+        assert not found.complete
+        edges = set(map(frozenset, found.edges))
+        monkeypatch.undo()
+        whole = set(map(frozenset, serape.skeleton(table, "hiton-pc", **options).edges))
+        assert 30 < len(edges) < len(whole)
+        assert edges <= whole

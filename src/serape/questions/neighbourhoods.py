@@ -232,9 +232,7 @@ def find_neighbourhoods(
             checkpoint.add(target, neighbours, tally, log_p, notes, steps)
         bar.advance(names[target], tuple(names[x] for x in neighbours), tally.performed, tally.skipped)
 
-    try:
-        if not run.bounded:  # these look at no budget
-            searches.prepare(targets, rest, checkpoint)
+    def keep_known() -> None:
         with without_collector():
             known = searches.known_neighbours(rest)
             simple = checkpoint is None and not callable(run.progress)
@@ -247,6 +245,15 @@ def find_neighbourhoods(
         else:
             for target, neighbours in known.items():
                 keep(target, _One(neighbours, searches.precomputed.get(target, Tally()), [], {}, []))
+
+    try:
+        try:
+            if not run.bounded:  # these look at no budget
+                searches.prepare(targets, rest, checkpoint)
+        except (KeyboardInterrupt, BudgetSpent):
+            keep_known()
+            raise
+        keep_known()
         left = [target for target in rest if target not in done]
         parallel_map(searches.find, left, searches.jobs, keep, test=query.source)
         found.complete = True
