@@ -1,6 +1,8 @@
 #include "serape/ranking.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <unordered_map>
 
 #include "serape/chi_square.hpp"
@@ -111,7 +113,10 @@ std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<co
     std::vector<Ranked> all(indices.size());
     for (std::size_t k = 0; k < indices.size(); ++k) {
         const auto index = static_cast<std::size_t>(indices[k]);
-        all[k] = {chi_square_log_sf(statistic[index], dof[index]), statistic[index], k};
+        const double log_p = chi_square_log_sf(statistic[index], dof[index]);
+        // What is no number counts as the weakest, so that there is an order.
+        all[k] = {std::isnan(log_p) ? std::numeric_limits<double>::infinity() : log_p,
+                  std::isnan(statistic[index]) ? -std::numeric_limits<double>::infinity() : statistic[index], k};
     }
     std::sort(all.begin(), all.end());
     std::vector<std::int64_t> order(indices.size());

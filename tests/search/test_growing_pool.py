@@ -234,3 +234,6 @@ def test_lists_of_many_targets_are_checked() -> None:
     numbers = np.array([1.0, 5.0, 5.0, 2.0])
     ranked = _core.ranked_each(np.array([3, 4]), np.array([7, 9, 4, 1], np.uint32), numbers, np.ones(4))
     assert ranked.tolist() == [4, 9, 7, 1]
+    some = np.where(np.arange(300) % 3 == 0, np.nan, np.arange(300.0))  # what is no number comes last
+    ranked = _core.ranked_each(np.array([300]), np.arange(300, dtype=np.uint32), some, np.ones(300))
+    assert ranked.tolist() == [*(k for k in range(299, -1, -1) if k % 3), *range(0, 300, 3)]
