@@ -80,6 +80,9 @@ class OneTarget {
 
     // Tests each member given the others, and returns whether any was removed.
     bool shrink(BlanketRound& round, bool knows_newest) {
+        if (members_.empty()) {
+            return false;
+        }
         const std::uint32_t newest = members_.back();
         const Variables pool = members_;
         Variables asked = pool;
