@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "serape/kernels.hpp"
+#include "serape/ranking.hpp"
 #include "serape/subset_query.hpp"
 
 namespace serape {
@@ -123,9 +124,7 @@ inline std::vector<std::span<const std::uint32_t>> lists_of(const Array<std::uin
 }
 
 inline void check_distinct(std::span<const std::uint32_t> columns) {
-    std::vector<std::uint32_t> sorted(columns.begin(), columns.end());
-    std::sort(sorted.begin(), sorted.end());
-    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
+    if (const std::optional<std::uint32_t> twice = named_twice(columns)) {
         throw nanobind::value_error(("column " + std::to_string(*twice) + " is named twice").c_str());
     }
 }

@@ -1,8 +1,6 @@
 // Tail probabilities, lists of columns, instruction sets.
 #include <nanobind/stl/string.h>
 
-#include <numeric>
-
 #include "bindings.hpp"
 #include "cancellation.hpp"
 #include "conversions.hpp"
@@ -80,18 +78,10 @@ void bind_numbers(nb::module_& m) {
                              [&](std::size_t k, std::size_t last, std::size_t) {
                                  for (; k < last; ++k) {
                                      const auto begin = static_cast<std::size_t>(lists[k].data() - xs.data());
-                                     std::vector<std::int64_t> indices(lists[k].size());
-                                     std::iota(indices.begin(), indices.end(), std::int64_t{0});
-                                     std::sort(indices.begin(), indices.end(), [&](std::int64_t a, std::int64_t b) {
-                                         return lists[k][static_cast<std::size_t>(a)] <
-                                                lists[k][static_cast<std::size_t>(b)];
-                                     });
-                                     const std::vector<std::int64_t> order =
-                                         ranked(span(statistic).subspan(begin, indices.size()),
-                                                span(dof).subspan(begin, indices.size()), indices);
-                                     for (std::size_t j = 0; j < order.size(); ++j) {
-                                         out.data()[begin + j] = lists[k][static_cast<std::size_t>(order[j])];
-                                     }
+                                     const auto ranking =
+                                         ranked_columns(lists[k], span(statistic).subspan(begin, lists[k].size()),
+                                                        span(dof).subspan(begin, lists[k].size()));
+                                     std::copy(ranking.begin(), ranking.end(), out.data() + begin);
                                  }
                              });
             });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "serape/chi_square.hpp"
@@ -122,6 +123,27 @@ std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<co
     std::vector<std::int64_t> order(indices.size());
     std::transform(all.begin(), all.end(), order.begin(), [&](const Ranked& one) { return indices[one.at]; });
     return order;
+}
+
+std::vector<std::uint32_t> ranked_columns(std::span<const std::uint32_t> xs, std::span<const double> statistic,
+                                          std::span<const double> dof) {
+    const auto column = [&](std::int64_t index) { return xs[static_cast<std::size_t>(index)]; };
+    std::vector<std::int64_t> indices(xs.size());
+    std::iota(indices.begin(), indices.end(), std::int64_t{0});
+    std::sort(indices.begin(), indices.end(), [&](std::int64_t a, std::int64_t b) { return column(a) < column(b); });
+    std::vector<std::uint32_t> columns;
+    columns.reserve(xs.size());
+    for (const std::int64_t index : ranked(statistic, dof, indices)) {
+        columns.push_back(column(index));
+    }
+    return columns;
+}
+
+std::optional<std::uint32_t> named_twice(std::span<const std::uint32_t> columns) {
+    std::vector<std::uint32_t> sorted(columns.begin(), columns.end());
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    return twice == sorted.end() ? std::nullopt : std::optional(*twice);
 }
 
 std::vector<std::size_t> lowest(std::span<const double> log_p, std::span<const double> statistic) {

@@ -78,9 +78,7 @@ GrownPools grow_pools(const Test& test, std::span<const std::uint32_t> targets,
     parallel_for(targets.size(), grain, threads, token, [&](std::size_t k, std::size_t end, std::size_t worker) {
         for (; k < end; ++k) {
             SubsetQuery query{.xs = {candidates[k].begin(), candidates[k].end()}, .target = targets[k], .pool = {}};
-            std::vector<std::uint32_t> sorted = query.xs;
-            std::sort(sorted.begin(), sorted.end());
-            if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+            if (named_twice(query.xs)) {
                 throw std::invalid_argument("a candidate is named twice");
             }
             query.largest = query.xs.size();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,6 +52,13 @@ struct MinAssociations {
 // The indices of some answers from the strongest to the weakest: by log p, then by statistic, then in their order.
 std::vector<std::int64_t> ranked(std::span<const double> statistic, std::span<const double> dof,
                                  std::span<const std::int64_t> indices);
+
+// Columns by the answers about them, from the strongest to the weakest; ties by column.
+std::vector<std::uint32_t> ranked_columns(std::span<const std::uint32_t> xs, std::span<const double> statistic,
+                                          std::span<const double> dof);
+
+// The first of some columns, in ascending order, that is named twice.
+std::optional<std::uint32_t> named_twice(std::span<const std::uint32_t> columns);
 
 // The indices of the lowest log p; of several, those of the largest statistic.
 std::vector<std::size_t> lowest(std::span<const double> log_p, std::span<const double> statistic);

@@ -18,8 +18,7 @@ class Duplicates(Mapping[int, tuple[int, ...]]):
     Groups are kept in arrays, because a wide table can have many thousands.
     """
 
-    def __init__(self, firsts: NDArray[np.integer]) -> None:
-        """By position, the first of its duplicates, or the column itself."""
+    def __init__(self, firsts: NDArray[np.integer]) -> None:  # by position, its first duplicate, or itself
         copied = np.flatnonzero(np.bincount(firsts, minlength=1)[firsts] > 1)
         self._firsts = firsts
         self._members = copied[np.argsort(firsts[copied], kind="stable")]  # group by group
