@@ -215,7 +215,7 @@ class ContingencyTest(IndependenceTest):
     def marginals(
         self, targets: Sequence[int], forbidden: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
     ) -> dict[int, ScreenResult]:
-        """Test each target against all variables given nothing, each pair once; not against forbidden neighbours."""
+        """Test each target against all variables given nothing, each pair once; not against forbidden members."""
         if forbidden is not None:
             return super().marginals(targets, forbidden, threads=threads)
         all_variables = np.arange(len(self.variables), dtype=np.uint32)

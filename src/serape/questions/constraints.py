@@ -66,7 +66,7 @@ def refuse_identifiers(table: Table | None, what: str, variables: Iterable[int])
 
 
 def _with_forbidden(bound: BoundKnowledge, known: Members, forbidden: Members, names: Sequence[str]) -> BoundKnowledge:
-    """Return knowledge that forbids the pairs of targets and forbidden members."""
+    """Return knowledge with the forbidden members of targets, which are not tested against them."""
     for target, members in forbidden.items():
         if both := sorted(members & known.get(target, frozenset())):
             raise OptionError(
@@ -80,7 +80,7 @@ def _with_forbidden(bound: BoundKnowledge, known: Members, forbidden: Members, n
             )
     pairs = [(target, x) for target, members in forbidden.items() for x in members]
     if pairs:
-        bound = bound.with_forbidden_pairs(pairs)
+        bound = bound.with_forbidden_members(pairs)
     for target, members in known.items():
         for x in sorted(members):
             if bound.forbids_pair(target, x):

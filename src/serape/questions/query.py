@@ -36,7 +36,7 @@ from serape.questions.untested import untested_note
 from serape.results.call import Call
 from serape.results.explanation import Evidence
 from serape.results.result import Result
-from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Search, StepCache, StepMemory
+from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Positions, Search, StepCache, StepMemory
 from serape.search.budget import STOPPED, stopped_note
 from serape.settings import RunSettings, SearchSettings, Settings
 from serape.types import Finds
@@ -194,7 +194,9 @@ class Query:
         started = time.perf_counter()
 
         def so_far() -> Result:
-            members = search.members_so_far(target)
+            members: Sequence[int] = search.members_so_far(target)
+            if self.finds != "blanket":
+                members = search.possible_neighbours(target, members)
             search.reconcile_sides(members)
             partial = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
             return self.result_of(search, target, partial, Discoveries(), time.perf_counter() - started, cache, notes)
@@ -262,9 +264,22 @@ class Query:
         return checked_answer(self, self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
 
     def discovered(self, search: Search, target: int) -> tuple[Answer, Discoveries]:
-        """Return the answer about a target, without what a bound on the false discovery rate does not allow."""
+        """Return the answer about a target, without what knowledge or a bound on the false discovery rate forbids."""
         answer = self.answer(search, target)
-        return bound(search, target, answer, self.kept(target), either=self.algorithm.either_side)
+        if answer.parents_children is not None:
+            near = search.possible_neighbours(target, sorted(map(int, answer.parents_children)))
+            answer = replace(answer, parents_children=near)
+        possible = self.possible_members(search, target)
+        return bound(search, target, answer, self.kept(target), len(possible), either=self.algorithm.either_side)
+
+    def possible_members(self, search: Search, target: int, *excluded: int) -> Positions:
+        """Return the candidates that can be members of the answer, without the excluded ones.
+
+        A variable that knowledge forbids to be adjacent to the target can be in its blanket, as a spouse.
+        """
+        if self.knowledge is not None and self.finds != "blanket":
+            excluded = (*excluded, *self.knowledge.forbidden_neighbours(target))
+        return search.candidates(target, *excluded)
 
     def excluded(self, target: int | None) -> frozenset[int]:
         """Return the columns that are no candidates: identifiers and, for a target, duplicates of a candidate."""
@@ -357,7 +372,7 @@ class Query:
             trace=Evidence.of(
                 search,
                 target,
-                {int(s): search.separating_set(int(s), target) or () for s in spouses or ()},
+                {s: given for s in map(int, spouses or ()) if (given := search.separating_set(s, target)) is not None},
                 None if cache is None else lambda: self.run(target).trace,
             ),
         )
@@ -365,11 +380,12 @@ class Query:
     def warnings(self, search: Search, target: int, members: set[int]) -> list[str]:
         """Return notes on what to doubt about the members."""
         stepwise = self.algorithm.conditions_on_blanket
+        possible, untold = (self.possible_members(search, target, *known) for known in ((), members))
         return [
-            *(untested_note(search, target, members, stepwise=stepwise) if search.tally.skipped else ()),
+            *(untested_note(search, target, members, untold, stepwise=stepwise) if search.tally.skipped else ()),
             *find_leaks(search, target, members).notes,
-            *chance_note(search, target, members, self.kept(target)),
-            *nothing_note(search, target, members),
+            *chance_note(search, target, members, self.kept(target), len(possible)),
+            *nothing_note(search, target, members, possible),
         ]
 
     def _members(self, answer: Answer) -> set[int]:

@@ -133,8 +133,8 @@ def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: S
     names = draws.table.names
     draws.search(ask, query.source, asked.run, names[at])
     fixed = query.known.get(at, frozenset()) | query.required(at)
-    forbidden = frozenset() if query.knowledge is None else query.knowledge.forbidden_neighbours(at)
-    candidates = set(draws.table.varying) - query.excluded(at) - fixed - forbidden - {at}
+    possible = set(query.possible_members(query.search(at), at).tolist())
+    candidates = possible.intersection(draws.table.varying) - fixed
     counts = draws.counts()
     others = [name for name in names if name != names[at]]
     return Stability(

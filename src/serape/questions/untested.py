@@ -7,13 +7,15 @@ from collections.abc import Collection
 from serape.data.degenerate import functions_of
 from serape.errors import abbreviate
 from serape.independence import table_of
-from serape.search import Search
+from serape.search import Positions, Search
 from serape.wording import setting
 
 _MAX_CHECKED = 1000  # candidates, of which those that the members determine are found
 
 
-def untested_note(search: Search, target: int, members: Collection[int], *, stepwise: bool = False) -> list[str]:
+def untested_note(
+    search: Search, target: int, members: Collection[int], candidates: Positions, *, stepwise: bool = False
+) -> list[str]:
     """Return a note about candidates that cannot be tested reliably given the members; none if there are none.
 
     A candidate that a reliable test separated from the target is not named, nor one that the members determine; nothing
@@ -25,7 +27,6 @@ def untested_note(search: Search, target: int, members: Collection[int], *, step
     if search.max_conditioning is not None and len(given) > search.max_conditioning:
         return []
     table, names = table_of(search.test), search.test.variables
-    candidates = search.candidates(target, *given)
     screen = search.test.screen(target, candidates, given)
     found = [
         x

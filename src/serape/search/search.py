@@ -43,9 +43,9 @@ class Search(PreparingSearch):
 
     `subject` is the variable that the whole search is about: evidence is kept for it alone, and not for the other
     variables that an algorithm treats as targets; with `evidence=False`, for none. Searches that share a `cache` share
-    their `memoised` steps. Pairs that `knowledge` forbids are no candidates for each other, and pairs that it requires
-    are never separated; `known` are members of the subject's blanket. `excluded` variables are candidates for no
-    target. Variables may be given as integers of any type.
+    their `memoised` steps. Pairs that `knowledge` requires are never separated; those that it forbids are tested like
+    others, and left out of the answer (`possible_neighbours`). `known` are members of the subject's blanket.
+    `excluded` variables are candidates for no target. Variables may be given as integers of any type.
 
     Examples
     --------
