@@ -198,8 +198,12 @@ class BoundKnowledge:
     def forbidden_pairs(self, variables: Collection[int]) -> list[tuple[int, int]]:
         """Return the pairs of some variables that cannot be adjacent, each once, in ascending order."""
         among = set(variables) if self._forbidden_neighbours else set()
-        apart = ((x, y) for x, others in self._forbidden_neighbours.items() if x in among for y in others)
-        return sorted((x, y) for x, y in apart if x < y and y in among)
+        return [(x, y) for x, y in _each_once(self._forbidden_neighbours) if x in among and y in among]
+
+    @property
+    def untested_pairs(self) -> list[tuple[int, int]]:
+        """The pairs of which one is a forbidden member of the other, each once, in ascending order."""
+        return _each_once(self._forbidden_members)
 
     @property
     def has_orientations(self) -> bool:
@@ -247,6 +251,10 @@ class BoundKnowledge:
 def _join(neighbours: dict[int, set[int]], x: int, y: int) -> None:
     neighbours.setdefault(x, set()).add(y)
     neighbours.setdefault(y, set()).add(x)
+
+
+def _each_once(neighbours: Mapping[int, set[int]]) -> list[tuple[int, int]]:
+    return sorted((x, y) for x, others in neighbours.items() for y in others if x < y)
 
 
 def _pairs(field: str, given: Any) -> tuple[Pair, ...]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from serape.data.notes import kind_in_use
 from serape.data.table import Table
-from serape.errors import DataError, OptionError
+from serape.errors import DataError, OptionError, abbreviate, first_few
 from serape.independence import IndependenceTest, position, table_of
 from serape.knowledge import BoundKnowledge, Knowledge
 from serape.settings import SearchSettings
@@ -52,6 +52,17 @@ def resolve_constraints(
     return Constraints(
         None if bound.is_empty else bound, known, {name: value for name, value in named.items() if value}
     )
+
+
+def left_out_notes(knowledge: BoundKnowledge | None, names: Sequence[str], target: int | None = None) -> list[str]:
+    """Return a note that names the forbidden members, of a target or of all variables; none if there are none."""
+    if knowledge is None:
+        return []
+    if target is None:
+        pairs = [f"{names[x]} – {names[y]}" for x, y in knowledge.untested_pairs]
+        return [f"forbidden members are not tested, and no edge joins them: {first_few(pairs)}"] if pairs else []
+    members = [names[x] for x in sorted(knowledge.forbidden_members(target))]
+    return [f"forbidden members are not tested, and not in the answer: {abbreviate(members)}"] if members else []
 
 
 def refuse_identifiers(table: Table | None, what: str, variables: Iterable[int]) -> None:

@@ -27,7 +27,7 @@ from serape.progress import ProgressCallback, StatusLine
 from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note, nothing_note
 from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
-from serape.questions.constraints import refuse_identifiers, resolve_constraints
+from serape.questions.constraints import left_out_notes, refuse_identifiers, resolve_constraints
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.leaks import find_leaks
@@ -339,6 +339,7 @@ class Query:
         names = self.source.variables
         table = table_of(self.source)
         of_table = () if table is None else table.notes
+        left_out = left_out_notes(self.knowledge, names, target)
 
         def named(positions: Collection[int | str] | None) -> tuple[str, ...] | None:
             return None if positions is None else tuple([names[v] for v in sorted(map(int, positions))])
@@ -366,7 +367,7 @@ class Query:
             options=dict(self.reported),
             interchangeable=interchangeable,
             data=None if table is None else table.provenance,
-            notes=(*of_table, *self.source.notes, *search.notes, *duplicate_notes, *notes),
+            notes=(*of_table, *self.source.notes, *left_out, *search.notes, *duplicate_notes, *notes),
             complete=complete,
             call=self._call,
             trace=Evidence.of(

@@ -21,6 +21,7 @@ from serape.knowledge import BoundKnowledge, Knowledge
 from serape.progress import StatusLine, progress_callback
 from serape.questions.checkpoint import Checkpoint
 from serape.questions.choice import choose_learner
+from serape.questions.constraints import left_out_notes
 from serape.questions.discoveries import bound_edges, of_sides
 from serape.questions.edge_evidence import edge_evidence
 from serape.questions.min_effect import remove_weak_edges
@@ -142,6 +143,7 @@ class Run:
             query.source,
             None if knowledge is None else Knowledge.of(knowledge),
             run or settings.run,
+            notes=left_out_notes(query.knowledge, query.source.variables),
         )
 
     @property
@@ -305,9 +307,7 @@ def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathL
         if run.complete and query.fdr is not None:
             weakest = found.weakest.of(found.pairs())
             log_p = weakest.tests.log_p.tolist()
-            drop_edges(
-                run, query, found.neighbours, dict(zip(map(pair_of, weakest.keys.tolist()), log_p, strict=True))
-            )
+            drop_edges(run, query, found.neighbours, dict(zip(map(pair_of, weakest.keys.tolist()), log_p, strict=True)))
         if query.knowledge is not None:
             join_pairs(found.neighbours, query.knowledge.required)
         if known := _known_pairs(query):

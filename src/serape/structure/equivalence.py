@@ -31,6 +31,21 @@ def equivalence_class(
     return graph
 
 
+def agreeing_member(graph: PartlyDirected, knowledge: BoundKnowledge) -> list[set[int]] | None:
+    """Return the parents in a member of a class, or of one DAG, that agrees with the knowledge; None if none does."""
+    graph = graph.copy()
+    for x, y in graph.edges():
+        arc = knowledge.direction(x, y)
+        if arc is not None:
+            graph.orient(*arc)
+    meek(graph)
+    parents = extension(graph)
+    if parents is None or any(x not in parents[y] for x, y in knowledge.required):
+        return None
+    allowed = all(knowledge.allows(x, y) for y, above in enumerate(parents) for x in above)
+    return parents if allowed else None
+
+
 def completed(graph: PartlyDirected, knowledge: BoundKnowledge | None = None) -> PartlyDirected:
     """Return the equivalence class of a DAG, and any other graph unchanged."""
     is_dag = not graph.edges() and extension(graph) is not None
