@@ -28,11 +28,12 @@ class Constraints(NamedTuple):
 
 
 def resolve_constraints(
-    source: IndependenceTest, asked: SearchSettings, targets: Sequence[int], *, symmetric: bool = False
+    source: IndependenceTest, asked: SearchSettings, targets: Sequence[int], *, adjacent: bool, symmetric: bool = False
 ) -> Constraints:
     """Return the constraints for these targets; refuse those that contradict each other.
 
-    If `symmetric`, members are neighbours: if x is a known member of y, y is a known member of x.
+    `adjacent` says that members are adjacent to their target; those of a blanket need not be. If `symmetric`, x is a
+    known member of y wherever y is one of x.
     """
     known, forbidden = (_members(source, given, targets) for given in (asked.known_members, asked.forbidden_members))
     for members in known.values():
@@ -44,6 +45,7 @@ def resolve_constraints(
     knowledge = None if asked.knowledge is None else Knowledge.of(asked.knowledge)
     bound = BoundKnowledge() if knowledge is None else knowledge.bind(source.variables)
     bound = _with_forbidden(bound, known, forbidden, source.variables)
+    _check_known(bound, known, source.variables, adjacent=adjacent)
     named = {
         "knowledge": None if knowledge is None else knowledge.to_dict(),
         "known_members": _named(source, asked.known_members),
@@ -90,16 +92,21 @@ def _with_forbidden(bound: BoundKnowledge, known: Members, forbidden: Members, n
                 f"remove one of the two"
             )
     pairs = [(target, x) for target, members in forbidden.items() for x in members]
-    if pairs:
-        bound = bound.with_forbidden_members(pairs)
+    return bound.with_forbidden_members(pairs) if pairs else bound
+
+
+def _check_known(bound: BoundKnowledge, known: Members, names: Sequence[str], *, adjacent: bool) -> None:
+    """Refuse known members that knowledge forbids. It may forbid that the target and a spouse are adjacent."""
     for target, members in known.items():
-        for x in sorted(members):
-            if bound.forbids_pair(target, x):
-                raise OptionError(
-                    f"{names[x]!r} is a known member, but knowledge forbids it to be adjacent to {names[target]!r}; "
-                    f"remove one of the two"
-                )
-    return bound
+        forbidden = bound.forbidden_neighbours(target) if adjacent else bound.forbidden_members(target)
+        for x in sorted(members & forbidden):
+            untested = x in bound.forbidden_members(target)
+            why = (
+                f"it is forbidden with {names[target]!r}"
+                if untested
+                else (f"knowledge forbids it to be adjacent to {names[target]!r}")
+            )
+            raise OptionError(f"{names[x]!r} is a known member, but {why}; remove one of the two")
 
 
 def _members(source: IndependenceTest, given: Variables, targets: Sequence[int]) -> Members:

@@ -156,11 +156,13 @@ class Query:
     def constrained(self, asked: SearchSettings, targets: Sequence[int], *, symmetric: bool = False) -> Query:
         """Return the query with knowledge, known members and forbidden members for these targets.
 
-        If `symmetric`, members are neighbours: if x is a known member of y, y is a known member of x.
+        If `symmetric`, x is a known member of y wherever y is one of x.
         """
         if asked.knowledge is None and not len(asked.known_members) and not len(asked.forbidden_members):
             return self
-        knowledge, known, named = resolve_constraints(self.source, asked, targets, symmetric=symmetric)
+        knowledge, known, named = resolve_constraints(
+            self.source, asked, targets, adjacent=self.finds != "blanket", symmetric=symmetric
+        )
         return replace(self, knowledge=knowledge, known=known, constraints=named)
 
     # --- asking --------------------------------------------------------------------------------------------------

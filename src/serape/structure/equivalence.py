@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Sequence
 
 from serape.knowledge import BoundKnowledge
-from serape.structure.graphs import PartlyDirected, cpdag, extension, meek, some_dag
+from serape.structure.graphs import PartlyDirected, TopologicalOrder, cpdag, extension, meek, some_dag
 from serape.structure.scores import Score
 
 
@@ -34,10 +34,14 @@ def equivalence_class(
 def agreeing_member(graph: PartlyDirected, knowledge: BoundKnowledge) -> list[set[int]] | None:
     """Return the parents in a member of a class, or of one DAG, that agrees with the knowledge; None if none does."""
     graph = graph.copy()
+    order = TopologicalOrder(graph)
     for x, y in graph.edges():
         arc = knowledge.direction(x, y)
-        if arc is not None:
-            graph.orient(*arc)
+        if arc is None:
+            continue
+        if not order.admits(*arc):  # it would close a cycle
+            return None
+        graph.orient(*arc)
     meek(graph)
     parents = extension(graph)
     if parents is None or any(x not in parents[y] for x, y in knowledge.required):
