@@ -29,7 +29,7 @@ class Knowledge:
         Groups of variables, from earlier to later: a variable of a later tier is never a parent of one of an earlier
         tier.
     forbidden_pairs
-        Pairs that have no arc in either direction.
+        Pairs that have no arc in either direction. They are not adjacent; nothing else follows from it.
 
     Examples
     --------

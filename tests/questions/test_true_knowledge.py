@@ -80,6 +80,22 @@ def test_the_same_tests_as_without_pairs() -> None:
             assert {t: one.tests for t, one in with_.items()} == {t: one.tests for t, one in without.items()}
 
 
+@pytest.mark.parametrize("algorithm", ["pc-stable", "hiton-pc", "mmpc", "hpc"])
+def test_on_data_the_edges_without_those_of_the_pairs(algorithm: str) -> None:
+    """Tests that are answered for many variables in one call are so with knowledge too."""
+    network = serape.load_network("win95pts")
+    table, true = network.sample(1000, 1), {frozenset(arc) for arc in network.graph.edges}
+    free = serape.skeleton(table, algorithm, alpha=0.01)
+    apart = [pair for pair in free.edges if frozenset(pair) not in true]
+    assert apart
+    found = serape.skeleton(table, algorithm, alpha=0.01, knowledge={"forbidden_pairs": apart})
+    assert set(found.edges) == set(free.edges) - set(apart)
+    assert f"{len(apart):,} pair" in found.notes[-1]
+    order = list(nx.topological_sort(network.graph))
+    tiered = serape.skeleton(table, algorithm, alpha=0.01, knowledge={"tiers": [order[:30], order[30:]]})
+    assert (tiered.edges, tiered.tests_by_size) == (free.edges, free.tests_by_size)
+
+
 class TestNeverSeparated:
     """Knowledge against the tests: no set separates two variables that knowledge forbids to be adjacent."""
 
