@@ -31,9 +31,9 @@ def equivalence_class(
     return graph
 
 
-def agreeing_member(graph: PartlyDirected, knowledge: BoundKnowledge) -> list[set[int]] | None:
-    """Return the parents in a member of a class, or of one DAG, that agrees with the knowledge; None if none does."""
-    graph = graph.copy()
+def agreeing_member(found: PartlyDirected, knowledge: BoundKnowledge) -> list[set[int]] | None:
+    """Return the parents in a member of a class, or in one DAG, that agrees with the knowledge; None if none does."""
+    graph = found.copy()
     order = TopologicalOrder(graph)
     for x, y in graph.edges():
         arc = knowledge.direction(x, y)
@@ -45,6 +45,8 @@ def agreeing_member(graph: PartlyDirected, knowledge: BoundKnowledge) -> list[se
     meek(graph)
     parents = extension(graph)
     if parents is None or any(x not in parents[y] for x, y in knowledge.required):
+        return None
+    if found.edges() and cpdag(parents) != found:  # the directions that are known make another class
         return None
     allowed = all(knowledge.allows(x, y) for y, above in enumerate(parents) for x in above)
     return parents if allowed else None
