@@ -12,6 +12,7 @@ from serape.independence.registry import has_rows
 from serape.local.answer import Answer
 from serape.names import match, unknown
 from serape.progress import StatusLine, progress_callback
+from serape.questions.deciding import tell_evidence
 from serape.questions.discoveries import Discoveries
 from serape.questions.hidden import allow_hidden, check_hidden
 from serape.questions.min_effect import without_weak
@@ -157,6 +158,7 @@ class _Search:
         if x == self.target:
             members = {int(y) for y in answer.blanket or ()}
             search.reconcile_sides(members)
+            tell_evidence(search, x, answer, discoveries)
             answer = without_weak(query, search, x, answer)
             search.notes += query.warnings(search, x, {int(y) for y in answer.blanket or ()})
             search.close_evidence()

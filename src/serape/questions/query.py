@@ -28,6 +28,7 @@ from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note, nothing_note
 from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
 from serape.questions.constraints import refuse_identifiers, resolve_constraints
+from serape.questions.deciding import tell_evidence
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.leaks import find_leaks
@@ -211,6 +212,7 @@ class Query:
             if isinstance(watch, StatusLine):
                 watch.close()
         search.reconcile_sides(self._members(answer))
+        tell_evidence(search, target, answer, discoveries)
         answer = without_weak(self, search, target, answer)
         if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
@@ -358,6 +360,7 @@ class Query:
                 search,
                 target,
                 {int(s): search.separating_set(int(s), target) or () for s in spouses or ()},
+                discoveries.links,
                 None if cache is None else lambda: self.run(target).trace,
             ),
         )

@@ -21,7 +21,7 @@ from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.knowledge import BoundKnowledge
 from serape.progress import Progress, ProgressCallback
-from serape.search.associations import Associations
+from serape.search.associations import Associations, DecidingTest, weaker
 from serape.search.budget import Budget
 from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.evidence import EvidenceLog
@@ -116,7 +116,8 @@ class SearchState(WhatIsKept):
         self.restrict_to: int | None = None
         """The only variable that steps may be about, if there is one."""
         self._marginals: Mapping[int, ScreenResult] = {}
-        self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence)
+        weighs = fdr is None and not stepwise  # otherwise the rate knows the weakest associations, or none is asked for
+        self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence, weighs=weighs)
         self._members: dict[int, Members] = {}
         self._started = time.perf_counter()
         self.ticked = self._started
@@ -210,15 +211,14 @@ class SearchState(WhatIsKept):
         found = (store.get(x, y) for store in (*steps, self._separations))
         return next((given for given in found if given is not None), None)
 
-    def weakest_association(self, x: int, target: int) -> float | None:
-        """Return the largest log p of the tests of a target that showed a candidate to be dependent.
+    def weakest_association(self, x: int, target: int) -> DecidingTest | None:
+        """Return the weakest test of a target that showed a candidate to be dependent, or one that separates the two.
 
-        It is 0 if a set separates the two, and None if no test showed dependence. Only a search with a false discovery
-        rate that is not bounded step by step knows it.
+        None if no test showed dependence. Only a search with a false discovery rate that is not bounded step by step
+        knows it.
         """
         steps = (step.associations for about in {x, target} for step in self._steps.get(about, {}).values())
-        found = [None if store is None else store.get(x, target) for store in (*steps, self._associations)]
-        return max((log_p for log_p in found if log_p is not None), default=None)
+        return weaker(None if store is None else store.get(x, target) for store in (*steps, self._associations))
 
     def may_join(self, x: int, y: int) -> bool:
         """Return whether knowledge allows an arc x → y."""
@@ -293,11 +293,6 @@ class SearchState(WhatIsKept):
         """Keep a set that separates many variables from a target."""
         self._separations.add_batch(xs, int(target), None, (tuple(map(int, given)),))
 
-    def record_untested(self, xs: Candidates, target: int, given: Sequence[int]) -> None:
-        """Record that the tests that would decide on these variables were skipped."""
-        if self._recorder.keeps(target):
-            self._recorder.note_screen(target, _skipped(xs, tuple(given)))
-
     def record_separation(self, x: int, target: int) -> None:
         """Record the test that separates x from the target as the one that decides on x."""
         given = self.separating_set(x, target)
@@ -312,6 +307,10 @@ class SearchState(WhatIsKept):
     def reconcile_sides(self, members: Collection[int]) -> None:
         """Record tests with the subject as candidate where the latest test with it as target contradicts the answer."""
         self._recorder.reconcile(members)
+
+    def keeps_evidence(self, target: int) -> bool:
+        """Return whether tests of a target are evidence."""
+        return self._recorder.keeps(int(target))
 
     def close_evidence(self) -> None:
         """Record no further tests: what follows does not decide on the members."""
