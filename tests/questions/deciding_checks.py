@@ -14,7 +14,7 @@ REASONS = (
     "It is a known member.",
     "Knowledge requires it.",
     "The search ended before it could enter.",
-    " ended without it",
+    "It did not enter: ",
     "the largest p that the rate allows",
     "It is left out because its effect is less than",
 )
@@ -28,7 +28,9 @@ def given_of(row: Any) -> list[str]:
 
 def same_test(table: serape.Table, x: str, y: str, row: Any, test: str) -> None:
     """Check that a row of evidence is what the test of its variables given its conditioning set says."""
-    again = serape.ci_test(table, x, y, given_of(row), test=test, **row.get("settings", {}))
+    settings = row.get("settings", {})
+    of_counts = settings if settings.get("dof") is not None else {}
+    again = serape.ci_test(table, x, y, given_of(row), test=test, **of_counts)
     where = f"{x} – {y} given {given_of(row)}"
     assert again.reliable == bool(row["reliable"]), where
     if again.reliable:

@@ -13,13 +13,16 @@ import numpy as np
 
 from serape.errors import abbreviate
 from serape.independence.outcomes import p_text
+from serape.questions.deciding import Deciding
 from serape.search import FalseDiscoveryRate, Search
 from serape.wording import setting
 
 SUGGESTED_FDR = 0.05
 
 
-def chance_note(search: Search, target: int, members: Collection[int], kept: Collection[int]) -> list[str]:
+def chance_note(
+    search: Search, target: int, members: Collection[int], kept: Collection[int], deciding: Deciding
+) -> list[str]:
     """Return a note about members whose deciding p a false discovery rate of 0.05 over all candidates does not allow.
 
     There is none if a rate is bounded already, or if alpha lets less than one candidate pass by chance; members in
@@ -29,6 +32,7 @@ def chance_note(search: Search, target: int, members: Collection[int], kept: Col
     by_chance = math.exp(search.log_alpha) * candidates
     if search.fdr is not None or by_chance < 1:
         return []
+    deciding.settle()
     latest = {x: search.log(target).latest(x) for x in sorted(members) if x not in kept}
     log_p = {x: one.outcome.log_p for x, one in latest.items() if one is not None and one.outcome.reliable}
     level = FalseDiscoveryRate(SUGGESTED_FDR).log_threshold(log_p.values(), candidates)

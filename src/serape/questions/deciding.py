@@ -108,31 +108,37 @@ def of_members(search: Search, target: int, answer: Answer, *, either: bool) -> 
     }
 
 
-def tell_evidence(search: Search, target: int, answer: Answer, found: Discoveries) -> None:
-    """Let the evidence about a target show the deciding test of each variable, once it is read."""
-    if not search.keeps_evidence(target):
-        return
+class Deciding:
+    """The deciding tests about a target, which evidence shows from when they are settled."""
+
+    def __init__(self, search: Search, target: int, answer: Answer, found: Discoveries) -> None:
+        self._search: Search | None = search
+        self._target, self._answer, self._found = target, answer, found
+
+    def settle(self) -> None:
+        """Put the deciding tests in the place of latest ones."""
+        search, self._search = self._search, None
+        if search is not None:
+            search.log(self._target).decide(_decide(search, self._target, self._answer, self._found))
+
+
+def _decide(search: Search, target: int, answer: Answer, found: Discoveries) -> dict[int, DecidingTest]:
+    """Return the tests that take the place of latest ones."""
     log = search.log(target)
     inside = {*positions(answer.blanket), *positions(answer.parents_children), *found.adjusted}
-    neighbours = inside - {int(x) for x in answer.spouses or ()}
-    level = search.log_alpha if found.threshold is None else math.log(found.threshold)
-
-    def decide() -> dict[int, DecidingTest]:
-        decided = dict(found.tests)
-        if search.fdr is None:
-            weakest = ((x, log.weakest(x)) for x in neighbours)
-            decided |= {x: test for x, test in weakest if test is not None and not test.separated}
-        _, _, log_p, reliable, which, _ = log.columns()
-        left = np.flatnonzero((which >= 0) & ~(reliable & (log_p > (level if search.stepwise else search.log_alpha))))
-        for x in left.tolist():
-            given = None if x in inside or x == target else search.separating_set(x, target)
-            if given is not None:
-                outcome = search.repeat(x, target, given)
-                if outcome.reliable and outcome.log_p > search.log_alpha:
-                    decided[x] = DecidingTest.of(outcome, given, separated=True)
-        return decided
-
-    log.decide_later(decide)
+    decided = dict(found.tests)
+    if search.fdr is None:
+        weakest = ((x, log.weakest(x)) for x in inside - {int(x) for x in answer.spouses or ()})
+        decided |= {x: test for x, test in weakest if test is not None and not test.separated}
+    _, _, log_p, reliable, which, _ = log.columns()
+    level = math.log(found.threshold) if search.stepwise and found.threshold is not None else search.log_alpha
+    for x in np.flatnonzero((which >= 0) & ~(reliable & (log_p > level))).tolist():
+        given = None if x in inside or x == target else search.separating_set(x, target)
+        if given is not None:
+            outcome = search.repeat(x, target, given)
+            if outcome.reliable and outcome.log_p > search.log_alpha:
+                decided[x] = DecidingTest.of(outcome, given, separated=True)
+    return decided
 
 
 def positions(members: Collection[int | str] | None) -> list[int]:

@@ -49,7 +49,7 @@ def bound(
     log_p = {x: value.log_p for x, value in weighed.items() if x not in kept}
     hypotheses = len(search.candidates(target))
     level = search.fdr.log_threshold(log_p.values(), hypotheses)
-    adjusted = dict(zip(log_p, search.fdr.adjusted(log_p.values(), hypotheses), strict=True))
+    adjusted = dict(zip(log_p, search.fdr.adjusted(log_p.values(), hypotheses).tolist(), strict=True))
     dropped = () if stepwise else tuple(x for x, value in log_p.items() if value > level)
     found = Discoveries(
         math.exp(min(level, search.log_alpha)),
@@ -66,7 +66,7 @@ def bound_edges(
 ) -> tuple[float, dict[Pair, float], list[Pair]]:
     """Return the p-value up to which edges are kept, the adjusted p-values, and the edges that are not kept."""
     level = fdr.log_threshold(log_p.values(), hypotheses)
-    adjusted = dict(zip(log_p, fdr.adjusted(log_p.values(), hypotheses), strict=True))
+    adjusted = dict(zip(log_p, fdr.adjusted(log_p.values(), hypotheses).tolist(), strict=True))
     return math.exp(min(level, fdr.log_alpha)), adjusted, [pair for pair, value in log_p.items() if value > level]
 
 

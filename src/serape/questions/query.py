@@ -28,7 +28,7 @@ from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note, nothing_note
 from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
 from serape.questions.constraints import refuse_identifiers, resolve_constraints
-from serape.questions.deciding import tell_evidence
+from serape.questions.deciding import Deciding
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.leaks import find_leaks
@@ -212,14 +212,16 @@ class Query:
             if isinstance(watch, StatusLine):
                 watch.close()
         search.reconcile_sides(self._members(answer))
-        tell_evidence(search, target, answer, discoveries)
-        answer = without_weak(self, search, target, answer)
+        deciding = Deciding(search, target, answer, discoveries)
+        answer = without_weak(self, search, target, answer, deciding)
         if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
         elif warn:
-            search.notes += self.warnings(search, target, self._members(answer))
+            search.notes += self.warnings(search, target, self._members(answer), deciding)
         seconds = time.perf_counter() - started
-        return self.result_of(search, target, answer, discoveries, seconds, cache, notes, complete=True)
+        return self.result_of(
+            search, target, answer, discoveries, seconds, cache, notes, deciding=deciding, complete=True
+        )
 
     def search(
         self,
@@ -320,6 +322,7 @@ class Query:
         cache: StepCache | None,
         notes: Sequence[str] = (),
         *,
+        deciding: Deciding | None = None,
         complete: bool = False,
     ) -> Result:
         """Return the result of a search."""
@@ -361,17 +364,18 @@ class Query:
                 target,
                 {int(s): search.separating_set(int(s), target) or () for s in spouses or ()},
                 discoveries.links,
+                deciding,
                 None if cache is None else lambda: self.run(target).trace,
             ),
         )
 
-    def warnings(self, search: Search, target: int, members: set[int]) -> list[str]:
+    def warnings(self, search: Search, target: int, members: set[int], deciding: Deciding) -> list[str]:
         """Return notes on what to doubt about the members."""
         stepwise = self.algorithm.conditions_on_blanket
         return [
             *(untested_note(search, target, members, stepwise=stepwise) if search.tally.skipped else ()),
             *find_leaks(search, target, members).notes,
-            *chance_note(search, target, members, self.kept(target)),
+            *chance_note(search, target, members, self.kept(target), deciding),
             *nothing_note(search, target, members),
         ]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 1e18  # of a file
 COLUMNS = ("statistic", "dof", "log_p", "reliable", "which")
+
+
+class Settles(Protocol):
+    """What puts the deciding tests into the log of a search."""
+
+    def settle(self) -> None:
+        """Put them there."""
 
 
 class Link(NamedTuple):
@@ -113,14 +120,17 @@ class Evidence:
         target: int,
         separating: Separating,
         links: Links,
+        deciding: Settles | None = None,
         later: Callable[[], Evidence] | None = None,
     ) -> Evidence:
         """Return the evidence of a search; with `later`, evidence that `later` makes on first use."""
         if later is not None:
             return cls.later(search.test, target, later)
-        log, test = search.log(target), search.test  # the search itself is not kept
+        log, test = search.log(target), search.test
 
         def gather() -> Gathered:
+            if deciding is not None:
+                deciding.settle()  # from then on, the search itself is not kept
             *columns, given = log.columns()
             events = [(e.variable, e.what) for e in log.events]
             found = dict(zip(COLUMNS, columns, strict=True))
@@ -452,7 +462,7 @@ def _why_not(variable: str, result: Result, effect: Effect | None) -> str:
     if not result.complete:
         return " The search ended before it could enter."
     why = next((note for note in result.notes if " stopped" in note or "the search ended because" in note), None)
-    return f" {result.algorithm} ended without it{': ' + why if why else ''}."
+    return f" It did not enter: {why or f'{result.algorithm} ended without it'}."
 
 
 def _condition(given: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ explanation says are read from here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 
 _FEW = 100  # answers that are looked at one by one
-_NONE: Mapping[int, DecidingTest] = {}
+_NONE: Mapping[int, Found] = {}
 
 
 class DecidingTest(NamedTuple):
@@ -46,16 +46,20 @@ class DecidingTest(NamedTuple):
         return 0.0 if self.separated or not self.reliable else self.log_p
 
 
+Found = tuple[float, DecidingTest] | tuple[float, ScreenResult | SubsetResult, int | None]
+"""The log p that counts for a test, and the test; or the answers that have it, and where, None if it separates."""
+
+
 class Associations:
     """By target and candidate, the weakest test that showed dependence, or one that separates the two afterwards."""
 
     def __init__(self) -> None:
-        self._tests: dict[int, dict[int, DecidingTest]] = {}
-        self._separated: dict[int, dict[int, DecidingTest]] = {}  # by target, before any test showed dependence
+        self._found: dict[int, dict[int, Found]] = {}
+        self._separated: dict[int, dict[int, Found]] = {}  # by target, before any test showed dependence
 
     def note(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
         """Note a test that showed dependence."""
-        self._keep_weaker(self._tests.setdefault(target, {}), x, DecidingTest.of(outcome, given))
+        self._keep_weaker(target, x, (outcome.log_p, DecidingTest.of(outcome, given)))
 
     def note_screen(self, screen: ScreenResult, target: int, log_alpha: float) -> None:
         """Note the tests of candidates that show dependence."""
@@ -64,52 +68,57 @@ class Associations:
     def note_subsets(self, found: SubsetResult, target: int, log_alpha: float) -> None:
         """Note the weakest associations that a search through conditioning sets found, and what it separated."""
         self._note_all(found, target, log_alpha)
-        separated = found.separated_variables
-        if separated:
-            at = {x: k for k, x in enumerate(found.xs.tolist())}
-            tests = ((x, at[x]) for x in separated)
-            self._note_separated({x: _test_at(found, k, separated=True) for x, k in tests}, target)
+        for x in found.separated_variables:
+            one: Found = (0.0, found, None)
+            self._note_separated(x, target, one if len(found) <= _FEW else (0.0, _looked_up(x, one)))
 
     def merge(self, other: Associations) -> None:
         """Note what another store has noted, as if it were noted now."""
         for target, separated in other._separated.items():
-            self._note_separated(separated, target)
-        for target, noted in other._tests.items():
-            known = self._tests.setdefault(target, {})
-            for x, test in noted.items():
-                self._keep_weaker(known, x, test)
+            for x, one in separated.items():
+                self._note_separated(x, target, one)
+        for target, noted in other._found.items():
+            for x, one in noted.items():
+                self._keep_weaker(target, x, one)
 
     def get(self, x: int, target: int) -> DecidingTest | None:
         """Return the deciding test of a candidate and a target, or None if no test showed dependence."""
-        return self._tests.get(target, _NONE).get(x)
+        found = self._found.get(target, _NONE).get(x)
+        if found is None:
+            return None
+        test = _looked_up(x, found)
+        self._found[target][x] = found[0], test
+        return test
 
-    @staticmethod
-    def _keep_weaker(known: dict[int, DecidingTest], x: int, test: DecidingTest) -> None:
-        if x not in known or test.counted > known[x].counted:
-            known[x] = test
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the content of a pickle: the tests themselves."""
+        return {
+            name: {target: {x: (one[0], _looked_up(x, one)) for x, one in its.items()} for target, its in store.items()}
+            for name, store in self.__dict__.items()
+        }
 
-    def _note_separated(self, tests: Mapping[int, DecidingTest], target: int) -> None:
-        known = self._tests.get(target, _NONE)
-        for x, test in tests.items():
-            if x in known:
-                self._keep_weaker(self._tests[target], x, test)
-            else:
-                self._separated.setdefault(target, {})[x] = test
+    def _keep_weaker(self, target: int, x: int, one: Found) -> None:
+        known = self._found.setdefault(target, {})
+        if x not in known or one[0] > known[x][0]:
+            known[x] = one
+
+    def _note_separated(self, x: int, target: int, one: Found) -> None:
+        if x in self._found.get(target, _NONE):
+            self._keep_weaker(target, x, one)
+        else:
+            self._separated.setdefault(target, {})[x] = one
 
     def _note_all(self, answers: ScreenResult | SubsetResult, target: int, log_alpha: float) -> None:
-        dependent: Iterable[tuple[int, int, float]]
+        known = self._found.setdefault(target, {})
         if len(answers) <= _FEW:
-            dependent = [(k, x, log_p) for k, x, log_p, _ in answers.each() if log_p <= log_alpha]
-        else:
-            indices = np.flatnonzero(answers.reliable & (answers.log_p <= log_alpha))
-            dependent = zip(
-                indices.tolist(), answers.xs[indices].tolist(), answers.log_p_of(indices).tolist(), strict=True
-            )
-        known = self._tests.setdefault(target, {})
-        for k, x, log_p in dependent:
-            weakest = known.get(x)
-            if weakest is None or log_p > weakest.counted:
-                known[x] = _test_at(answers, k)
+            for k, x, log_p, _ in answers.each():
+                if log_p <= log_alpha and (x not in known or log_p > known[x][0]):
+                    known[x] = log_p, answers, k
+            return
+        at = np.flatnonzero(answers.reliable & (answers.log_p <= log_alpha))
+        for k, x, log_p in zip(at.tolist(), answers.xs[at].tolist(), answers.log_p_of(at).tolist(), strict=True):
+            if x not in known or log_p > known[x][0]:
+                known[x] = log_p, _looked_up(x, (log_p, answers, k))  # the answers need not be kept
 
 
 def weaker(tests: Iterable[DecidingTest | None]) -> DecidingTest | None:
@@ -118,7 +127,10 @@ def weaker(tests: Iterable[DecidingTest | None]) -> DecidingTest | None:
     return max(known, key=lambda test: test.counted, default=None)
 
 
-def _test_at(answers: ScreenResult | SubsetResult, index: int, *, separated: bool = False) -> DecidingTest:
-    outcome = answers.outcome(index)
+def _looked_up(x: int, found: Found) -> DecidingTest:
+    if isinstance(found[1], DecidingTest):
+        return found[1]
+    _, answers, at = found
+    index = at if at is not None else int(np.flatnonzero(answers.xs == x)[-1])
     given = answers.given if isinstance(answers, ScreenResult) else answers.given_of(index)
-    return DecidingTest.of(outcome, given, separated=separated)
+    return DecidingTest.of(answers.outcome(index), given, separated=at is None)

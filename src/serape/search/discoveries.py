@@ -39,26 +39,25 @@ class FalseDiscoveryRate:
         """
         ordered = np.sort(np.fromiter(log_p, np.float64))
         factors = self._log_factors(ordered, hypotheses)
-        rejected = np.flatnonzero(ordered + factors[1:] <= math.log(self.rate))
-        return math.log(self.rate) - float(factors[rejected[-1] + 1 if len(rejected) else 0])
+        rejected = np.flatnonzero(ordered + factors <= math.log(self.rate))
+        if len(rejected):
+            return math.log(self.rate) - float(factors[rejected[-1]])
+        return math.log(self.rate) - self._log_hypotheses(ordered, hypotheses)
 
-    def adjusted(self, log_p: Iterable[float] | Floats, hypotheses: int) -> list[float]:
+    def adjusted(self, log_p: Iterable[float] | Floats, hypotheses: int) -> Floats:
         """Return the adjusted p-values: the smallest rate at which each hypothesis is rejected."""
         values = np.fromiter(log_p, np.float64)
         order = np.argsort(values, kind="stable")
         ordered = values[order]
-        scaled = ordered + self._log_factors(ordered, hypotheses)[1:]
+        scaled = ordered + self._log_factors(ordered, hypotheses)
         found = np.empty(len(values))
         found[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 0.0)
-        return [math.exp(value) for value in found.tolist()]
+        return np.array([math.exp(value) for value in found.tolist()], np.float64)  # as p is made of log p elsewhere
 
     def _log_factors(self, ordered: Floats, hypotheses: int) -> Floats:
-        """Return, for k = 0, 1, … rejected hypotheses, the log of what the largest of their p-values is multiplied by.
-
-        0 stands for a single one.
-        """
-        ranks = np.log(np.maximum(np.arange(len(ordered) + 1), 1))
-        return np.maximum(self._log_hypotheses(ordered, hypotheses) - ranks, 0.0)
+        """Return, for k = 1, 2, … rejected hypotheses, the log of what the largest of their p-values is multiplied by."""
+        factors = self._log_hypotheses(ordered, hypotheses) - np.log(np.arange(1, len(ordered) + 1))
+        return factors if len(factors) == 0 or factors[-1] >= 0.0 else np.maximum(factors, 0.0)
 
     def _log_hypotheses(self, ordered: Floats, hypotheses: int) -> float:
         """Return the log of the number of true null hypotheses that is reckoned with."""

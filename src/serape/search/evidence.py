@@ -53,7 +53,6 @@ class EvidenceLog:
         self._weigh_at = weigh_at
         self._weakest = Associations()
         self._to_weigh: list[ScreenResult | SubsetResult | tuple[int, Outcome, tuple[int, ...]]] = []
-        self._decide: Callable[[], Mapping[int, DecidingTest]] | None = None
         self._single: dict[int, Decision] = {}
         self._batches: list[tuple[int, ScreenResult | SubsetResult]] = []
         self._later: dict[int, tuple[int, Callable[[], Outcome], tuple[int, ...]]] = {}
@@ -98,9 +97,12 @@ class EvidenceLog:
         self._weigh()
         return self._weakest.get(x, self._target)
 
-    def decide_later(self, decide: Callable[[], Mapping[int, DecidingTest]]) -> None:
-        """Put deciding tests in the place of the latest ones when these are first read."""
-        self._decide = decide
+    def decide(self, tests: Mapping[int, DecidingTest]) -> None:
+        """Put deciding tests in the place of the latest ones."""
+        self._compute_later()
+        for x, test in tests.items():
+            self._serial += 1
+            self._single[x] = Decision(test.outcome, test.given, self._serial)
 
     def latest(self, x: int) -> Decision | None:
         """Return the latest or deciding test of a variable, or None if it was never tested."""
@@ -142,11 +144,6 @@ class EvidenceLog:
         for x, (serial, outcome, given) in later.items():
             if x not in self._single or self._single[x].serial < serial:
                 self._single[x] = Decision(outcome(), given, serial)
-        if self._decide is not None:
-            decide, self._decide = self._decide, None
-            for x, test in decide().items():
-                self._serial += 1
-                self._single[x] = Decision(test.outcome, test.given, self._serial)
 
     def _weigh(self) -> None:
         told, self._to_weigh = self._to_weigh, []

@@ -308,10 +308,6 @@ class SearchState(WhatIsKept):
         """Record tests with the subject as candidate where the latest test with it as target contradicts the answer."""
         self._recorder.reconcile(members)
 
-    def keeps_evidence(self, target: int) -> bool:
-        """Return whether tests of a target are evidence."""
-        return self._recorder.keeps(int(target))
-
     def close_evidence(self) -> None:
         """Record no further tests: what follows does not decide on the members."""
         self._recorder.enabled = False
