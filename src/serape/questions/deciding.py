@@ -74,7 +74,7 @@ def given_rest(search: Search, target: int, answer: Answer) -> dict[int, Weighed
     found = {}
     for x in members:
         given = tuple(z for z in ordered if z != x)
-        outcome = search.member_outcome(x, target, given)
+        outcome = search.repeat(x, target, given)
         if outcome.reliable:
             found[x] = Weighed(outcome.log_p, DecidingTest.of(outcome, given))
     return found

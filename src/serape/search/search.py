@@ -67,7 +67,7 @@ class Search(PreparingSearch):
             self.tally.add(len(given), 0, 1)
             self.record_decision(x, target, NO_OUTCOME, given)
             return None
-        outcome = self.member_outcome(x, target, given) if self.stepwise else self.test.test(x, target, given)
+        outcome = self._member_outcome(x, target, given) if self.stepwise else self.test.test(x, target, given)
         self.tally.add(len(given), outcome.reliable, not outcome.reliable)
         self.record_decision(x, target, outcome, given)
         self._tick()
@@ -271,14 +271,14 @@ class Search(PreparingSearch):
         key = target, screen.given
         if self._members_log_p is None or self._members_log_p[0] != key:
             tests = [(x, tuple(z for z in screen.given if z != x)) for x in screen.given]
-            outcomes = [self.member_outcome(x, target, rest) for x, rest in tests]
+            outcomes = [self._member_outcome(x, target, rest) for x, rest in tests]
             for (_, rest), outcome in zip(tests, outcomes, strict=True):
                 self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
             self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
         log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
         return min(self.fdr.log_threshold(log_p, len(self.candidates(target))), self.log_alpha)
 
-    def member_outcome(self, x: int, target: int, rest: tuple[int, ...]) -> Outcome:
+    def _member_outcome(self, x: int, target: int, rest: tuple[int, ...]) -> Outcome:
         """Return the outcome of a test of a member given the others: computed once, however often it is asked for."""
         key = x, target, rest
         if key not in self._member_outcomes:

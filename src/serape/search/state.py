@@ -318,7 +318,8 @@ class SearchState(WhatIsKept):
 
     def repeat(self, x: int, target: int, given: Sequence[int] = ()) -> Outcome:
         """Return the outcome of a test that was performed before, without counting it again."""
-        return self.test.test(int(x), int(target), tuple(map(int, given)))
+        asked = int(x), int(target), tuple(map(int, given))
+        return self._member_outcomes.get(asked) or self.test.test(*asked)
 
     def repeat_screen(self, target: int, candidates: Candidates) -> ScreenResult:
         """Return the answers of tests given nothing that were performed before, without counting them again."""
