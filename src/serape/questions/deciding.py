@@ -130,7 +130,10 @@ def _decide(search: Search, target: int, answer: Answer, found: Discoveries) -> 
     if search.fdr is None:
         weakest = ((x, log.weakest(x)) for x in inside - {int(x) for x in answer.spouses or ()})
         decided |= {x: test for x, test in weakest if test is not None and not test.separated}
-    _, _, log_p, reliable, which, _ = log.columns()
+    _, _, log_p, reliable, which, sets = log.columns()
+    if search.has_read:  # what they really say
+        for x in np.flatnonzero((which >= 0) & (log_p == 0.0)).tolist():
+            decided[x] = DecidingTest.of(search.repeat(x, target, sets[which[x]]), sets[which[x]])
     level = math.log(found.threshold) if search.stepwise and found.threshold is not None else search.log_alpha
     for x in np.flatnonzero((which >= 0) & ~(reliable & (log_p > level))).tolist():
         given = None if x in inside or x == target else search.separating_set(x, target)

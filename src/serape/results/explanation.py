@@ -396,6 +396,8 @@ def _in_words(
             if bound is not None and len(given) > bound
             else "there are too few rows for a reliable test, or there is nothing to test"
         )
+        if not included and "independent" in (result.options.get("unreliable"), result.options.get("zero_dof")):
+            reason += "; the algorithm reads this as independence"
         return f"{verdict}. Its last test, {condition}, was skipped: {reason}.{entered}"
     plural = "" if outcome.dof == 1 else "s"
     freedom = f"{outcome.dof:g} degree{plural} of freedom"

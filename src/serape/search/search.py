@@ -101,6 +101,7 @@ class Search(PreparingSearch):
         all the same.
         """
         outside, self._read = self._read, which
+        self.has_read = self.has_read or which is not None
         before = self.tally.skipped
         try:
             yield

@@ -104,6 +104,8 @@ class SearchState(WhatIsKept):
         self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # steps used so far, by target and identity
         self._separations = Separations() if keep_separations else NO_SEPARATIONS
         self._read: Unreliable | None = None  # which unreliable tests are read as independence
+        self.has_read = False
+        """Whether there were such tests at some time: they are recorded as tests of p = 1."""
         self.fdr = fdr
         self.stepwise = stepwise and fdr is not None
         self._associations = Associations() if fdr is not None and not stepwise else None
