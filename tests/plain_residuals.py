@@ -169,8 +169,10 @@ def plain_lambda(left_x: Matrix, left_y: Matrix) -> float:
     return float(np.prod(1 - np.linalg.svd(c, compute_uv=False) ** 2))
 
 
-def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]], curved: bool = True) -> float:
-    """Return log p of the test of residuals; x, y and given are not all categories."""
+def plain_test(
+    x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]], curved: bool = True
+) -> tuple[float, int]:
+    """Return log p and degrees of freedom of the test of residuals; x, y and given are not all categories."""
     rows = len(x)
     (left_x, left_y), q, rest_of_row, wide_blocks = residuals_of(x, y, given)
     left_by_z = rows - basis_of(given, rows).shape[1]
@@ -189,14 +191,19 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
         f *= quadratic(products, weights) / (left * (c**2).sum())
     log_p = float(stats.f.logsf(f, pq, rest))
     if not curved or wide_blocks:
-        return log_p
+        return log_p, pq
     products = second_products(ux, uy, q, x, y, given, min(32, int(left / 20)))
     if products.shape[1] == 0:
-        return log_p
+        return log_p, pq
     d = products.shape[1]
     share = quadratic(products, weights) / left_by_z
     second = float(stats.f.logsf(share / (1 - share) * (left - d) / d, d, left - d))
-    return min(log_p - math.log(0.8), second - math.log(0.2), 0.0)
+    return min((of_share(log_p, 0.8), pq), (of_share(second, 0.2), d))
+
+
+def of_share(log_p: float, share: float) -> float:
+    """Return log p of one of two questions that has a share of the level, by Šidák's formula."""
+    return math.log(-math.expm1(math.log1p(-math.exp(log_p)) / share)) if log_p > -30 else log_p - math.log(share)
 
 
 def bent_columns(column: NDArray[Any], q: Matrix) -> Matrix:

@@ -83,15 +83,17 @@ void bind_residuals(nb::module_& m) {
                 run_interruptible(token, [&] { test.effects(target, span(candidates), given, token, found); });
                 auto log_lambda = empty_numpy<double>(found.size());
                 auto correlation = empty_numpy<double>(found.size());
+                auto products = empty_numpy<double>(found.size());
                 for (std::size_t k = 0; k < found.size(); ++k) {
                     log_lambda.data()[k] = found[k].log_lambda;
                     correlation.data()[k] = found[k].correlation;
+                    products.data()[k] = found[k].products;
                 }
-                return std::make_tuple(log_lambda, correlation);
+                return std::make_tuple(log_lambda, correlation, products);
             },
             nb::arg("target"), nb::arg("candidates"), nb::arg("given"),
-            "The logarithm of Wilks' Λ, and the correlation of the scores of two numbers, of many candidates given one "
-            "set; NaN where there is none, and for categories alone.")
+            "The logarithm of Wilks' Λ, the correlation of the scores of two numbers, and the number of products, of many "
+            "candidates given one set; NaN where there is none, and for categories alone.")
         .def(
             "search_subsets",
             [](const ResidualTest& test, const SubsetQuery& query, std::size_t threads, const nb::object& poll) {

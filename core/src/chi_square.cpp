@@ -144,4 +144,35 @@ double chi_square_log_sf(double statistic, double dof) {
     return dof <= 100.0 && std::fmod(dof, 1.0) == 0.0 ? log_upper_closed(a, y) : log_upper_fraction(a, y);
 }
 
+// Newton's method on ln P, within a bracket that every step narrows.
+double chi_square_statistic(double log_p, double dof) {
+    if (!(dof > 0.0) || std::isnan(log_p)) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    if (log_p >= 0.0) {
+        return 0.0;
+    }
+    if (std::isinf(log_p)) {
+        return -log_p;
+    }
+    const double a = 0.5 * dof;
+    double low = 0.0, high = dof - 2.0 * log_p;
+    while (chi_square_log_sf(high, dof) > log_p) {
+        low = high;
+        high *= 2.0;
+    }
+    double found = high;
+    for (int round = 0; round < 200 && high - low > 2 * epsilon * high; ++round) {
+        const double value = chi_square_log_sf(found, dof);
+        (value > log_p ? low : high) = found;
+        const double log_density = log_prefactor(a, 0.5 * found) + std::log(a / found);
+        const double next = found + (value - log_p) * std::exp(value - log_density);
+        if (std::fabs(next - found) <= epsilon * found) {
+            break;
+        }
+        found = next > low && next < high ? next : 0.5 * (low + high);
+    }
+    return found;
+}
+
 }  // namespace serape

@@ -7,6 +7,7 @@
 
 #include "columns_algebra.hpp"
 #include "residuals.hpp"
+#include "serape/chi_square.hpp"
 #include "serape/f_distribution.hpp"
 
 namespace serape {
@@ -17,7 +18,19 @@ constexpr double least_rest = 1e-10;  // of 1 − r²: less is a perfect depende
 
 // No degrees of freedom if nothing is left of x or y.
 Outcome unreliable(std::size_t products) {
-    return {nan, products > 0 ? 2.0 : 0.0, nan, false};
+    return {nan, static_cast<double>(products), nan, false};
+}
+
+// F on the scale of chi-square: the statistic that has the same p with the degrees of freedom of F's numerator. All
+// that compares tests reads p from these two.
+Outcome decided(double log_p, double dof) {
+    const double statistic = chi_square_statistic(log_p, dof);
+    return {statistic, dof, chi_square_log_sf(statistic, dof), true};
+}
+
+// The p-value of one of several questions, if it has a share of the level: 1 − (1 − p)^(1/share).
+double log_p_of_share(double log_p, double share) {
+    return log_p < -30.0 ? log_p - std::log(share) : std::log(-std::expm1(std::log1p(-std::exp(log_p)) / share));
 }
 
 }  // namespace
@@ -277,8 +290,8 @@ Outcome ResidualComparison::operator()(std::uint32_t x, std::uint32_t target, co
             if (!reliable(covariances.p, covariances.q, given)) {
                 return unreliable(covariances.p * covariances.q);
             }
-            const double log_p = covariance_log_p(covariances, given, 1.0);
-            return {-2.0 * log_p, 2.0, log_p, true};
+            return decided(covariance_log_p(covariances, given, 1.0),
+                           static_cast<double>(covariances.p * covariances.q));
         },
         [&](const ResidualColumns& of_x, const ResidualColumns& of_y) { return compare(of_x, of_y, given); });
 }
@@ -288,14 +301,16 @@ ResidualEffect ResidualComparison::effect(std::uint32_t x, std::uint32_t target,
     return with_residuals(
         x, target, of_target, given,
         [&](const Covariances& covariances) {
-            return ResidualEffect{covariances.q == 0 ? nan : log_lambda(covariances), nan};
+            return ResidualEffect{covariances.q == 0 ? nan : log_lambda(covariances), nan,
+                                  static_cast<double>(covariances.p * covariances.q)};
         },
         [&](const ResidualColumns& of_x, const ResidualColumns& of_y) {
             if (of_x.block.empty() || of_y.block.empty()) {
-                return ResidualEffect{nan, nan};
+                return ResidualEffect{nan, nan, nan};
             }
             const bool numbers = test_.number(x) && test_.number(target);
-            return ResidualEffect{log_lambda(between(of_x, of_y)), numbers ? dot(of_x.block[0], of_y.block[0]) : nan};
+            return ResidualEffect{log_lambda(between(of_x, of_y)), numbers ? dot(of_x.block[0], of_y.block[0]) : nan,
+                                  static_cast<double>(of_x.block.size() * of_y.block.size())};
         });
 }
 
@@ -307,12 +322,17 @@ Outcome ResidualComparison::compare(const ResidualColumns& of_x, const ResidualC
     }
     const Covariances covariances = between(of_x, of_target);
     double log_p = covariance_log_p(covariances, given, inflation(of_x, of_target, covariances, given));
+    double dof = static_cast<double>(covariances.p * covariances.q);
     if (test_.curved()) {
         if (const double second = curvature_log_p(of_x, of_target, given); !std::isnan(second)) {
-            log_p = std::min({log_p - std::log(limits.first_share), second - std::log(1.0 - limits.first_share), 0.0});
+            log_p = log_p_of_share(log_p, limits.first_share);
+            if (const double curved = log_p_of_share(second, 1.0 - limits.first_share); curved < log_p) {
+                log_p = curved;
+                dof = static_cast<double>(used_);
+            }
         }
     }
-    return {-2.0 * log_p, 2.0, log_p, true};
+    return decided(log_p, dof);
 }
 
 }  // namespace serape

@@ -191,10 +191,10 @@ void ResidualTest::effects(std::uint32_t target, std::span<const std::uint32_t> 
     ResidualComparison compare(*this);
     for (std::size_t k = 0; k < candidates.size(); ++k) {
         token.check();
-        out[k] =
-            all_categorical(candidates[k], target, given)
-                ? ResidualEffect{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()}
-                : compare.effect(candidates[k], target, of_target, conditioning);
+        constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+        out[k] = all_categorical(candidates[k], target, given)
+                     ? ResidualEffect{nan, nan, nan}
+                     : compare.effect(candidates[k], target, of_target, conditioning);
     }
 }
 

@@ -21,6 +21,18 @@ const Case known_values("chi-square tail: known values", [] {
     }
 });
 
+const Case inverse("chi-square statistic: the inverse of the tail", [] {
+    for (const double dof : {1.0, 2.0, 7.5, 100.0, 4000.0}) {
+        for (const double log_p : {-1e-6, -0.01, -0.5, -3.0, -40.0, -900.0, -2e5}) {
+            check_close(chi_square_log_sf(chi_square_statistic(log_p, dof), dof), log_p, 1e-10);
+        }
+    }
+    check_close(chi_square_statistic(std::log(0.05), 1.0), 3.841458820694124, 1e-12);
+    check_equal(chi_square_statistic(0.0, 3.0), 0.0);
+    check(std::isinf(chi_square_statistic(-INFINITY, 3.0)));
+    check(std::isnan(chi_square_statistic(-1.0, 0.0)));
+});
+
 const Case edges("chi-square tail: edges", [] {
     check(std::isnan(chi_square_log_sf(1.0, 0.0)));
     check(std::isnan(chi_square_log_sf(std::nan(""), 3.0)));

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import serape
-from plain_residuals import plain_log_p
+from plain_residuals import plain_test
 from serape import _core
 from serape.independence.base import IndependenceTest
 from serape.independence.g2 import G2
@@ -70,7 +70,7 @@ def some_columns(random: np.random.Generator, rows: int) -> list[Column]:
 @pytest.mark.parametrize("curved", [True, False])
 def test_agrees_with_a_plain_twin(rows: int, curved: bool) -> None:
     random = np.random.default_rng(rows)
-    compared = 0
+    compared = several = 0
     columns = some_columns(random, rows)
     test = (Residuals if curved else MonotoneResiduals)(table_of(*columns))
     for _ in range(60):
@@ -79,11 +79,32 @@ def test_agrees_with_a_plain_twin(rows: int, curved: bool) -> None:
             continue
         found = test.test(x, y, given)
         if found.reliable:
-            expected = plain_log_p(columns[x], columns[y], [columns[z] for z in given], curved)
-            assert found.log_p == pytest.approx(expected, rel=1e-6, abs=1e-9), (x, y, given)
-            assert found.statistic == pytest.approx(-2 * found.log_p)
+            log_p, dof = plain_test(columns[x], columns[y], [columns[z] for z in given], curved)
+            assert found.log_p == pytest.approx(log_p, rel=1e-6, abs=1e-9), (x, y, given)
+            assert found.dof == dof, (x, y, given)
+            assert stats.chi2.logsf(found.statistic, dof) == pytest.approx(found.log_p, rel=1e-9)
+            several += dof > 1
             compared += 1
+    assert several > 5
     assert compared > 30
+
+
+def test_the_statistic_of_two_numbers_is_nearly_n_r_squared() -> None:
+    random = np.random.default_rng(4)
+    x = random.normal(size=5000)
+    y = 0.08 * x + random.normal(size=5000)
+    found = MonotoneResiduals(table_of(x, y)).test(0, 1)
+    scores = [stats.norm.ppf((stats.rankdata(v) - 0.375) / (len(v) + 0.25)) for v in (x, y)]
+    assert found.dof == 1
+    assert found.statistic == pytest.approx(5000 * np.corrcoef(*scores)[0, 1] ** 2, rel=0.02)
+
+
+def test_no_p_is_1_because_two_questions_are_asked() -> None:
+    """A product of p and the number of questions would be cut at 1; of independent columns, p is then often 1."""
+    random = np.random.default_rng(5)
+    p = np.array([Residuals(table_of(*random.normal(size=(2, 300)))).test(0, 1).p for _ in range(200)])
+    assert p.max() < 1
+    assert stats.kstest(p, "uniform").pvalue > 0.01
 
 
 def test_categories_alone_are_left_to_g2() -> None:

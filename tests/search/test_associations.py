@@ -10,7 +10,7 @@ import pytest
 import serape
 from serape.independence import G2, SubsetQuery
 from serape.search import associations
-from serape.search.associations import Associations
+from serape.search.associations import Associations, DecidingTest
 
 
 @pytest.mark.parametrize("few", [0, 10**6])
@@ -30,9 +30,13 @@ def test_associations_are_the_largest_p_of_dependent_pairs(
     kept.note_subsets(found, 0, log_alpha)
     n_separated = 0
     for k, x in enumerate(xs):
-        shown = [o.log_p for o in (screen.outcome(k), found.outcome(k)) if o.reliable and o.log_p <= log_alpha]
-        wanted = max(shown, default=None)
-        if found[k].separated and wanted is not None:
-            wanted, n_separated = 0.0, n_separated + 1
-        assert kept.get(x, 0) == wanted
+        tests = [(screen.outcome(k), ()), (found.outcome(k), found.given_of(k))]
+        shown = [(o.log_p, given) for o, given in tests if o.reliable and o.log_p <= log_alpha]
+        weakest = kept.get(x, 0)
+        if found[k].separated and shown:
+            n_separated += 1
+            assert weakest == DecidingTest.of(found.outcome(k), found.given_of(k), separated=True)
+            assert weakest.counted == 0.0
+            continue
+        assert (None if weakest is None else (weakest.counted, weakest.given)) == max(shown, default=None)
     assert columns == 4 or n_separated > 0

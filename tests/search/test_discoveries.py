@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
+from serape.independence.outcomes import Outcome
 from serape.search import FalseDiscoveryRate
 from serape.search.associations import Associations
 
@@ -73,8 +74,8 @@ def test_nothing_to_judge() -> None:
     for method in methods:
         rate = FalseDiscoveryRate(0.1, method, math.log(0.05))
         assert len(rate.adjusted([], 5)) == 0
-        assert rate.log_threshold([], 5) <= math.log(0.05)
-        assert rate.log_threshold([], 0) == rate.log_threshold([], 1) == math.log(0.05)
+        assert rate.log_threshold([], 5) == pytest.approx(math.log(0.1 / 5 / (1 if method != "by" else 137 / 60)))
+        assert rate.log_threshold([], 0) == rate.log_threshold([], 1) == math.log(0.1)
 
 
 def test_tiny_p_do_not_underflow() -> None:
@@ -84,14 +85,24 @@ def test_tiny_p_do_not_underflow() -> None:
     assert rate.adjusted(log_p, 10**6).tolist() == [0, 0, 0]
 
 
-def test_the_threshold_is_at_most_alpha() -> None:
-    assert FalseDiscoveryRate(0.9, "bh", math.log(0.01)).log_threshold(np.log([0.001, 0.005]), 2) == math.log(0.01)
+@pytest.mark.parametrize("method", ["bh", "by", "adaptive"])
+def test_an_adjusted_p_is_never_below_p(method: Any) -> None:
+    """With many strong members, fewer hypotheses count as true than are rejected."""
+    p = np.concatenate([np.geomspace(1e-30, 1e-4, 400), [0.004, 0.009]])
+    rate = FalseDiscoveryRate(0.003, method, math.log(0.01))
+    adjusted = rate.adjusted(np.log(p), 500)
+    assert (adjusted >= p).all()
+    kept = np.log(p) <= rate.log_threshold(np.log(p), 500)
+    np.testing.assert_array_equal(kept, adjusted <= 0.003)
+    assert kept.sum() == 400
 
 
 def test_associations_keep_the_weakest() -> None:
     kept = Associations()
     assert kept.get(1, 0) is None
-    kept.note(1, 0, -5.0)
-    kept.note(1, 0, -9.0)
-    assert kept.get(1, 0) == -5.0
+    kept.note(1, 0, Outcome(10.0, 1.0, -5.0, reliable=True), (2,))
+    kept.note(1, 0, Outcome(18.0, 1.0, -9.0, reliable=True), (3, 4))
+    weakest = kept.get(1, 0)
+    assert weakest is not None
+    assert (weakest.log_p, weakest.statistic, weakest.given) == (-5.0, 10.0, (2,))
     assert kept.get(0, 1) is None

@@ -72,7 +72,6 @@ def members(search: serape.Search, v: Any) -> Any:
 
 def record(search: serape.Search, v: Any) -> Any:
     search.record_decision(v(1), v(0), Outcome(1.0, 2.0, -3.0, reliable=True), v([2, 3]))
-    search.record_untested(v([4]), v(0), v([2, 3]))
     search.independent(v(5), v(0))
     search.ask(v(5), v(0), v([2]))
     search.record_separation(v(5), v(0))
@@ -156,7 +155,6 @@ CALLS: dict[str, Call] = {
     "blanket": lambda s, v: [list(s.blanket(v(t))) for t in range(VARIABLES)],
     "members_so_far": members,
     "record_decision": record,
-    "record_untested": record,
     "record_separation": record,
     "record_repeated": record,
     "reconcile_sides": record,

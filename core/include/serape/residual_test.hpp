@@ -9,8 +9,9 @@
 // 2. Is there curved dependence that the first question does not see? The same products with squared scores, and with
 //    members of Z as factors: Hotelling's T² that all of them have mean zero.
 //
-// The first question has four fifths of the level, the second one fifth (Bonferroni). Questions about categories alone
-// are left to G². The statistic is −2 ln p, which has two degrees of freedom.
+// The first question has four fifths of the level, the second one fifth: the smaller of 1 − (1 − p)^(1/share) counts
+// (Šidák). The degrees of freedom are the products of the question that has it, and the statistic is that of chi-square
+// with the same p. Questions about categories alone are left to G².
 //
 // Rows may have weights w: frequencies, or survey weights scaled to add up to the effective number of rows, (Σw)²/Σw²
 // before scaling. Every column is multiplied by √w, so that products of columns are weighted sums. Questions about
@@ -53,10 +54,12 @@ struct ResidualLimits {
     double least_left = 1e-8;          // of a column's variance, below which nothing is left of it
 };
 
-// ln Λ of the first question, and the correlation of the residuals of two numbers' scores; NaN if there is none.
+// ln Λ of the first question, the correlation of the residuals of two numbers' scores, and the number of products; NaN
+// if there is none.
 struct ResidualEffect {
     double log_lambda;
     double correlation;
+    double products;
 };
 
 class Conditioning;

@@ -130,6 +130,11 @@ class FetchedTest(IndependenceTest):
         here = self.near([target, *candidates, *given])
         return here.test.effects(here.place[target], here.places(candidates), here.places(given), statistic, dof)
 
+    def effect_dof(self, x: int, y: int, given: Sequence[int], outcome: Outcome) -> float:
+        """Return the degrees of freedom of the effect."""
+        here = self.near([x, y, *given])
+        return here.test.effect_dof(here.place[x], here.place[y], here.places(given), outcome)
+
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of rows per cell of the table of the variables."""
         if math.isinf(self._typical.rows_per_cell([0])):

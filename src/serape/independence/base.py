@@ -111,6 +111,11 @@ class IndependenceTest(ABC):
         parts = [self.effects(x, ys, given, np.array(own), np.array(dof)) for x, ys, given, own, dof in groups]
         return Effects(*map(np.concatenate, zip(*((p.bits, p.value, p.measure) for p in parts), strict=True)))
 
+    def effect_dof(self, x: int, y: int, given: Sequence[int], outcome: Outcome) -> float:
+        """Return the degrees of freedom of the effect: 2 N ln 2 times its bits are so many where X ⊥ Y | given."""
+        del x, y, given
+        return outcome.dof
+
     def effects_of(
         self, xs: NDArray[np.uint32], ys: NDArray[np.uint32], tests: GivenTests, *, threads: int = 1
     ) -> Effects | None:

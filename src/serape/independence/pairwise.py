@@ -142,6 +142,15 @@ class Pairwise(IndependenceTest):
                 found.put(own, part.test.effects(at, part.positions(xs[own]), rest, statistic[own], dof[own]))
         return found
 
+    def effect_dof(self, x: int, y: int, given: Sequence[int], outcome: Outcome) -> float:
+        """Return the degrees of freedom of the effect, of the test on the rows that are complete."""
+        asked = (x, y, *given)
+        part = self._part(self._gaps(asked), asked)
+        if part.test is None:
+            return outcome.dof
+        first, second, *rest = part.indices(asked)
+        return part.test.effect_dof(first, second, tuple(rest), outcome)
+
     def rows_per_cell(self, variables: Iterable[int]) -> float:
         """Return the mean number of complete rows per cell of the table of the variables."""
         asked = tuple(variables)

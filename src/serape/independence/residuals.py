@@ -19,8 +19,13 @@ X ⊥ Y | Z is judged by what Z leaves of X and Y:
    of Z as factors, have mean zero. This sees y = x² + noise, changes of spread, and effects that depend on a member of
    Z. It is left out where there are fewer than 20 rows for each product.
 
-The p-value is the smaller of p₃ / 0.8 and p₄ / 0.2 (Bonferroni). `monotone-residuals` asks the third question alone.
-The statistic is −2 ln p; it has 2 degrees of freedom. Questions about categories alone are answered by G².
+The p-value is the smaller of 1 − (1 − p₃)^(1 / 0.8) and 1 − (1 − p₄)^(1 / 0.2) (Šidák). `monotone-residuals` asks the
+third question alone. Questions about categories alone are answered by G².
+
+The degrees of freedom are those of the question that has the smaller p-value: the number of products of residuals, in
+step 3 the product of the widths of the two blocks. The statistic is F of this question on the scale of χ²: the value of
+χ² that has the same p-value with these degrees of freedom. In many rows it is nearly F times its degrees of freedom,
+for step 3 −N ln Λ; for two numbers given nothing, without curved dependence, N r².
 
 It assumes that the basis can follow how X and Y depend on Z; it needs rows for that (docs/calibration.md). It is blind
 to dependence that shows neither in means and spreads of scores nor in their products with one member of Z.
@@ -40,6 +45,7 @@ Cost, with N rows and k columns in the regression: N k² for a conditioning set,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
@@ -87,7 +93,7 @@ class Residuals(IndependenceTest):
         check_complete(self.table, f"test {self.name!r}", variables)
 
     def test(self, x: int, y: int, given: Sequence[int] = ()) -> Outcome:
-        """Test X ⊥ Y | given. The statistic is −2 ln p, or G² for categories alone."""
+        """Test X ⊥ Y | given. The statistic is on the scale of χ², or G² for categories alone."""
         self._hand_over((x, y, *given))
         return Outcome(*self._native.test(x, y, list(given)), self.rows)
 
@@ -134,9 +140,15 @@ class Residuals(IndependenceTest):
             levels = np.minimum([self.table.levels(int(x)) for x in xs[counted]], self.table.levels(target))
             found.put(counted, table_effects(statistic[counted], x2, self.rows, levels))
         if not counted.all():
-            log_lambda, r = self._native.effects(target, xs[~counted], named)
+            log_lambda, r, _ = self._native.effects(target, xs[~counted], named)
             found.put(~counted, Effects.of(in_bits(-0.5 * log_lambda), CORRELATION, r))
         return found
+
+    def effect_dof(self, x: int, y: int, given: Sequence[int], outcome: Outcome) -> float:
+        """Return the number of products of the third step, or the dof of G² for categories alone."""
+        self._hand_over((x, y, *given))
+        products = float(self._native.effects(y, as_positions([x]), list(map(int, given)))[2][0])
+        return outcome.dof if math.isnan(products) else products
 
     def _hand_over(self, variables: Iterable[int]) -> None:
         """Let the core score some variables, each once."""

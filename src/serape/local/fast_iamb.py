@@ -25,16 +25,14 @@ def fast_iamb(search: Search, target: int, k: float = 5.0) -> Members:
     candidates = search.dependents(target, search.candidates(target, *blanket), tuple(blanket))
     while candidates and not guard.repeats(blanket):
         insufficient_data = False
-        for index, x in enumerate(candidates):
+        for x in candidates:
             if search.rows_per_cell(x, target, *blanket) >= k:
                 blanket.add(x)
             else:
                 insufficient_data = True
-                rest = candidates[index:]
                 break
         removed = shrink_once(search, target, blanket)
         if insufficient_data and not removed:
-            search.record_untested(rest, target, tuple(blanket))  # dependent before the additions, not tested after
             search.notes.append(f"fast-iamb stopped: the next addition would leave fewer than {k:g} rows per cell")
             break
         candidates = search.dependents(target, search.candidates(target, *blanket), tuple(blanket))

@@ -37,9 +37,10 @@ from serape.skeletons.pc import pc_skeleton
 def iamb_npc(search: Search, target: int) -> Members:
     """Find the Markov blanket of the target by IAMBnPC."""
     blanket = search.blanket(target)
+    known = len(blanket)
     grow(search, target, blanket)
     order = tuple(blanket)
-    shrink_by_pc(search, target, blanket, {x: order[:k] for k, x in enumerate(order)})
+    shrink_by_pc(search, target, blanket, {x: order[:k] for k, x in enumerate(order) if k >= known})
     if search.stepwise:
         shrink(search, target, blanket)
     return blanket
@@ -85,17 +86,18 @@ def restore(
 def shrink_by_pc(search: Search, target: int, blanket: Members, entered: Mapping[int, tuple[int, ...]]) -> bool:
     """Keep the neighbours of T in the skeleton of PC over B ∪ {T}, and the other parents of its children.
 
-    `entered` are the members given which each member entered. Returns whether a member was removed.
+    `entered` are the members given which each member entered; known members have not entered, and stay. Returns whether
+    a member was removed.
     """
     removed = False
     skeleton = pc_skeleton(search, [target, *blanket])
     neighbours = skeleton.neighbours[target]
-    for x in blanket:
+    for x in (x for x in blanket if x in entered):
         spouse = any(skeleton.is_collider(x, y, target) for y in neighbours)
         if x not in neighbours and not spouse:
             blanket.remove(x)
             search.record_separation(x, target)
             removed = True
-        elif x not in neighbours and x in entered:  # PC separates it, the collider keeps it
+        elif x not in neighbours:  # PC separates it, the collider keeps it
             search.record_repeated(x, target, entered[x])
     return removed

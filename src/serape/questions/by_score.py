@@ -47,7 +47,7 @@ def scored_result(
         for x, y in (sorted(pair) for pair in pairs_of(neighbours or {})):
             graph.add_edge(x, y)
     parents = member(graph, run.names) or []
-    evidence = _score_evidence(run.names, None if query is None else query.source, score, parents)
+    evidence = _score_evidence(run, None if query is None else query.source, score, parents)
     named = graph.to_networkx(run.names)
     for a, b, attributes in named.edges(data=True):
         attributes.update(evidence[frozenset((a, b))])
@@ -123,18 +123,24 @@ def _decided(run: Run, graph: PartlyDirected, score: Score) -> PartlyDirected:
 
 
 def _score_evidence(
-    names: Sequence[str], test: IndependenceTest | None, score: Score, parents: Sequence[set[int]]
+    run: Run, test: IndependenceTest | None, score: Score, parents: Sequence[set[int]]
 ) -> dict[frozenset[str], dict[str, Any]]:
-    """Return, for every arc x → y, the test of x and y given the other parents of y, and the gain in score."""
+    """Return, for every arc x → y, the gain in score, and the test of x and y given the other parents of y.
+
+    An edge that a false discovery rate judged has the test that its adjusted p belongs to.
+    """
+    names = run.names
     found: dict[frozenset[str], dict[str, Any]] = {}
     for y, own in enumerate(parents):
         for x in sorted(own):
             rest = sorted(own - {x})
             evidence: dict[str, Any] = {"gain": score.family(y, [*rest, x]) - score.family(y, rest)}
             if test is not None:
-                outcome = test.test(x, y, rest)
-                effect = test.effect_of(x, y, rest, outcome) if outcome.reliable else None
-                evidence |= test_attributes(outcome, tuple(names[z] for z in rest), effect)
+                judged = run.deciding.get(frozenset((x, y)))
+                given = tuple(rest) if judged is None else judged.given
+                outcome = test.test(x, y, given) if judged is None else judged.outcome
+                effect = test.effect_of(x, y, given, outcome) if outcome.reliable else None
+                evidence |= test_attributes(outcome, tuple(names[z] for z in given), effect)
             found[frozenset((names[x], names[y]))] = evidence
     return found
 

@@ -12,6 +12,7 @@ from serape.independence.registry import has_rows
 from serape.local.answer import Answer
 from serape.names import match, unknown
 from serape.progress import StatusLine, progress_callback
+from serape.questions.deciding import Deciding
 from serape.questions.discoveries import Discoveries
 from serape.questions.hidden import allow_hidden, check_hidden, unused_pairs_note
 from serape.questions.min_effect import without_weak
@@ -137,6 +138,7 @@ class _Search:
         self.through: dict[int, set[int]] = {}
         """By spouse of the target, the neighbours that it is adjacent to, where this is known."""
         self.discoveries = Discoveries()
+        self.deciding: Deciding | None = None
         self.started = time.perf_counter()
 
     def run(self) -> Causes:
@@ -161,8 +163,9 @@ class _Search:
         if x == self.target:
             members = {int(y) for y in answer.blanket or ()}
             search.reconcile_sides(members)
-            answer = without_weak(query, search, x, answer)
-            search.notes += query.warnings(search, x, {int(y) for y in answer.blanket or ()})
+            self.deciding = deciding = Deciding(search, x, answer, discoveries)
+            answer = without_weak(query, search, x, answer, deciding)
+            search.notes += query.warnings(search, x, {int(y) for y in answer.blanket or ()}, deciding)
             search.close_evidence()
             self.discoveries = discoveries
             self.through = {int(s): {int(c) for c in near} for s, near in (answer.spouses or {}).items()}
@@ -225,7 +228,9 @@ class _Search:
         }
         seconds = time.perf_counter() - self.started
         answer = Answer([*marks, *spouses], list(marks), spouses)
-        result = self.query.result_of(search, target, answer, self.discoveries, seconds, None, complete=complete)
+        result = self.query.result_of(
+            search, target, answer, self.discoveries, seconds, None, deciding=self.deciding, complete=complete
+        )
         return Causes(
             blanket_result=result,
             marks={names[x]: marks[x] for x in sorted(marks)},

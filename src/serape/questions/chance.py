@@ -13,6 +13,7 @@ import numpy as np
 
 from serape.errors import abbreviate
 from serape.independence.outcomes import p_text
+from serape.questions.deciding import Deciding
 from serape.search import FalseDiscoveryRate, Positions, Search
 from serape.wording import setting
 
@@ -20,7 +21,12 @@ SUGGESTED_FDR = 0.05
 
 
 def chance_note(
-    search: Search, target: int, members: Collection[int], kept: Collection[int], candidates: int
+    search: Search,
+    target: int,
+    members: Collection[int],
+    kept: Collection[int],
+    candidates: int,
+    deciding: Deciding,
 ) -> list[str]:
     """Return a note about members whose deciding p a false discovery rate of 0.05 over all candidates does not allow.
 
@@ -30,6 +36,7 @@ def chance_note(
     by_chance = math.exp(search.log_alpha) * candidates
     if search.fdr is not None or by_chance < 1:
         return []
+    deciding.settle()
     latest = {x: search.log(target).latest(x) for x in sorted(members) if x not in kept}
     log_p = {x: one.outcome.log_p for x, one in latest.items() if one is not None and one.outcome.reliable}
     level = FalseDiscoveryRate(SUGGESTED_FDR).log_threshold(log_p.values(), candidates)
@@ -53,7 +60,7 @@ def nothing_note(search: Search, target: int, members: Collection[int], candidat
     if not len(tested):
         return []
     nearest = tested[np.argsort(log_p[tested], kind="stable")][:3]
-    level = search.fdr.log_threshold((), len(candidates))
+    level = min(search.fdr.log_threshold((), len(candidates)), search.log_alpha)
     named = ", ".join(f"{search.test.variables[x]!r} (p = {p_text(float(log_p[x]))})" for x in nearest)
     return [
         f"no member was found, which does not show that there is none: among {len(candidates):,} candidates, a false "

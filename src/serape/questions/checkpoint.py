@@ -22,7 +22,9 @@ from serape.errors import DataError, OptionError
 from serape.files import atomic_write, parsed_json
 from serape.independence.outcomes import Tally
 from serape.knowledge import Knowledge
+from serape.questions.deciding import Weighed
 from serape.questions.query import Query
+from serape.search.associations import DecidingTest
 from serape.wording import setting
 
 FORMAT = "serape-neighbourhoods-1"
@@ -35,9 +37,8 @@ class Checkpoint:
 
     def __init__(self, path: Path, query: Query, knowledge: Knowledge | None = None) -> None:
         self.path = path
-        self.kept: dict[int, tuple[tuple[int, ...], Tally, dict[int, float], list[str]]] = {}
-        """The neighbourhoods in the file by target: parents and children, tests, the log p that counts for each, and
-        notes."""
+        self.kept: dict[int, tuple[tuple[int, ...], Tally, dict[int, Weighed], list[str]]] = {}
+        """The neighbourhoods in the file by target: parents and children, tests, what counts for each, and notes."""
         self.counted: set[str] = set()
         """The shared steps whose tests are among those of the neighbourhoods."""
         self.common: Tally | None = None
@@ -65,14 +66,15 @@ class Checkpoint:
         target: int,
         neighbours: tuple[int, ...],
         tally: Tally,
-        log_p: Mapping[int, float],
+        weighed: Mapping[int, Weighed],
         notes: Sequence[str],
         steps: Sequence[str],
     ) -> None:
         """Write one neighbourhood to the file, with the shared steps whose tests are among its own."""
         entry = self._entry("target", target, neighbours, tally) | {"notes": list(notes), "steps": list(steps)}
-        if log_p:
-            entry["log_p"] = [log_p[x] for x in neighbours]
+        if weighed:
+            entry["log_p"] = [weighed[x].log_p for x in neighbours]
+            entry["deciding"] = [self._written(weighed[x].test) for x in neighbours]
         self._write(entry)
 
     def add_step(self, target: int, members: tuple[int, ...], tally: Tally) -> None:
@@ -104,6 +106,11 @@ class Checkpoint:
             "tests": tally.tests_by_size,
             "skipped": tally.skipped_by_size,
         }
+
+    def _written(self, test: DecidingTest | None) -> list[Any] | None:
+        if test is None or not test.reliable:
+            return None
+        return [test.log_p, test.statistic, test.dof, [self._names[z] for z in test.given]]
 
     def _write(self, entry: dict[str, Any]) -> None:
         with self._lock:
@@ -167,12 +174,22 @@ class Checkpoint:
                 if "step" in line:
                     self.steps[index[line["step"]]] = neighbours, tally
                     continue
-                log_p = dict(zip(neighbours, map(float, line.get("log_p", ())), strict=False))
+                weighed = {
+                    x: Weighed(float(log_p), _read_test(test, index))
+                    for x, log_p, test in zip(neighbours, line.get("log_p", ()), line.get("deciding", ()), strict=False)
+                }
                 notes = [str(note) for note in line.get("notes", ())]
                 self.counted.update(str(step) for step in line.get("steps", ()))
-                self.kept.setdefault(index[line["target"]], (neighbours, tally, log_p, notes))
+                self.kept.setdefault(index[line["target"]], (neighbours, tally, weighed, notes))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise DataError(f"the checkpoint {self.path} is damaged; delete the file") from None
+
+
+def _read_test(written: Any, index: Mapping[str, int]) -> DecidingTest | None:
+    if written is None:
+        return None
+    log_p, statistic, dof, given = written
+    return DecidingTest(float(log_p), float(statistic), float(dof), True, None, tuple(index[z] for z in given))
 
 
 def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:

@@ -41,7 +41,8 @@ def information(test: IndependenceTest, x: int, target: int, given: tuple[int, .
         return None
     rows_of = getattr(test, "rows_of", None)
     rows = float(test.rows if rows_of is None else rows_of((x, target, *given)))
-    return Information(2 * rows * math.log(2) * effect.bits, outcome.dof, rows)
+    dof = test.effect_dof(x, target, given, outcome)
+    return Information(2 * rows * math.log(2) * effect.bits, dof, rows)
 
 
 def added(parts: Iterable[Information]) -> Information:

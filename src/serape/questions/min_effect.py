@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from serape.errors import OptionError, abbreviate
 from serape.independence import IndependenceTest
 from serape.local.answer import Answer
+from serape.questions.deciding import Deciding
 from serape.questions.discoveries import without_members
 from serape.questions.edge_evidence import edge_effects
 from serape.search import Search
@@ -27,13 +28,14 @@ def check_has_effect(test: IndependenceTest, min_effect: float | None) -> None:
         )
 
 
-def without_weak(query: Query, search: Search, target: int, answer: Answer) -> Answer:
+def without_weak(query: Query, search: Search, target: int, answer: Answer, deciding: Deciding) -> Answer:
     """Return an answer about a target without the members of weak effect, and let the search note them.
 
     A member stays if it is known or required, or if its deciding test has no effect size.
     """
     if query.min_effect is None:
         return answer
+    deciding.settle()
     log = search.log(target)
     kept = {*query.required(target), *query.known.get(target, ())}
     weak = []

@@ -23,7 +23,7 @@ from serape.parallel.precompute import precompute_sets, precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.checkpoint import Checkpoint
-from serape.questions.discoveries import edge_log_p
+from serape.questions.deciding import Weighed, of_edge
 from serape.questions.query import Query
 from serape.search import Budget, BudgetSpent
 from serape.settings import RunSettings
@@ -44,8 +44,8 @@ class Neighbourhoods:
     complete: bool = False
     spent: str | None = None
     """The budget that ended the search, if one did."""
-    log_p: dict[int, dict[int, float]] = field(default_factory=dict)
-    """With a false discovery rate, by variable and neighbour, the log p that counts for the edge."""
+    weighed: dict[int, dict[int, Weighed]] = field(default_factory=dict)
+    """With a false discovery rate, by variable and neighbour, what counts for the edge."""
 
 
 class _One(NamedTuple):
@@ -54,7 +54,7 @@ class _One(NamedTuple):
     neighbours: tuple[int, ...]
     tally: Tally
     notes: list[str]
-    log_p: dict[int, float]
+    weighed: dict[int, Weighed]
     steps: list[str]
     """Of a run with a checkpoint, the shared steps whose tests are in the tally."""
 
@@ -188,16 +188,18 @@ class _Targets:
         except BudgetSpent:
             self.tally.merge(search.tally)
             raise
-        log_p = {}
+        weighed = {}
         if query.fdr is not None:
             either = query.algorithm.either_side
-            log_p = {x: edge_log_p(search, x, target, either=either) for x in neighbours}
+            weighed = {x: of_edge(search, x, target, either=either) for x in neighbours}
         if self.budget is not None:
             self.budget.spent += search.tally.performed
         if target in self.precomputed:
             search.tally.merge(self.precomputed[target])
         own = [label for label, about in search.steps_asked.items() if about == target]
-        return _One(neighbours, search.tally, search.notes, log_p, list(dict.fromkeys([*search.steps_computed, *own])))
+        return _One(
+            neighbours, search.tally, search.notes, weighed, list(dict.fromkeys([*search.steps_computed, *own]))
+        )
 
 
 def find_neighbourhoods(
@@ -212,10 +214,10 @@ def find_neighbourhoods(
     On Ctrl-C the function returns the neighbourhoods found so far, marked as not complete.
     """
     found = Neighbourhoods()
-    done: dict[int, tuple[tuple[int, ...], list[str], dict[int, float]]] = {}
+    done: dict[int, tuple[tuple[int, ...], list[str], dict[int, Weighed]]] = {}
     if checkpoint is not None:
-        for target, (neighbours, tally, log_p, notes) in checkpoint.kept.items():
-            done[target] = neighbours, notes, log_p
+        for target, (neighbours, tally, weighed, notes) in checkpoint.kept.items():
+            done[target] = neighbours, notes, weighed
             found.tally.merge(tally)
     rest = [target for target in targets if target not in done]
     bar = ProgressBar("neighbourhoods", len(rest), run.progress)
@@ -225,11 +227,11 @@ def find_neighbourhoods(
         searches.cache.counted = checkpoint.counted
 
     def keep(target: int, answer: _One) -> None:
-        neighbours, tally, notes, log_p, steps = answer
-        done[target] = neighbours, notes, log_p
+        neighbours, tally, notes, weighed, steps = answer
+        done[target] = neighbours, notes, weighed
         found.tally.merge(tally)
         if checkpoint is not None:
-            checkpoint.add(target, neighbours, tally, log_p, notes, steps)
+            checkpoint.add(target, neighbours, tally, weighed, notes, steps)
         bar.advance(names[target], tuple(names[x] for x in neighbours), tally.performed, tally.skipped)
 
     def keep_known() -> None:
@@ -270,7 +272,7 @@ def find_neighbourhoods(
     with without_collector():
         for target in targets:
             if target in done:
-                found.of[target], notes, found.log_p[target] = done.pop(target)
+                found.of[target], notes, found.weighed[target] = done.pop(target)
                 for note in notes:
                     noted[note] = noted.get(note, 0) + 1
     found.notes += [note if count == 1 else f"{note} ({count:,} targets)" for note, count in noted.items()]

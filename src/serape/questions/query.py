@@ -28,6 +28,7 @@ from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note, nothing_note
 from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
 from serape.questions.constraints import left_out_notes, refuse_identifiers, resolve_constraints
+from serape.questions.deciding import Deciding
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.leaks import find_leaks
@@ -215,13 +216,16 @@ class Query:
             if isinstance(watch, StatusLine):
                 watch.close()
         search.reconcile_sides(self._members(answer))
-        answer = without_weak(self, search, target, answer)
+        deciding = Deciding(search, target, answer, discoveries)
+        answer = without_weak(self, search, target, answer, deciding)
         if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
         elif warn:
-            search.notes += self.warnings(search, target, self._members(answer))
+            search.notes += self.warnings(search, target, self._members(answer), deciding)
         seconds = time.perf_counter() - started
-        return self.result_of(search, target, answer, discoveries, seconds, cache, notes, complete=True)
+        return self.result_of(
+            search, target, answer, discoveries, seconds, cache, notes, deciding=deciding, complete=True
+        )
 
     def search(
         self,
@@ -335,6 +339,7 @@ class Query:
         cache: StepCache | None,
         notes: Sequence[str] = (),
         *,
+        deciding: Deciding | None = None,
         complete: bool = False,
     ) -> Result:
         """Return the result of a search."""
@@ -376,18 +381,20 @@ class Query:
                 search,
                 target,
                 {s: given for s in map(int, spouses or ()) if (given := search.separating_set(s, target)) is not None},
+                discoveries.links,
+                deciding,
                 None if cache is None else lambda: self.run(target).trace,
             ),
         )
 
-    def warnings(self, search: Search, target: int, members: set[int]) -> list[str]:
+    def warnings(self, search: Search, target: int, members: set[int], deciding: Deciding) -> list[str]:
         """Return notes on what to doubt about the members."""
         stepwise = self.algorithm.conditions_on_blanket
         possible, untold = (self.possible_members(search, target, *known) for known in ((), members))
         return [
             *(untested_note(search, target, members, untold, stepwise=stepwise) if search.tally.skipped else ()),
             *find_leaks(search, target, members).notes,
-            *chance_note(search, target, members, self.kept(target), len(possible)),
+            *chance_note(search, target, members, self.kept(target), len(possible), deciding),
             *nothing_note(search, target, members, possible),
         ]
 

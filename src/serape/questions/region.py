@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import permutations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from serape._keywords import Keywords
@@ -10,12 +11,14 @@ from serape.errors import Interrupted, OptionError, is_integer, shown
 from serape.independence import table_of
 from serape.progress import StatusLine, progress_callback
 from serape.questions.constraints import left_out_notes
+from serape.questions.discoveries import Discoveries
 from serape.questions.edge_evidence import edge_evidence
 from serape.questions.min_effect import remove_weak_edges
 from serape.questions.query import Query
 from serape.questions.run import STRUCTURE_SECONDS, edges_of, resolve_learner, source_notes
 from serape.results.structure import undirected
 from serape.search import Budget, BudgetSpent, Search
+from serape.search.associations import DecidingTest
 from serape.settings import Settings, question
 from serape.skeletons.edges import weigh_edges
 from serape.skeletons.skeleton import Skeleton
@@ -52,7 +55,8 @@ def region(
     -------
     networkx.Graph
         Nodes have a `distance` from the target; edges the `statistic`, `dof`, `log_p`, `effect` and `given` of the
-        weakest association of the two given nothing or one neighbour. The attributes of the graph (`graph.graph`)
+        weakest association of the two: with a false discovery rate, which adds the `adjusted_p` of the weaker side, of
+        the tests of the search, otherwise given nothing or one neighbour. The attributes of the graph (`graph.graph`)
         record how it was found: `target`, `depth`, `algorithm`, `tests`, `skipped`, `seconds`, `notes`, `complete`.
 
     Raises
@@ -90,6 +94,7 @@ def region(
     try:
         grown.grow(int(depth))
         weigh_edges(search, found)
+        found.weakest = found.weakest.replaced_by({edge: test for edge, (_, test) in grown.judged().items()})
         if weak := remove_weak_edges(query, found):
             search.notes += weak
             grown.forget_unreached(at)
@@ -106,6 +111,9 @@ def region(
         edges_of(grown.neighbours, names),
         edge_evidence(query.source, found).by_name(names),
     )
+    for (x, y), (adjusted, _) in ((sorted(edge), judged) for edge, judged in grown.judged().items()):
+        if graph.has_edge(names[x], names[y]):
+            graph.edges[names[x], names[y]]["adjusted_p"] = adjusted
     nx.set_node_attributes(graph, {names[x]: steps for x, steps in grown.distance.items()}, "distance")
     graph.graph.update(
         target=names[at],
@@ -140,6 +148,7 @@ class _Region:
         self._search = search
         self._symmetric = query.algorithm.symmetric(query.options)
         self._neighbourhoods: dict[int, set[int]] = {}
+        self._discoveries: dict[int, Discoveries] = {}
 
     def grow(self, depth: int) -> None:
         """Find the variables within `depth` edges of the target."""
@@ -170,7 +179,17 @@ class _Region:
 
     def _neighbourhood(self, x: int) -> set[int]:
         if x not in self._neighbourhoods:
-            self._neighbourhoods[x] = {
-                int(y) for y in self._query.discovered(self._search, x)[0].parents_children or ()
-            }
+            answer, self._discoveries[x] = self._query.discovered(self._search, x)
+            self._neighbourhoods[x] = {int(y) for y in answer.parents_children or ()}
         return self._neighbourhoods[x]
+
+    def _side(self, x: int, y: int) -> tuple[float, DecidingTest] | None:
+        """Return what the search about x says of its neighbour y: the adjusted p, and the test it belongs to."""
+        found = self._discoveries.get(x)
+        return None if found is None or y not in found.adjusted else (found.adjusted[y], found.tests[y])
+
+    def judged(self) -> dict[frozenset[int], tuple[float, DecidingTest]]:
+        """Return the edges that a false discovery rate judged: the larger adjusted p of the two sides, and its test."""
+        edges = {frozenset((x, y)) for x, others in self.neighbours.items() for y in others}
+        sides = {edge: [side for x, y in permutations(edge) if (side := self._side(x, y))] for edge in edges}
+        return {edge: max(both, key=lambda side: side[0]) for edge, both in sides.items() if both}

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,8 @@ from serape.progress import StatusLine, progress_callback
 from serape.questions.checkpoint import Checkpoint
 from serape.questions.choice import choose_learner
 from serape.questions.constraints import left_out_notes
-from serape.questions.discoveries import bound_edges, of_sides
+from serape.questions.deciding import of_sides
+from serape.questions.discoveries import bound_edges
 from serape.questions.edge_evidence import edge_evidence
 from serape.questions.min_effect import remove_weak_edges
 from serape.questions.neighbourhoods import find_neighbourhoods, join, join_pairs
@@ -31,6 +33,7 @@ from serape.results.call import Call
 from serape.results.deferred import NamedSets
 from serape.results.structure import Structure, undirected
 from serape.search import Budget, BudgetSpent
+from serape.search.associations import DecidingTest
 from serape.settings import RunSettings, Settings
 from serape.skeletons.edges import find_separations, pairs_of, weigh_edges
 from serape.skeletons.pair_tests import Keys, keys_of, pair_of
@@ -122,6 +125,8 @@ class Run:
     """With a false discovery rate, the p-value up to which edges were kept."""
     adjusted: dict[Pair, float] = field(default_factory=dict)
     """With a false discovery rate, the adjusted p-values of the edges."""
+    deciding: dict[Pair, DecidingTest] = field(default_factory=dict)
+    """With a false discovery rate, the tests that these belong to, as far as the searches for neighbourhoods know."""
     started: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
@@ -250,8 +255,12 @@ def find_neighbours(
     part_forbidden_pairs(run, query, adjacent)
     if query.fdr is not None:
         either = rule == "or" and not query.algorithm.symmetric(query.options)
-        sides = {pair: _sides(found.log_p, pair) for pair in pairs_of(adjacent)}
-        drop_edges(run, query, adjacent, {pair: of_sides(log_p, either=either) for pair, log_p in sides.items()})
+        weighed = {
+            pair: of_sides([found.weighed.get(x, {}).get(y) for x, y in permutations(pair)], either=either)
+            for pair in pairs_of(adjacent)
+        }
+        run.deciding = {pair: one.test for pair, one in weighed.items() if one.test is not None and one.test.reliable}
+        drop_edges(run, query, adjacent, {pair: one.log_p for pair, one in weighed.items()})
     forbids = knowledge is not None and knowledge.has_forbidden_members
     if run.complete and knowledge is not None and forbids and not query.algorithm.separates_by_subsets:
         # Algorithms that condition on the whole blanket miss a spouse that is not tested, and keep too many.
@@ -280,11 +289,6 @@ def part_forbidden_pairs(run: Run, query: Query, adjacent: Mapping[int, set[int]
 
 def _known_pairs(query: Query) -> list[tuple[int, int]]:
     return [(x, y) for x, members in query.known.items() for y in members]
-
-
-def _sides(log_p: Mapping[int, Mapping[int, float]], pair: Pair) -> list[float | None]:
-    x, y = pair
-    return [log_p.get(x, {}).get(y), log_p.get(y, {}).get(x)]
 
 
 def drop_edges(run: Run, query: Query, adjacent: Mapping[int, set[int]], log_p: Mapping[Pair, float]) -> None:
@@ -323,6 +327,7 @@ def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathL
     if run.complete:
         with _Phase(run, query) as search, without_collector():
             pools = weigh_edges(search, found)
+            found.weakest = found.weakest.replaced_by(run.deciding)
             run.notes += remove_weak_edges(query, found)
             strong = {x: [y for y in pool if y in found.neighbours[x]] for x, pool in pools.items()}
             find_separations(search, found, strong)
@@ -337,6 +342,7 @@ def strong_neighbours(
     if run.complete and query.min_effect is not None:
         with _Phase(run, query) as search:
             weigh_edges(search, found)
+            found.weakest = found.weakest.replaced_by(run.deciding)
             run.notes += remove_weak_edges(query, found)
     return found.neighbours
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,6 +30,22 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 1e18  # of a file
 COLUMNS = ("statistic", "dof", "log_p", "reliable", "which")
+
+
+class Settles(Protocol):
+    """What puts the deciding tests into the log of a search."""
+
+    def settle(self) -> None:
+        """Put them there."""
+
+
+class Link(NamedTuple):
+    """Two variables on the path of a spouse, and their test."""
+
+    x: str
+    y: str
+    log_p: float
+    given: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -70,12 +86,14 @@ Columns = Mapping[str, Any]
 
 
 Separating = Mapping[int, tuple[int, ...]]
-Gathered = tuple[Columns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]], Separating]
-"""Columns, the conditioning sets, the variables that entered and left, the separating sets of spouses."""
+Links = Mapping[int, tuple[int, int, float, tuple[int, ...]]]
+"""Of spouses whose weakest link is no test of their own: the two variables of the link, log p and conditioning set."""
+Gathered = tuple[Columns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]], Separating, Links]
+"""Columns, the conditioning sets, the variables that entered and left, the separating sets of spouses, their links."""
 
 
 class Evidence:
-    """For every variable, its latest test against the target: columns whose size is linear in the variables.
+    """For every variable, its deciding test against the target: columns whose size is linear in the variables.
 
     `gather` returns the evidence; it is called on first use.
     """
@@ -98,14 +116,22 @@ class Evidence:
 
     @classmethod
     def of(
-        cls, search: Search, target: int, separating: Separating, later: Callable[[], Evidence] | None = None
+        cls,
+        search: Search,
+        target: int,
+        separating: Separating,
+        links: Links,
+        deciding: Settles | None = None,
+        later: Callable[[], Evidence] | None = None,
     ) -> Evidence:
         """Return the evidence of a search; with `later`, evidence that `later` makes on first use."""
         if later is not None:
             return cls.later(search.test, target, later)
-        log, test = search.log(target), search.test  # the search itself is not kept
+        log, test = search.log(target), search.test
 
         def gather() -> Gathered:
+            if deciding is not None:
+                deciding.settle()  # from then on, the search itself is not kept
             *columns, given = log.columns()
             events = [(e.variable, e.what) for e in log.events]
             found = dict(zip(COLUMNS, columns, strict=True))
@@ -115,7 +141,7 @@ class Evidence:
                 found["rows"] = np.zeros(len(test.variables), np.int64)
                 for k, w in tested:
                     found["rows"][k] = rows_of((k, target, *given[w]))
-            return found, given, events, separating
+            return found, given, events, separating, links
 
         return cls._from(test, target, gather)
 
@@ -180,6 +206,14 @@ class Evidence:
         """Return the set that separates a spouse from the target, or None."""
         given = self._gathered[3].get(k)
         return None if given is None else tuple(self.names[z] for z in given)
+
+    def _link(self, k: int) -> Link | None:
+        """Return the link that weighs more for a spouse than its own test, or None."""
+        link = self._gathered[4].get(k)
+        if link is None:
+            return None
+        x, y, log_p, given = link
+        return Link(self.names[x], self.names[y], log_p, tuple(self.names[z] for z in given))
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -284,6 +318,7 @@ class Evidence:
                 effect,
                 history,
                 self._separating(k),
+                self._link(k),
                 known_beforehand(variable, result, self.names),
             ),
             effect,
@@ -300,6 +335,7 @@ class Evidence:
             "given": [list(g) for g in self._given],
             "events": [list(e) for e in self._events],
             "separating": [[k, *given] for k, given in self._gathered[3].items()],
+            "links": [[k, x, y, log_p, *given] for k, (x, y, log_p, given) in self._gathered[4].items()],
             "target": self._target,
             "rows": self._rows,
             "levels": list(self._levels),
@@ -321,9 +357,14 @@ class Evidence:
         given = [tuple(int(z) for z in g) for g in content["given"]]
         events = [(int(x), str(what)) for x, what in content["events"]]
         separating = {int(k): tuple(int(z) for z in given) for k, *given in content["separating"]}
+        links = {  # files of older versions have none
+            int(k): (int(x), int(y), log_p(value), tuple(int(z) for z in given))
+            for k, x, y, value, *given in content.get("links", ())
+        }
         if any(len(values) != len(names) for values in columns.values()):
             raise ValueError("columns have different lengths")
-        if any(not 0 <= z < len(names) for g in (*given, *separating.values()) for z in g) or any(
+        linked = ((k, x, y, *g) for k, (x, y, _, g) in links.items())
+        if any(not 0 <= z < len(names) for g in (*given, *separating.values(), *linked) for z in g) or any(
             not -1 <= w < len(given) for w in columns["which"]
         ):
             raise ValueError("a position is out of range")
@@ -332,7 +373,7 @@ class Evidence:
         if not 0 <= int(content["target"]) < len(names) or (rows is not None and len(levels) != len(names)):
             raise ValueError("target or levels do not match the variables")
         return cls(
-            names, lambda: (columns, given, events, separating), int(content["target"]), rows, levels,
+            names, lambda: (columns, given, events, separating, links), int(content["target"]), rows, levels,
             DecidingEffects.from_dict(content, len(names)),
         )  # fmt: skip
 
@@ -346,6 +387,7 @@ def _in_words(
     effect: Effect | None,
     history: tuple[str, ...],
     separating: tuple[str, ...] | None,
+    link: Link | None,
     known: Known,
 ) -> str:
     role = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
@@ -356,7 +398,7 @@ def _in_words(
             return f"{verdict}: it tells the same as {member}, so it was not tested."
         if known:
             return f"{verdict}: {WORDS[known]}, so it was not tested."
-        return f"{verdict}: it was not tested. The notes of the result tell which columns take part in no search."
+        return f"{verdict}: it was not tested. The notes of the result tell which columns take no part."
     condition = _condition(given)
     entered = " It entered and left again during the search." if not included and "left" in history else ""
     if included and known in ("known member", "required"):
@@ -370,50 +412,65 @@ def _in_words(
             if bound is not None and len(given) > bound
             else "there are too few rows for a reliable test, or there is nothing to test"
         )
+        if not included and "independent" in (result.options.get("unreliable"), result.options.get("zero_dof")):
+            reason += "; the algorithm reads this as independence"
         return f"{verdict}. Its last test, {condition}, was skipped: {reason}.{entered}"
     plural = "" if outcome.dof == 1 else "s"
     freedom = f"{outcome.dof:g} degree{plural} of freedom"
     numbers = f"{result.test} = {outcome.statistic:z.4g}, {freedom}, p = {p_text(outcome.log_p)}"
     if effect is not None:
         numbers += f", {effect}"
+    adjusted, judged = result.adjusted_p.get(variable), ""
+    if adjusted is not None:
+        judged = f" Its adjusted p is {p_value_text(adjusted)}{_path(link)}."
+        if result.fdr is not None and adjusted > result.fdr and not included:
+            return (
+                f"{verdict}: its association is too weak for a false discovery rate of {result.fdr:g}.{judged} Its "
+                f"deciding test is the one {condition} ({numbers})."
+            )
     by_rate = result.level < result.alpha
     limit = (
         f"{p_value_text(result.level)}, the largest p that the rate allows" if by_rate else f"alpha = {result.alpha:g}"
     )
-    adjusted = result.adjusted_p.get(variable)
-    if adjusted is not None and result.fdr is not None and adjusted > result.fdr and not included:
-        return (
-            f"{verdict}: its association is too weak for a false discovery rate of {result.fdr:g}. Its adjusted p is "
-            f"{p_value_text(adjusted)}. Its last test was {condition} ({numbers})."
-        )
-    between = math.log(result.level) < outcome.log_p <= math.log(result.alpha)
-    if between and included and adjusted is not None and result.fdr is not None and adjusted <= result.fdr:
-        return (  # of an algorithm for which the tests of either side are enough
-            f"{verdict}: {condition}, it is associated with {result.target} ({numbers}, at most alpha = "
-            f"{result.alpha:g}). The association is stronger in the tests with {variable} as the target: these count, "
-            f"and its adjusted p is {p_value_text(adjusted)}."
-        )
-    if between and not included:
-        finding, compared = f"its association with {result.target} is weak", "above"
-    elif outcome.log_p > math.log(result.level):
-        finding, compared = f"it is independent of {result.target}", "above"
-    else:
+    if outcome.log_p <= math.log(result.level):
         finding, compared = f"it is {'still ' if given else ''}associated with {result.target}", "at most"
-        least = result.options.get("min_effect")
-        if not included and effect is not None and least is not None and effect.bits < least:
-            entered = f" It is left out because its effect is less than {least:g} bits."
-        elif not included and known == "apart" and result.parents_children is not None:
-            spouse = ", and no effect was found that they have in common" if result.finds == "blanket" else ""
-            entered = f" {_sentence(WORDS[known])}{spouse}."
-        elif not included and variable not in result.dropped:
-            entered += " The search ended before it could enter."
         through = (result.spouses or {}).get(variable, ())
         if known == "apart" and through:
             entered = f" It is a spouse, through {_listed(through)}: {WORDS[known]}."
         if separating is not None:
             finding = f"it is associated with {result.target}, but not {_condition(separating)}"
             entered = f" It is a spouse{', through ' + _listed(through) if through else ''}."
-    return f"{verdict}: {condition}, {finding} ({numbers}, {compared} {limit}).{entered}"
+        elif not included:
+            entered = _why_not(variable, result, effect, known) + entered
+    else:
+        weak = outcome.log_p <= math.log(result.alpha)
+        finding = f"{'its association' if weak else 'it is independent'} {'with' if weak else 'of'} {result.target}"
+        finding, compared = f"{finding}{' is weak' if weak else ''}", "above"
+    return f"{verdict}: {condition}, {finding} ({numbers}, {compared} {limit}).{judged}{entered}"
+
+
+def _path(link: Link | None) -> str:
+    """Return what an adjusted p belongs to, if it is a link of a spouse's path."""
+    if link is None:
+        return ""
+    shown = p_text(link.log_p) if link.log_p < 0 else "1"
+    return f", because of {link.x} – {link.y}, the weakest link between the two ({_condition(link.given)}, p = {shown})"
+
+
+def _why_not(variable: str, result: Result, effect: Effect | None, known: Known) -> str:
+    """Return why a variable is left out though its deciding test shows an association."""
+    least = result.options.get("min_effect")
+    if effect is not None and least is not None and effect.bits < least:
+        return f" It is left out because its effect is less than {least:g} bits."
+    if known == "apart" and result.parents_children is not None:
+        spouse = ", and no effect was found that they have in common" if result.finds == "blanket" else ""
+        return f" {_sentence(WORDS[known])}{spouse}."
+    if variable in result.dropped:
+        return ""
+    if not result.complete:
+        return " The search ended before it could enter."
+    why = next((note for note in result.notes if " stopped" in note or "the search ended because" in note), None)
+    return f" It did not enter: {why or f'{result.algorithm} ended without it'}."
 
 
 def _sentence(text: str) -> str:

@@ -2,13 +2,13 @@
 
 For each variable the log keeps the latest test against the target, and when the variable entered or left the set being
 built. Batches are kept as the arrays they came in, and merged into one array per quantity now and then, so memory stays
-linear in the number of variables.
+linear in the number of variables. When the answer is known, the deciding tests take the place of latest ones.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from serape.independence.outcomes import Floats, Outcome
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
+from serape.search.associations import Associations, DecidingTest
 
 _MAX_PENDING = 8  # answers per variable that are kept in batches before they are merged
 _MIN_VARIABLES = 1000  # fewer variables count as so many
@@ -44,9 +45,14 @@ class Event(NamedTuple):
 class EvidenceLog:
     """The evidence gathered about one target."""
 
-    def __init__(self, variables: int) -> None:
+    def __init__(self, variables: int, target: int = 0, weigh_at: float | None = None) -> None:
+        """Make an empty log; up to a log p of `weigh_at`, if it is given, tests show associations to be weighed."""
         self.events: list[Event] = []
         self._variables = variables
+        self._target = target
+        self._weigh_at = weigh_at
+        self._weakest = Associations()
+        self._to_weigh: list[ScreenResult | SubsetResult | tuple[int, Outcome, tuple[int, ...]]] = []
         self._single: dict[int, Decision] = {}
         self._batches: list[tuple[int, ScreenResult | SubsetResult]] = []
         self._later: dict[int, tuple[int, Callable[[], Outcome], tuple[int, ...]]] = {}
@@ -64,6 +70,8 @@ class EvidenceLog:
         """Record the outcome of one test."""
         self._serial += 1
         self._single[x] = Decision(outcome, given, self._serial)
+        if self._weigh_at is not None and outcome.reliable and outcome.log_p <= self._weigh_at:
+            self._to_weigh.append((x, outcome, given))
 
     def note_later(self, x: int, outcome: Callable[[], Outcome], given: tuple[int, ...]) -> None:
         """Remember a test whose outcome is computed when it is first used."""
@@ -74,6 +82,8 @@ class EvidenceLog:
         """Record a batch; of a search through subsets, the reliable answers."""
         self._serial += 1
         self._batches.append((self._serial, batch))
+        if self._weigh_at is not None:
+            self._to_weigh.append(batch)
         self._pending += len(batch)
         if self._pending > self._max_pending:
             self._merge()
@@ -82,8 +92,20 @@ class EvidenceLog:
         """Record that a variable entered or left."""
         self.events.append(Event(x, what))
 
+    def weakest(self, x: int) -> DecidingTest | None:
+        """Return the weakest association that a test of a variable showed, or the test that separated it afterwards."""
+        self._weigh()
+        return self._weakest.get(x, self._target)
+
+    def decide(self, tests: Mapping[int, DecidingTest]) -> None:
+        """Put deciding tests in the place of the latest ones."""
+        self._compute_later()
+        for x, test in tests.items():
+            self._serial += 1
+            self._single[x] = Decision(test.outcome, test.given, self._serial)
+
     def latest(self, x: int) -> Decision | None:
-        """Return the latest test of a variable, or None if it was never tested."""
+        """Return the latest or deciding test of a variable, or None if it was never tested."""
         self._compute_later()
         single = self._single.get(x)
         for serial, batch in reversed(self._batches):
@@ -98,7 +120,7 @@ class EvidenceLog:
         return single
 
     def columns(self) -> tuple[Floats, Floats, Floats, NDArray[np.bool_], NDArray[np.int64], list[tuple[int, ...]]]:
-        """Return the latest test of every variable: statistic, dof, log p, reliable, and which conditioning set.
+        """Return the test of every variable, the latest or deciding: statistic, dof, log p, reliable, and which set.
 
         The last is an index into the list of sets that comes with it, or −1 if the variable was never tested.
         """
@@ -123,6 +145,18 @@ class EvidenceLog:
             if x not in self._single or self._single[x].serial < serial:
                 self._single[x] = Decision(outcome(), given, serial)
 
+    def _weigh(self) -> None:
+        told, self._to_weigh = self._to_weigh, []
+        for one in told:
+            assert self._weigh_at is not None
+            if isinstance(one, ScreenResult):
+                self._weakest.note_screen(one, self._target, self._weigh_at)
+            elif isinstance(one, SubsetResult):
+                self._weakest.note_subsets(one, self._target, self._weigh_at)
+            else:
+                x, outcome, given = one
+                self._weakest.note(x, self._target, outcome, given)
+
     def _index_of(self, given: tuple[int, ...]) -> int:
         if given not in self._given_index:
             self._given_index[given] = len(self._given)
@@ -139,6 +173,7 @@ class EvidenceLog:
 
     def _merge(self) -> None:
         """Merge the pending batches into the arrays of the latest tests."""
+        self._weigh()
         if len(self._which) == 0:
             self._statistic, self._dof, self._log_p = (np.full(self._variables, math.nan) for _ in range(3))
             self._reliable = np.zeros(self._variables, bool)

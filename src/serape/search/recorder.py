@@ -17,12 +17,15 @@ class Tape(list[tuple[int, SubsetResult] | tuple[int, int, Outcome, tuple[int, .
 class Recorder:
     """Records the test that decides on each variable."""
 
-    def __init__(self, variables: int, subject: int | None, log_alpha: float, *, enabled: bool) -> None:
+    def __init__(
+        self, variables: int, subject: int | None, log_alpha: float, *, enabled: bool, weighs: bool = False
+    ) -> None:
         self.step_of: int | None = None
         """The target of the step being computed."""
         self._variables = variables
         self._subject = subject
         self._log_alpha = log_alpha
+        self._weighs = weighs
         self.enabled = enabled
         self._logs: dict[int, EvidenceLog] = {}
         self.other_side: dict[tuple[int, bool], tuple[Outcome, tuple[int, ...]]] = {}
@@ -33,7 +36,7 @@ class Recorder:
     def log(self, target: int) -> EvidenceLog:
         """Return the evidence gathered about a target."""
         if target not in self._logs:
-            self._logs[target] = EvidenceLog(self._variables)
+            self._logs[target] = EvidenceLog(self._variables, target, self._log_alpha if self._weighs else None)
         return self._logs[target]
 
     def keeps(self, target: int) -> bool:

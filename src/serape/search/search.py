@@ -98,6 +98,7 @@ class Search(PreparingSearch):
         all the same.
         """
         outside, self._read = self._read, which
+        self.has_read = self.has_read or which is not None
         before = self.tally.skipped
         try:
             yield
@@ -277,7 +278,7 @@ class Search(PreparingSearch):
                     self._note_outcome(x, target, rest, outcome)
             self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
         log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
-        level = self.fdr.log_threshold(log_p, len(self.candidates(target)))
+        level = min(self.fdr.log_threshold(log_p, len(self.candidates(target))), self.log_alpha)
         self._separations.add_screen(screen, target, level)
         return level
 
@@ -381,7 +382,7 @@ class Search(PreparingSearch):
             tested = {x: outcome.log_p for x, outcome in outcomes.items() if outcome is not None}
             if not tested:
                 break
-            level = fdr.log_threshold(tested.values(), len(self.candidates(target)))
+            level = min(fdr.log_threshold(tested.values(), len(self.candidates(target))), self.log_alpha)
             weakest = max(tested, key=lambda x: tested[x])
             if tested[weakest] <= level:
                 break

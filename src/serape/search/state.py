@@ -22,7 +22,7 @@ from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.knowledge import BoundKnowledge
 from serape.progress import Progress, ProgressCallback
-from serape.search.associations import Associations
+from serape.search.associations import Associations, DecidingTest, weaker
 from serape.search.budget import Budget
 from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.evidence import EvidenceLog
@@ -105,6 +105,8 @@ class SearchState(WhatIsKept):
         self._steps: dict[int, dict[int, CachedStep[Any]]] = {}  # steps used so far, by target and identity
         self._separations = Separations() if keep_separations else NO_SEPARATIONS
         self._read: Unreliable | None = None  # which unreliable tests are read as independence
+        self.has_read = False
+        """Whether there were such tests at some time: they are recorded as tests of p = 1."""
         self.fdr = fdr
         self.stepwise = stepwise and fdr is not None
         self._associations = Associations() if fdr is not None and not stepwise else None
@@ -117,7 +119,8 @@ class SearchState(WhatIsKept):
         self.restrict_to: int | None = None
         """The only variable that steps may be about, if there is one."""
         self._marginals: Mapping[int, ScreenResult] = {}
-        self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence)
+        weighs = fdr is None and not stepwise  # otherwise the rate knows the weakest associations, or none is asked for
+        self._recorder = Recorder(len(test.variables), subject, self.log_alpha, enabled=evidence, weighs=weighs)
         self._members: dict[int, Members] = {}
         self._started = time.perf_counter()
         self.ticked = self._started
@@ -231,15 +234,14 @@ class SearchState(WhatIsKept):
         found = (store.get(x, y) for store in (*steps, self._separations))
         return next((given for given in found if given is not None), None)
 
-    def weakest_association(self, x: int, target: int) -> float | None:
-        """Return the largest log p of the tests of a target that showed a candidate to be dependent.
+    def weakest_association(self, x: int, target: int) -> DecidingTest | None:
+        """Return the weakest test of a target that showed a candidate to be dependent, or one that separates the two.
 
-        It is 0 if a set separates the two, and None if no test showed dependence. Only a search with a false discovery
-        rate that is not bounded step by step knows it.
+        None if no test showed dependence. Only a search with a false discovery rate that is not bounded step by step
+        knows it.
         """
         steps = (step.associations for about in {x, target} for step in self._steps.get(about, {}).values())
-        found = [None if store is None else store.get(x, target) for store in (*steps, self._associations)]
-        return max((log_p for log_p in found if log_p is not None), default=None)
+        return weaker(None if store is None else store.get(x, target) for store in (*steps, self._associations))
 
     def may_join(self, x: int, y: int) -> bool:
         """Return whether knowledge allows an arc x → y."""
@@ -316,11 +318,6 @@ class SearchState(WhatIsKept):
         """Keep a set that separates many variables from a target."""
         self._separations.add_batch(xs, int(target), None, (tuple(map(int, given)),))
 
-    def record_untested(self, xs: Candidates, target: int, given: Sequence[int]) -> None:
-        """Record that the tests that would decide on these variables were skipped."""
-        if self._recorder.keeps(target):
-            self._recorder.note_screen(target, _skipped(xs, tuple(given)))
-
     def record_separation(self, x: int, target: int) -> None:
         """Record the test that separates x from the target as the one that decides on x."""
         given = self.separating_set(x, target)
@@ -346,7 +343,8 @@ class SearchState(WhatIsKept):
 
     def repeat(self, x: int, target: int, given: Sequence[int] = ()) -> Outcome:
         """Return the outcome of a test that was performed before, without counting it again."""
-        return self.test.test(int(x), int(target), tuple(map(int, given)))
+        asked = int(x), int(target), tuple(map(int, given))
+        return self._member_outcomes.get(asked) or self.test.test(*asked)
 
     def repeat_screen(self, target: int, candidates: Candidates) -> ScreenResult:
         """Return the answers of tests given nothing that were performed before, without counting them again."""
@@ -380,7 +378,7 @@ class SearchState(WhatIsKept):
         if outcome.log_p > self.log_alpha:
             self._separations.add(x, target, given)
         elif self._associations is not None:
-            self._associations.note(x, target, outcome.log_p)
+            self._associations.note(x, target, outcome, given)
 
     def record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
         """Count and record the answers of a search through conditioning sets."""

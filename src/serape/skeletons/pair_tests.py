@@ -5,7 +5,7 @@ Most tests of a search for a skeleton are replaced by others, so they are not ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from serape.independence.outcomes import Floats, TestColumns
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import TargetLists
 from serape.independence.subsets import SubsetResult
+from serape.search.associations import DecidingTest
 
 Answers = SubsetResult | ScreenResult
 Keys = NDArray[np.int64]
@@ -56,6 +57,21 @@ class PairsWithTests:
         """Return the tests of those of some pairs that have one here; the keys are in ascending order."""
         keys = keys[np.isin(keys, self.keys, assume_unique=True)]
         return PairsWithTests(keys, self.tests.at(self.keys.searchsorted(keys)))
+
+    def replaced_by(self, others: Mapping[frozenset[int], DecidingTest]) -> PairsWithTests:
+        """Return the pairs with other tests in the place of their own; pairs that have none here are added."""
+        if not others:
+            return self
+        new = {min(pair) << 32 | max(pair): test for pair, test in others.items()}
+        own = np.flatnonzero(~np.isin(self.keys, np.fromiter(new, np.int64, len(new))))
+        statistic, dof, log_p = (
+            np.array([getattr(test, name) for test in new.values()], np.float64)
+            for name in ("statistic", "dof", "log_p")
+        )
+        added = GivenTests(statistic, dof, log_p, VariableSets.of([test.given for test in new.values()]))
+        keys = np.concatenate([self.keys[own], np.fromiter(new, np.int64, len(new))])
+        order = keys.argsort()
+        return PairsWithTests(keys[order], GivenTests.joined([self.tests.at(own), added]).at(order))
 
 
 @dataclass(frozen=True)

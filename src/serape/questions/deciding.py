@@ -1,0 +1,147 @@
+"""Which test decides on a variable or an edge: the one that evidence, explanations and rates all show.
+
+- A member of an answer of which every test conditions on the whole blanket: its test given all other members. Any
+  other variable: its latest test, given the members of that moment.
+- A parent or child: the weakest association that any test of the pair showed; with a false discovery rate, of the tests
+  of both sides, the weaker side counts. Where one side is enough (HPC, and edges by the rule "or") it is the stronger
+  one, and twice its p counts, because there are two to choose from.
+- A spouse: its test given the set that separates it from the target, and the child. It needs the edges to the child,
+  too, so with a rate the largest p of the three counts, that of the best of several children, times their number.
+- A variable that is left out: the test that separates it from the target, if there is one.
+
+The p that counts is thus never below the p of the test, and neither is the adjusted p.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from serape.local.answer import Answer
+from serape.search import Search
+from serape.search.associations import DecidingTest
+
+if TYPE_CHECKING:
+    from serape.questions.discoveries import Discoveries
+
+
+class Link(NamedTuple):
+    """Two variables whose test weighs more for a spouse than its own."""
+
+    x: int
+    y: int
+    log_p: float
+    given: tuple[int, ...]
+
+
+class Weighed(NamedTuple):
+    """What counts for a member or an edge."""
+
+    log_p: float
+    """The log p that counts: at least that of the test."""
+    test: DecidingTest | None
+    """The deciding test; None if no test showed dependence."""
+    link: Link | None = None
+    """Of a spouse, the weakest link of its path, if this is not its own test."""
+
+
+NOTHING = Weighed(0.0, None)
+
+
+def of_edge(search: Search, x: int, y: int, *, either: bool) -> Weighed:
+    """Return what counts for an edge: the weakest association of the two, from either side."""
+    sides = (search.weakest_association(x, y), search.weakest_association(y, x))
+    return of_sides([None if test is None else Weighed(test.counted, test) for test in sides], either=either)
+
+
+def of_sides(sides: Iterable[Weighed | None], *, either: bool) -> Weighed:
+    """Return what counts for an edge seen from two sides; with `either`, one side is enough."""
+    known = [side for side in sides if side is not None]
+    if either and len(known) == 2:
+        stronger = min(known, key=lambda side: side.log_p)
+        return stronger._replace(log_p=min(stronger.log_p + math.log(2), 0.0))
+    return max(known, key=lambda side: side.log_p, default=NOTHING)
+
+
+def given_rest(search: Search, target: int, answer: Answer) -> dict[int, Weighed]:
+    """Return the test of each member given the others, where there are rows enough for it."""
+    members = positions(answer.blanket if answer.blanket is not None else answer.parents_children)
+    built = search.members_so_far(target)
+    ordered = built if set(built) == set(members) else tuple(members)  # as the search has asked already
+    found = {}
+    for x in members:
+        given = tuple(z for z in ordered if z != x)
+        outcome = search.repeat(x, target, given)
+        if outcome.reliable:
+            found[x] = Weighed(outcome.log_p, DecidingTest.of(outcome, given))
+    return found
+
+
+def of_members(search: Search, target: int, answer: Answer, *, either: bool) -> dict[int, Weighed]:
+    """Return what counts for each member."""
+    spouses = {int(x): positions(via) for x, via in (answer.spouses or {}).items()}
+
+    def of_spouse(x: int, children: list[int]) -> Weighed:
+        separating = search.separating_set(x, target) or ()
+        paths = []
+        for y in children:
+            given = (*separating, y)
+            own = DecidingTest.of(search.repeat(x, target, given), given)
+            edges = [(of_edge(search, target, y, either=either), target), (of_edge(search, x, y, either=either), x)]
+            edge, end = max(edges, key=lambda one: one[0].log_p)
+            weighed = Weighed(own.counted, own)
+            if edge.log_p > own.counted:
+                link = (0.0, ()) if edge.test is None else (edge.test.log_p, edge.test.given)
+                weighed = Weighed(edge.log_p, own, Link(end, y, *link))
+            paths.append(weighed)
+        if not paths:
+            return of_edge(search, x, target, either=either)
+        best = min(paths, key=lambda path: path.log_p)
+        return best._replace(log_p=min(best.log_p + math.log(len(paths)), 0.0))
+
+    members = dict.fromkeys(positions(answer.parents_children) + positions(answer.blanket))
+    return {x: of_spouse(x, spouses[x]) if x in spouses else of_edge(search, x, target, either=either) for x in members}
+
+
+class Deciding:
+    """The deciding tests about a target, which evidence shows from when they are settled."""
+
+    def __init__(self, search: Search, target: int, answer: Answer, found: Discoveries) -> None:
+        self._search: Search | None = search
+        self._target, self._answer, self._found = target, answer, found
+
+    def settle(self) -> None:
+        """Put the deciding tests in the place of latest ones."""
+        search, self._search = self._search, None
+        if search is not None:
+            search.log(self._target).decide(_decide(search, self._target, self._answer, self._found))
+
+
+def _decide(search: Search, target: int, answer: Answer, found: Discoveries) -> dict[int, DecidingTest]:
+    """Return the tests that take the place of latest ones."""
+    log = search.log(target)
+    inside = {*positions(answer.blanket), *positions(answer.parents_children), *found.adjusted}
+    decided = dict(found.tests)
+    if search.fdr is None:
+        weakest = ((x, log.weakest(x)) for x in inside - {int(x) for x in answer.spouses or ()})
+        decided |= {x: test for x, test in weakest if test is not None and not test.separated}
+    _, _, log_p, reliable, which, sets = log.columns()
+    if search.has_read:  # what they really say
+        for x in np.flatnonzero((which >= 0) & (log_p == 0.0)).tolist():
+            decided[x] = DecidingTest.of(search.repeat(x, target, sets[which[x]]), sets[which[x]])
+    level = math.log(found.threshold) if search.stepwise and found.threshold is not None else search.log_alpha
+    for x in np.flatnonzero((which >= 0) & ~(reliable & (log_p > level))).tolist():
+        given = None if x in inside or x == target else search.separating_set(x, target)
+        if given is not None:
+            outcome = search.repeat(x, target, given)
+            if outcome.reliable and outcome.log_p > search.log_alpha:
+                decided[x] = DecidingTest.of(outcome, given, separated=True)
+    return decided
+
+
+def positions(members: Collection[int | str] | None) -> list[int]:
+    """Return members as positions."""
+    return [int(x) for x in members or ()]
