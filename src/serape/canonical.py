@@ -49,14 +49,14 @@ class Unidentified(Exception):  # noqa: N818 (a reason, which callers put into a
     """A value whose content does not say how it will behave; the message says which, and why."""
 
 
-def canonical(value: Any) -> Any:
+def canonical(value: Any, name: str = "it") -> Any:
     """Return what a value is made of, as lists, texts and numbers that JSON can hold; raise Unidentified if unknown."""
-    return _Described().of(value, ())
+    return _Described().of(value, (name,))
 
 
-def digest(value: Any) -> str:
-    """Return 32 hexadecimal digits: the same for values made of the same."""
-    return hashlib.blake2b(_text(canonical(value)).encode(), digest_size=16).hexdigest()
+def digest(value: Any, name: str = "it") -> str:
+    """Return 32 hexadecimal digits: the same for values made of the same. `name` is what a refusal calls the value."""
+    return hashlib.blake2b(_text(canonical(value, name)).encode(), digest_size=16).hexdigest()
 
 
 def _text(described: Any) -> str:
@@ -120,7 +120,7 @@ class _Described:
             return ["method", self.of(value.__func__, path), self.of(value.__self__, path)]
         if isinstance(value, _BUILTIN):
             raise Unidentified(
-                f"{_named(path, value)} is a built-in method of a {_kind(getattr(value, '__self__', value))}, whose "
+                f"{_named(path)} is a built-in method of a {_kind(getattr(value, '__self__', value))}, whose "
                 f"state may change"
             )
         if isinstance(value, type):
@@ -312,8 +312,7 @@ def _kind(value: Any) -> str:
     return type(value).__name__
 
 
-def _named(path: tuple[str, ...], value: Any = None) -> str:
+def _named(path: tuple[str, ...]) -> str:
     """Return how a refusal names a value."""
-    name = path[-1] if path else getattr(value, "__qualname__", "it")
     within = f" of {path[-2]}" if len(path) > 1 else ""
-    return f"{shown(name)}{within}"
+    return f"{shown(path[-1])}{within}"

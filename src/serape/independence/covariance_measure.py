@@ -47,6 +47,8 @@ DETERMINED = 1e-6
 class CovarianceMeasure(IndependenceTest):
     """A test by cross-fitted regressions on the conditioning set."""
 
+    made_of = ("regressor", "folds", "random_state", "tails", "minimum")
+
     def __init__(
         self,
         data: Any,

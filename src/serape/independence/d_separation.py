@@ -60,6 +60,7 @@ class DSeparation(IndependenceTest):
     """
 
     name = "d-separation"
+    made_of = ("_parents", "_children", "_functions")
 
     def __init__(
         self,

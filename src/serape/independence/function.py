@@ -63,6 +63,8 @@ class FunctionTest(IndependenceTest):
     True
     """
 
+    made_of = ("function",)
+
     def __init__(self, data: Any, function: TestFunction, name: str | None = None) -> None:
         if not callable(function):
             raise InputTypeError(f"FunctionTest needs a function (x, y, z) -> p, not {shown(function)}")

@@ -70,6 +70,7 @@ class Permutation(IndependenceTest):
     """G² or |partial correlation| against its distribution under permutation."""
 
     has_effect = True
+    made_of = ("statistic", "permutations", "seed", "stop_early")
 
     def __init__(
         self,

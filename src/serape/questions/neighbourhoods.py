@@ -263,8 +263,6 @@ def find_neighbourhoods(
         found.spent = str(spent)
     finally:
         bar.close()
-        if checkpoint is not None:
-            found.notes += checkpoint.close()
     found.tally.merge(searches.tally)
     noted: dict[str, int] = {}
     with without_collector():

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
+from serape.canonical import digest
 from serape.search.associations import Associations
 from serape.search.separations import NO_SEPARATIONS, Separations
 
@@ -133,8 +134,17 @@ def _cache_of(steps: dict[int, bytes], sets: dict[int, tuple[int, ...]], counted
 
 
 def step_label(key: Any) -> str:
-    """Return what a checkpoint calls a step: its function, its target and further arguments."""
-    return f"{key[0].__qualname__} {key[1]} {key[2:]!r}"
+    """Return what a checkpoint calls a step: its function, its target, and what both and further arguments are made of.
+
+    Unlike the key it is the same in another process.
+    """
+    step, target, *rest = key
+    return f"{step.__qualname__} {target} {_made_of(step, *rest)}"
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _made_of(*parts: Any) -> str:
+    return digest(parts, "a step")
 
 
 def memoised(step: Callable[..., Value]) -> Callable[..., Value]:
