@@ -59,7 +59,8 @@ class TestCheckpoint:
         assert (found.edges, found.tests) == (whole.edges, whole.tests)
         assert any("could not be written to the checkpoint" in note for note in found.notes)
         with room_for(100), pytest.raises(serape.OptionError, match="cannot be written"):
-            serape.skeleton(table, "hiton-pc", checkpoint=path)
+            serape.skeleton(table, "hiton-pc", checkpoint=tmp_path / "other.jsonl")
+        (tmp_path / "other.jsonl").unlink()
         again = serape.skeleton(table, "hiton-pc", checkpoint=path)
         assert (again.edges, again.tests) == (whole.edges, whole.tests)
         assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
@@ -152,10 +153,6 @@ class TestCheckpoint:
             serape.skeleton(network.sample(300, 2), "mmpc", checkpoint=path)
         with pytest.raises(serape.OptionError, match=r"alpha 0.01, not 0.05"):
             serape.skeleton(network.sample(300, 1), "mmpc", alpha=0.05, checkpoint=path)
-        first, *others = path.read_text().splitlines()
-        path.write_text("\n".join([first, "{", *others]))
-        with pytest.raises(serape.DataError, match="line 2"):
-            serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
         path.write_text("hello\nworld\n")
         with pytest.raises(serape.OptionError, match="not a checkpoint"):
             serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)

@@ -210,14 +210,10 @@ class Checkpoint:
         whole = len(first)
         for number, line in enumerate(lines[:-1]):
             if not self._read(line):
-                left = len(lines) - 1 - number
-                others = "" if left == 1 else f" and the {left - 1:,} after it"
+                after = len(lines) - 2 - number
                 self._notes.append(
-                    f"line {number + 2:,} of the checkpoint {self.path} is damaged; it{others} were left out, and what "
-                    f"they held was found again"
-                    if others
-                    else f"line {number + 2:,} of the checkpoint {self.path} is damaged; it was left out, and what it "
-                    f"held was found again"
+                    f"line {number + 2:,} of the checkpoint {self.path} is damaged; "
+                    f"{f'it and the {after:,} after it were' if after else 'it was'} left out and found again"
                 )
                 break
             whole += len(line) + 1
@@ -289,7 +285,7 @@ class Checkpoint:
             for text, count in line[name].items():
                 size = int(text)
                 _require(str(size) == text and 0 <= size <= max(len(self._names) - 2, 0))
-                _require(is_integer(count) and 0 < count < _MAX_COUNT)
+                _require(is_integer(count) and 0 <= count < _MAX_COUNT)
                 _require(name == "skipped" or self._largest is None or size <= self._largest)
                 counts[size] = count
         return tally
@@ -304,16 +300,12 @@ def _question(query: Query) -> dict[str, Any]:
     try:
         found = identity(query)
     except Unidentified as reason:
-        raise not_recognised(reason) from None
+        raise OptionError(
+            f"a checkpoint needs a question that another run can recognise, but {reason}; leave out "
+            f"{setting('checkpoint')}"
+        ) from None
     found.pop("fdr_method")
     return found | {"fdr": None if query.fdr is None else "bounded"}
-
-
-def not_recognised(reason: Unidentified) -> OptionError:
-    """Return the refusal of a question that another run could not recognise."""
-    return OptionError(
-        f"a checkpoint needs a question that another run can recognise, but {reason}; leave out {setting('checkpoint')}"
-    )
 
 
 def _checksum(text: str, key: bytes) -> str:

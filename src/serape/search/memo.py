@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
-from serape.canonical import digest
+from serape.canonical import Unidentified, digest
+from serape.errors import OptionError
 from serape.search.associations import Associations
 from serape.search.separations import NO_SEPARATIONS, Separations
+from serape.wording import setting
 
 if TYPE_CHECKING:
     from serape.search.search import Search
@@ -139,12 +141,17 @@ def step_label(key: Any) -> str:
     Unlike the key it is the same in another process.
     """
     step, target, *rest = key
-    return f"{step.__qualname__} {target} {_made_of(step, *rest)}"
+    try:
+        return f"{step.__qualname__} {target} {_made_of(step, *rest)}"
+    except Unidentified as reason:
+        raise OptionError(
+            f"a checkpoint needs steps that another run can recognise, but {reason}; leave out {setting('checkpoint')}"
+        ) from None
 
 
 @functools.lru_cache(maxsize=256, typed=True)
 def _made_of(*parts: Any) -> str:
-    return digest(parts, "a step")
+    return digest(parts, "an argument of a step")
 
 
 def memoised(step: Callable[..., Value]) -> Callable[..., Value]:
