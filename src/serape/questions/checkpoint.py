@@ -71,7 +71,7 @@ class Checkpoint:
         self._tried = -math.inf
         self._failure: OSError | None = None
         header = {"format": FORMAT, "question": _question(query)}
-        self._key = hashlib.blake2b(json.dumps(header).encode(), digest_size=32).digest()
+        self._key = key_of(header)
         self._file: LockedFile | None = self._opened()
         try:
             self._take_over(self._file, header)
@@ -144,13 +144,9 @@ class Checkpoint:
             "skipped": tally.skipped_by_size,
         }
 
-    def _line(self, entry: Mapping[str, Any]) -> bytes:
-        text = json.dumps(entry)[:-1]
-        return f'{text}{_CHECKSUM}{_checksum(text, self._key)}"}}\n'.encode()
-
     def _write(self, entry: dict[str, Any]) -> None:
         with self._lock:
-            self._pending.append(self._line(entry))
+            self._pending.append(written_line(entry, self._key))
             if time.monotonic() - self._tried > _WRITE_EVERY:
                 self._flush()
                 self._tried = time.monotonic()
@@ -194,7 +190,7 @@ class Checkpoint:
             content = file.read()
         except OSError as error:
             raise OptionError(f"the checkpoint {self.path} cannot be read: {error.strerror or error}") from None
-        first = self._line(header)
+        first = written_line(header, self._key)
         if first.startswith(content):  # empty, or ended within the first line
             try:
                 file.cut(0)
@@ -306,6 +302,17 @@ def _question(query: Query) -> dict[str, Any]:
         ) from None
     found.pop("fdr_method")
     return found | {"fdr": None if query.fdr is None else "bounded"}
+
+
+def key_of(header: Mapping[str, Any]) -> bytes:
+    """Return what the checksums of the lines depend on besides their text: the question."""
+    return hashlib.blake2b(json.dumps(header).encode(), digest_size=32).digest()
+
+
+def written_line(entry: Mapping[str, Any], key: bytes) -> bytes:
+    """Return an entry as a line of the file."""
+    text = json.dumps(entry)[:-1]
+    return f'{text}{_CHECKSUM}{_checksum(text, key)}"}}\n'.encode()
 
 
 def _checksum(text: str, key: bytes) -> str:
