@@ -170,7 +170,9 @@ class TestCheckpoint:
         with pytest.raises(serape.OptionError, match="is not a file that can be kept"):
             serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=tmp_path)
         path.write_text('{"format": "serape-neighbourhoods-1", "data": "00"}\n')
-        with pytest.raises(serape.OptionError, match="older version of serape, without checksums; delete it, or choose"):
+        with pytest.raises(
+            serape.OptionError, match="older version of serape, without checksums; delete it, or choose"
+        ):
             serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
 
     def test_of_own_learners_and_tests(self, tmp_path: Path) -> None:
@@ -231,8 +233,8 @@ def watch(now):
         sys.stdin.readline()
         raise KeyboardInterrupt
 try:
-    serape.skeleton(serape.load_network("child").sample(300, 1), "hiton-pc", alpha=0.02, fdr=None, checkpoint=sys.argv[1],
-                    progress=watch)
+    table = serape.load_network("child").sample(300, 1)
+    serape.skeleton(table, "hiton-pc", alpha=0.02, fdr=None, checkpoint=sys.argv[1], progress=watch)
 except serape.Interrupted:
     print("stopped", flush=True)
 """
@@ -303,6 +305,7 @@ class TestLock:
         for error in (KeyboardInterrupt, ValueError):
 
             def stop(now: serape.Progress, error: type[BaseException] = error) -> None:
+                del now
                 raise error
 
             with pytest.raises((serape.Interrupted, ValueError)) as ended:
@@ -374,9 +377,7 @@ class TestDamage:
         serape.skeleton(small(), "hiton-pc", alpha=0.02, fdr=0.1, checkpoint=folder / "other")
         return (folder / "other").read_bytes().splitlines(keepends=True)[number]
 
-    def test_lines_in_another_order_or_twice(
-        self, whole: tuple[list[bytes], dict[str, Any]], tmp_path: Path
-    ) -> None:
+    def test_lines_in_another_order_or_twice(self, whole: tuple[list[bytes], dict[str, Any]], tmp_path: Path) -> None:
         header, *rest = whole[0]
         for lines in ([header, *rest, rest[3]], [header, *rest[::-1]]):
             (tmp_path / "kept").write_bytes(b"".join(lines))

@@ -68,7 +68,7 @@ class ContingencyTest(IndependenceTest):
     statistic: ClassVar[Literal["g2", "x2"]]
     has_effect = True
     _planes: DevicePlanes | TiledPlanes | None = None
-    made_of = ("statistic", "dof", "reliability", "minimum")
+    made_of: ClassVar[tuple[str, ...] | None] = ("statistic", "dof", "reliability", "minimum")
 
     @property
     def planes(self) -> DevicePlanes | None:

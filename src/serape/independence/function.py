@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class FunctionTest(IndependenceTest):
     True
     """
 
-    made_of = ("function",)
+    made_of: ClassVar[tuple[str, ...] | None] = ("function",)
 
     def __init__(self, data: Any, function: TestFunction, name: str | None = None) -> None:
         if not callable(function):
