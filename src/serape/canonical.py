@@ -51,7 +51,10 @@ class Unidentified(Exception):  # noqa: N818 (a reason, which callers put into a
 
 def canonical(value: Any, name: str = "it") -> Any:
     """Return what a value is made of, as lists, texts and numbers that JSON can hold; raise Unidentified if unknown."""
-    return _Described().of(value, (name,))
+    try:
+        return _Described().of(value, (name,))
+    except RecursionError:
+        raise Unidentified(f"{shown(name)} is nested too deep") from None
 
 
 def digest(value: Any, name: str = "it") -> str:
@@ -80,10 +83,7 @@ class _Described:
                 return ["again", self._numbers[id(value)]]
             self._numbers[id(value)] = len(self._numbers)
             self._kept.append(value)
-        try:
-            return self._content(value, path)
-        except RecursionError:
-            raise Unidentified(f"{_named(path)} is nested too deep") from None
+        return self._content(value, path)
 
     def _each(self, values: Sequence[Any], path: tuple[str, ...]) -> list[Any]:
         return [self.of(value, path) for value in values]
@@ -217,7 +217,7 @@ def _plain(value: Any) -> Any:
     if value is None or kind is bool or kind is str:
         return [kind.__name__, value]
     if kind is int:
-        return ["int", str(value) if abs(value) < 1 << 4096 else hex(value)]
+        return ["int", str(value) if abs(value) < 1 << 4096 else f"{value:x}"]
     if kind is float:
         return ["float", "nan" if math.isnan(value) else value.hex()]
     if kind is complex:

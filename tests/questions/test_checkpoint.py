@@ -327,10 +327,12 @@ class TestLock:
                     os.read(goes_on[0], 1)  # lives on while the run is over
                     os._exit(0)
 
-        serape.skeleton(table, "hiton-pc", checkpoint=path, progress=fork)
-        assert serape.skeleton(table, "hiton-pc", checkpoint=path).complete
-        os.write(goes_on[1], b"x")
-        os.wait()
+        try:
+            serape.skeleton(table, "hiton-pc", checkpoint=path, progress=fork)
+            assert serape.skeleton(table, "hiton-pc", checkpoint=path).complete
+        finally:
+            os.write(goes_on[1], b"x")
+            os.wait()
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import itertools
+import math
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -155,6 +156,29 @@ def test_more_tests_may_be_performed_later(tmp_path: Path) -> None:
         assert content_of(ask(checkpoint=path)) == content_of(whole)
         with pytest.raises(serape.OptionError, match="has the answers of .* leaves none; pass a larger number"):
             ask(max_tests=150, checkpoint=path)
+
+
+@pytest.mark.parametrize("tests", [312, 321, 330])
+def test_steps_that_are_found_again_do_not_count_in_the_budget(tests: int, tmp_path: Path) -> None:
+    ask = functools.partial(serape.skeleton, serape.load_network("child").sample(200, 1), "hiton-pc")
+    ask(max_tests=tests, checkpoint=tmp_path / "kept")
+    found = ask(max_tests=tests + 15, checkpoint=tmp_path / "kept")
+    assert content_of(found) == content_of(ask(max_tests=tests + 15))
+
+
+def test_tests_given_nothing_stay_shared_in_a_small_budget(tmp_path: Path) -> None:
+    few = serape.load_network("child").sample(60, 1)
+
+    def stop(now: serape.Progress) -> None:
+        del now
+        raise KeyboardInterrupt
+
+    with pytest.raises(serape.Interrupted) as stopped:
+        serape.skeleton(few, "hiton-pc", checkpoint=tmp_path / "kept", progress=stop)
+    shared = stopped.value.found.tests_by_size[0]
+    assert stopped.value.found.tests < 189 < math.comb(len(few.names), 2)
+    found = serape.skeleton(few, "hiton-pc", checkpoint=tmp_path / "kept", max_tests=189)
+    assert found.tests_by_size[0] == shared
 
 
 def test_more_time_may_be_given_later(tmp_path: Path) -> None:
