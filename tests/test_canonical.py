@@ -98,6 +98,10 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ("class f:\n  def g(self): return 1", "class f:\n  def g(self): return 2"),
         ("class g:\n  k = 1\nclass f(g): pass", "class g:\n  k = 2\nclass f(g): pass"),
         ("def f(x): return f(x - 1) if x else 0", "def f(x): return f(x - 1) if x else 1"),
+        (
+            "def f(x):\n  try: a(x); b(x)\n  except KeyError: pass",
+            "def f(x):\n  try: a(x)\n  except KeyError: pass\n  else: b(x)",
+        ),
         ("def f(x): return x.a", "def f(x): return x.b"),
         ("def f(x):\n  def g(y): return y\n  return g", "def f(x):\n  def g(y): return -y\n  return g"),
         ("def f(x):\n  try: return x\n  except KeyError: pass", "def f(x):\n  try: return x\n  except OSError: pass"),

@@ -381,9 +381,15 @@ class TestDamage:
 
     def test_lines_in_another_order_or_twice(self, whole: tuple[list[bytes], dict[str, Any]], tmp_path: Path) -> None:
         header, *rest = whole[0]
-        for lines in ([header, *rest, rest[3]], [header, *rest[::-1]]):
+        for lines, n_notes in (
+            ([header, *rest, rest[0]], 1),
+            ([header, *rest, rest[3]], 1),
+            ([header, *rest[::-1]], 0),
+        ):
             (tmp_path / "kept").write_bytes(b"".join(lines))
-            assert self.again(tmp_path / "kept")[0] == whole[1]
+            found, notes = self.again(tmp_path / "kept")
+            assert found == whole[1]
+            assert len(notes) == n_notes
 
     @pytest.mark.parametrize(
         ("name", "value"),
