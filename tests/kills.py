@@ -1,9 +1,11 @@
 """Kills processes at random moments while they write files: nothing that is half may be believed.
 
-    python tests/kills.py [--times 100] [--seed 0]
+    python tests/kills.py [--times 100] [--seed 0] [--quick]
 
 A process writes one kind of file over and over, and is killed. Then the file must be whole, as an earlier or a later
-version of it, or not be there; a checkpoint must lead to the answer of a run that nobody killed.
+version of it, or not be there. A process that keeps a checkpoint is killed once the file has a drawn number of bytes,
+and so are up to two others that go on from there; what they leave must lead to the answer of a run that nobody killed,
+every test counted once. `--quick` kills each kind of writer once and keepers of checkpoints three times (30 seconds).
 """
 
 from __future__ import annotations
@@ -42,8 +44,23 @@ wide = serape.load_network("alarm").tile(8, 0).sample(300, 0)
 print("ready", flush=True)
 for k in itertools.count():
 """
+WHOLE = 60_000
+"""Bytes of about the whole checkpoint."""
+TABLE = range(8 * 37)
+"""Targets of the checkpoint."""
 MAX_WAIT = 0.6
 """Seconds within which the process is killed; each file is written several times in this time."""
+
+
+GO_ON = """
+import sys, serape
+from serape.questions import checkpoint
+checkpoint._WRITE_EVERY = 0.0
+wide = serape.load_network("alarm").tile(8, 0).sample(300, 0)
+print("ready", flush=True)
+serape.skeleton(wide, "hiton-pc", alpha=0.01, fdr=None, checkpoint=sys.argv[1], n_jobs=int(sys.argv[2]))
+"""
+"""Keeps a checkpoint, each line as it is found."""
 
 
 class Writer(NamedTuple):
@@ -57,7 +74,8 @@ class Writer(NamedTuple):
 def same_skeleton(path: Path) -> None:
     """Go on from a checkpoint; every field must be that of a run that nobody killed."""
     table = serape.load_network("alarm").tile(8, 0).sample(300, 0)
-    found, expected = (serape.skeleton(table, "hiton-pc", alpha=0.01, checkpoint=kept) for kept in (path, None))
+    found, expected = (serape.skeleton(table, "hiton-pc", alpha=0.01, fdr=None, checkpoint=kept)
+                       for kept in (path, None))  # fmt: skip
     assert without_seconds(found) == without_seconds(expected)
 
 
@@ -93,9 +111,6 @@ WRITERS = (
     Writer("network.bif", "serape.write_bif(network, path)", serape.read_bif),
     Writer("table.srp", "path.unlink(missing_ok=True); serape.pack(wide, path)", verified),
     Writer("table.csv", "write_table(table, path)", all_rows),
-    Writer("checkpoint.jsonl",
-           "path.unlink(missing_ok=True); serape.skeleton(wide, 'hiton-pc', alpha=0.01, checkpoint=path)",
-           same_skeleton),
 )  # fmt: skip
 
 
@@ -119,21 +134,50 @@ def kill_once(writer: Writer, folder: Path, wait: float) -> str:
     return f"{left}, with a part beside it" if others else left
 
 
+def kill_keepers(folder: Path, drawn: random.Random) -> str:
+    """Kill up to three processes that keep one checkpoint, one after another; return how much they left."""
+    path = folder / "checkpoint.jsonl"
+    hits = 0
+    for _ in range(drawn.randint(1, 3)):
+        begun = path.stat().st_size if path.exists() else 0
+        least = begun + drawn.randint(0, WHOLE // 3)
+        command = [sys.executable, "-c", GO_ON, str(path), str(drawn.randint(1, 2))]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        while process.poll() is None and not (path.exists() and path.stat().st_size > least):
+            time.sleep(0.0005)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        hits += process.returncode == -signal.SIGKILL
+    found = path.read_text().count('"target"')
+    same_skeleton(path)
+    return "in the middle" if hits and 0 < found < len(TABLE) else "at the beginning" if hits else "at the end"
+
+
 def main() -> int:
     """Kill, and say what was left."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     drawn = random.Random(options.seed)
+    times = len(WRITERS) if options.quick else options.times - options.times // 4
+    keepers = 3 if options.quick else options.times // 4
     left: dict[str, Counter[str]] = {writer.name: Counter() for writer in WRITERS}
-    for k in range(options.times):
+    for k in range(times):
         writer = WRITERS[k % len(WRITERS)]
         with tempfile.TemporaryDirectory() as folder:
             left[writer.name][kill_once(writer, Path(folder), drawn.uniform(0, MAX_WAIT))] += 1
+    left["checkpoint.jsonl"] = Counter()
+    for _ in range(keepers):
+        with tempfile.TemporaryDirectory() as folder:
+            left["checkpoint.jsonl"][kill_keepers(Path(folder), drawn)] += 1
     for name, counted in left.items():
         print(f"{name}: " + ", ".join(f"{number} {what}" for what, number in sorted(counted.items())))
-    print(f"{options.times} processes were killed; nothing that is half was believed")
+    assert keepers == 0 or left["checkpoint.jsonl"]["in the middle"], "no checkpoint was hit in the middle"
+    print(f"{times + keepers} times processes were killed; nothing that is half was believed")
     return 0
 
 

@@ -25,7 +25,7 @@ def as_path(path: Any, name: str = "the path") -> Path:
     """Return a path; refuse anything else."""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
         raise InputTypeError(f"{name} must be a path, as text or a Path, not {shown(path)}")
-    _check_name(Path(path))
+    check_name(Path(path))
     return Path(path)
 
 
@@ -75,7 +75,7 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
 
     What is no regular file, such as /dev/stdout or a named pipe, is never replaced: it is written as it is.
     """
-    _check_name(path)
+    check_name(path)
     if path.exists() and not path.is_file():
         with _said(path), path.open("wb") as file:
             yield file
@@ -96,7 +96,7 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def _check_name(path: Path) -> None:
+def check_name(path: Path) -> None:
     """Refuse a name that no file can have."""
     try:
         right = b"\0" not in os.fsencode(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from serape.data.table import Table
 
 
+_MAX_BLOCK = 1 << 26  # bytes that are fetched from a cluster at once
 _OF_FILES = ("delimiter", "decimal", "encoding", "quote", "comment", "index", "table")
 
 
@@ -77,20 +78,23 @@ def fingerprint(table: Table) -> str:
     fingerprint if the texts of their levels are the same.
     """
     found = hashlib.blake2b(digest_size=16)
-    continuous = set(table.continuous)
     levels_json: dict[int, bytes] = {}  # many columns share their levels
+    kept: list[Any] = []  # so that no identity is used twice
     found.update(json.dumps([table.rows, table.names]).encode())
-    for k in range(len(table.names)):
-        levels = table.column_levels(k)
-        if id(levels) not in levels_json:
-            levels_json[id(levels)] = json.dumps([str(level) for level in levels]).encode()
-        found.update(levels_json[id(levels)])
-        column = table.numbers(k) if k in continuous else table.codes(k)
-        if k in table.missing:  # codes and numbers have no meaning there
-            column = np.where(table.missing[k], 0, column)
-            found.update(np.packbits(table.missing[k]).data)
-        kind = "<f8" if k in continuous else "u1" if len(levels) <= 256 else "<u2"
-        found.update(np.ascontiguousarray(column).astype(kind, copy=False).data)
+    for block in _blocks(table):
+        continuous = set(block.continuous)
+        for k in range(len(block.names)):
+            levels = block.column_levels(k)
+            if id(levels) not in levels_json:
+                levels_json[id(levels)] = json.dumps([str(level) for level in levels]).encode()
+                kept.append(levels)
+            found.update(levels_json[id(levels)])
+            column = block.numbers(k) if k in continuous else block.codes(k)
+            if k in block.missing:  # codes and numbers have no meaning there
+                column = np.where(block.missing[k], 0, column)
+                found.update(np.packbits(block.missing[k]).data)
+            kind = "<f8" if k in continuous else "u1" if len(levels) <= 256 else "<u2"
+            found.update(np.ascontiguousarray(column).astype(kind, copy=False).data)
     if table.weights is not None:
         found.update(table.weights.kind.encode())
         found.update(table.weights.values.astype("<f8").data)
@@ -98,6 +102,16 @@ def fingerprint(table: Table) -> str:
         found.update(b"groups")
         found.update(table.groups.astype("<i8").data)
     return found.hexdigest()
+
+
+def _blocks(table: Table) -> Iterator[Table]:
+    """Yield the table; of one on a cluster some columns at a time, so that few rounds fetch them."""
+    if table.remote is None:
+        yield table
+        return
+    size = max(1, _MAX_BLOCK // (8 * table.rows))
+    for first in range(0, len(table.names), size):
+        yield table.part(range(first, min(first + size, len(table.names))))
 
 
 def how_made(data: Any, settings: DataSettings) -> dict[str, Any]:

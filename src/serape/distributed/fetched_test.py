@@ -52,6 +52,7 @@ class FetchedTest(IndependenceTest):
 
     has_effect = True
     together = TOGETHER
+    made_of = ("recipe",)
 
     def __init__(self, table: ClusterTable, recipe: Recipe) -> None:
         self.table = table

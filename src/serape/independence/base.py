@@ -17,7 +17,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import overload
+from typing import ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,8 @@ class IndependenceTest(ABC):
     """Whether `effects` returns any."""
     on_rows: bool = False
     """Whether it is a test on rows of data that are no Table here."""
+    made_of: ClassVar[tuple[str, ...] | None] = None
+    """The names of the attributes that the answers depend on, besides the table; None: all attributes."""
     _noted: tuple[str, ...] = ()
 
     @property

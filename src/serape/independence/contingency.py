@@ -66,6 +66,7 @@ class ContingencyTest(IndependenceTest):
     statistic: ClassVar[Literal["g2", "x2"]]
     has_effect = True
     _planes: DevicePlanes | TiledPlanes | None = None
+    made_of: ClassVar[tuple[str, ...] | None] = ("statistic", "dof", "reliability", "minimum")
 
     @property
     def planes(self) -> DevicePlanes | None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Container, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,8 @@ DETERMINED = 1e-6
 
 class CovarianceMeasure(IndependenceTest):
     """A test by cross-fitted regressions on the conditioning set."""
+
+    made_of: ClassVar[tuple[str, ...] | None] = ("regressor", "folds", "random_state", "tails", "minimum")
 
     def __init__(
         self,

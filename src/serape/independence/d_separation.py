@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -60,6 +60,7 @@ class DSeparation(IndependenceTest):
     """
 
     name = "d-separation"
+    made_of: ClassVar[tuple[str, ...] | None] = ("_parents", "_children", "_functions")
 
     def __init__(
         self,

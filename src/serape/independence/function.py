@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,8 @@ class FunctionTest(IndependenceTest):
     >>> serape.ci_test(serape.FunctionTest(numbers, ranks), "x0", "x1").p < 0.001
     True
     """
+
+    made_of: ClassVar[tuple[str, ...] | None] = ("function",)
 
     def __init__(self, data: Any, function: TestFunction, name: str | None = None) -> None:
         if not callable(function):

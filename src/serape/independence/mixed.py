@@ -62,6 +62,7 @@ class ConditionalGaussian(IndependenceTest):
 
     name = "mixed"
     has_effect = True
+    made_of = ("minimum",)
 
     def __init__(self, table: Table, minimum: float = 5.0) -> None:
         if not minimum > 0:

@@ -70,6 +70,8 @@ class Pairwise(IndependenceTest):
     reliable. `name` is that of the test that `make` builds.
     """
 
+    made_of = ("_make",)
+
     def __init__(self, table: Table, make: Callable[[Table], IndependenceTest]) -> None:
         self.table = table
         self.variables = table.names

@@ -71,6 +71,7 @@ class CorrelationTest(IndependenceTest):
     """Whether something stands for the values of a column."""
     has_effect = True
     _device: DeviceCorrelations | None = None
+    made_of = ()
 
     @property
     def on_device(self) -> DeviceCorrelations | None:

@@ -33,7 +33,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,7 @@ class Permutation(IndependenceTest):
     """G² or |partial correlation| against its distribution under permutation."""
 
     has_effect = True
+    made_of: ClassVar[tuple[str, ...] | None] = ("statistic", "permutations", "seed", "stop_early")
 
     def __init__(
         self,

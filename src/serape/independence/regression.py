@@ -51,6 +51,7 @@ class RegressionTest(IndependenceTest):
 
     name = "regression"
     has_effect = True
+    made_of = ("minimum",)
 
     def __init__(self, table: Table, minimum: float = 5.0) -> None:
         if not minimum > 0:

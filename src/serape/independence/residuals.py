@@ -69,6 +69,7 @@ class Residuals(IndependenceTest):
     name = "residuals"
     curved = True
     has_effect = True
+    made_of = ()
 
     def __init__(self, table: Table) -> None:
         self.table = table

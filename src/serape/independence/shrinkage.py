@@ -32,6 +32,7 @@ class ShrunkenG2(IndependenceTest):
     name = "g2-shrinkage"
     likelihood_ratio = True
     has_effect = True
+    made_of = ("dof", "reliability", "minimum")
 
     def __init__(
         self, table: Table, dof: DofRule = "auto", reliability: ReliabilityRule = "dof", minimum: float = 5.0
@@ -40,7 +41,7 @@ class ShrunkenG2(IndependenceTest):
         self.variables = table.names
         self.rows = table.rows
         self._plain = G2(table, dof, reliability, minimum)
-        self.dof, self.reliability = self._plain.dof, self._plain.reliability
+        self.dof, self.reliability, self.minimum = self._plain.dof, self._plain.reliability, self._plain.minimum
 
     def check(self, variables: Container[int]) -> None:
         """Refuse continuous columns."""

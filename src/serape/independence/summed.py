@@ -29,6 +29,7 @@ class SummedTest(IndependenceTest):
 
     name = "partial-correlation"
     has_effect = True
+    made_of = ()
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

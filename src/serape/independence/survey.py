@@ -42,6 +42,7 @@ class SurveyTest(IndependenceTest):
     """G² or X² of weighted counts."""
 
     has_effect = True
+    made_of = ("statistic", "dof", "reliability", "minimum")
 
     def __init__(
         self,

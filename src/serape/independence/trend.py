@@ -41,6 +41,7 @@ class Trend(IndependenceTest):
 
     name = "trend"
     has_effect = True
+    made_of = ("minimum",)
 
     def __init__(self, table: Table, minimum: float = 5.0) -> None:
         if not minimum > 0:

@@ -46,6 +46,7 @@ class X2Moments(IndependenceTest):
 
     name = "x2-moments"
     has_effect = True
+    made_of = ()
 
     def __init__(self, table: Table) -> None:
         self.table = table

@@ -1,8 +1,12 @@
 """A file that keeps the neighbourhoods found so far, so that a long run can continue where it stopped.
 
-Each line is a JSON text: the first holds the settings of the run and a digest of the data, each further line a target
-with its neighbourhood, or the step about a target from which neighbourhoods are made. Lines are written about once a
-second. An incomplete last line is ignored. Where there is no room on the disk, lines are kept until there is.
+Each line is a JSON text: the first holds the identity of the question, each further line a target with its
+neighbourhood, or the step about a target from which neighbourhoods are made. Lines are appended about once a second, as
+they are found. Where there is no room on the disk, lines are kept until there is.
+
+Each line ends with a checksum of its text and of the question. A line that is damaged or says what cannot be is not
+believed, nor are the lines after it, whose tests may count on it: all of them are found again, and a note says so. A
+last line without an end was being written when the run ended. One run at a time uses the file.
 """
 
 from __future__ import annotations
@@ -12,33 +16,47 @@ import json
 import math
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from io import FileIO
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from serape.canonical import Unidentified
 from serape.data.table import Table
-from serape.errors import DataError, OptionError
-from serape.files import atomic_write, parsed_json
+from serape.errors import OptionError, is_integer
+from serape.files import check_name, parsed_json
 from serape.independence.outcomes import Tally
-from serape.knowledge import Knowledge
+from serape.locking import InUse, LockedFile
 from serape.questions.deciding import Weighed
+from serape.questions.identity import differences, identity
 from serape.questions.query import Query
 from serape.search.associations import DecidingTest
+from serape.settings import RunSettings
 from serape.wording import setting
 
-FORMAT = "serape-neighbourhoods-1"
+FORMAT = "serape-neighbourhoods-2"
+_OLDER = ("serape-neighbourhoods-1",)
 _WRITE_EVERY = 1.0  # seconds
-_MAX_BLOCK = 1 << 26  # bytes that are fetched from a cluster at once
+_MAX_COUNT = 1 << 53  # no run performs so many tests
+_CHECKSUM = ', "checksum": "'
+
+
+class Kept(NamedTuple):
+    """The neighbourhood of a target, as a file keeps it."""
+
+    neighbours: tuple[int, ...]
+    tally: Tally
+    weighed: dict[int, Weighed]
+    """With a false discovery rate, what counts for each neighbour."""
+    notes: list[str]
 
 
 class Checkpoint:
-    """The neighbourhoods of a query that a file keeps."""
+    """The neighbourhoods of a query that a file keeps. It is locked until it is closed."""
 
-    def __init__(self, path: Path, query: Query, knowledge: Knowledge | None = None) -> None:
+    def __init__(self, path: Path, query: Query) -> None:
         self.path = path
-        self.kept: dict[int, tuple[tuple[int, ...], Tally, dict[int, Weighed], list[str]]] = {}
-        """The neighbourhoods in the file by target: parents and children, tests, what counts for each, and notes."""
+        self.kept: dict[int, Kept] = {}
+        """The neighbourhoods in the file, by target."""
         self.counted: set[str] = set()
         """The shared steps whose tests are among those of the neighbourhoods."""
         self.common: Tally | None = None
@@ -46,20 +64,36 @@ class Checkpoint:
         self.steps: dict[int, tuple[tuple[int, ...], Tally]] = {}
         """The steps in the file, by target: the set that was found, and the tests for it."""
         self._names = query.source.variables
+        self._largest = query.max_conditioning
+        self._judged = query.fdr is not None
+        self._index = {name: k for k, name in enumerate(self._names)}
         self._lock = threading.Lock()
-        self._file: FileIO | None = None
         self._pending: list[bytes] = []
+        self._notes: list[str] = []
         self._tried = -math.inf
         self._failure: OSError | None = None
-        header = _header(query, knowledge)
-        lines = self._lines()
-        if lines:
-            self._check(lines[0], header)
-            self._read(lines[1:])
+        header = {"format": FORMAT, "question": _question(query)}
+        self._key = key_of(header)
+        self._file: LockedFile | None = self._opened()
         try:
-            atomic_write(path, "".join(json.dumps(line) + "\n" for line in [header, *lines[1:]]))
-        except DataError as error:
-            raise OptionError(f"the checkpoint {error}") from None
+            self._take_over(self._file, header)
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def tests(self) -> int:
+        """The number of tests behind what the file has."""
+        tallies = [*(kept.tally for kept in self.kept.values()), *(tally for _, tally in self.steps.values())]
+        return sum(tally.performed for tally in tallies) + (0 if self.common is None else self.common.performed)
+
+    def check_budget(self, settings: RunSettings) -> None:
+        """Refuse a number of tests that what the file has exceeds already."""
+        if settings.max_tests is not None and self.tests >= settings.max_tests:
+            raise OptionError(
+                f"the checkpoint {self.path} has the answers of {self.tests:,} tests, which count, so "
+                f"{setting('max_tests', settings.max_tests)} leaves none; pass a larger number, or choose another file"
+            )
 
     def add(
         self,
@@ -72,7 +106,7 @@ class Checkpoint:
     ) -> None:
         """Write one neighbourhood to the file, with the shared steps whose tests are among its own."""
         entry = self._entry("target", target, neighbours, tally) | {"notes": list(notes), "steps": list(steps)}
-        if weighed:
+        if self._judged:
             entry["log_p"] = [weighed[x].log_p for x in neighbours]
             entry["deciding"] = [self._written(weighed[x].test) for x in neighbours]
         self._write(entry)
@@ -87,17 +121,23 @@ class Checkpoint:
         self._write({"common": True, "tests": tally.tests_by_size, "skipped": tally.skipped_by_size})
 
     def close(self) -> list[str]:
-        """Write what is left; return a note if that is not possible."""
+        """Write what is left and release the file; return notes on what was not read or cannot be written."""
         with self._lock:
             self._flush()
             if self._file is not None:
                 self._file.close()
                 self._file = None
-            if not self._pending:
-                return []
-            lines = b"".join(self._pending).count(b"\n")
-            why = "" if self._failure is None else f" ({self._failure.strerror or self._failure})"
-            return [f"{lines:,} lines could not be written to the checkpoint {self.path}{why}; make room on the disk"]
+            notes, self._notes = self._notes, []
+            if self._pending:
+                lines = b"".join(self._pending).count(b"\n")
+                why = "" if self._failure is None else f" ({self._failure.strerror or self._failure})"
+                notes.append(
+                    f"{lines:,} lines could not be written to the checkpoint {self.path}{why}; make room on the disk"
+                )
+                self._pending = []
+            return notes
+
+    # --- writing -------------------------------------------------------------------------------------------------
 
     def _entry(self, kind: str, target: int, members: tuple[int, ...], tally: Tally) -> dict[str, Any]:
         return {
@@ -110,11 +150,11 @@ class Checkpoint:
     def _written(self, test: DecidingTest | None) -> list[Any] | None:
         if test is None or not test.reliable:
             return None
-        return [test.log_p, test.statistic, test.dof, [self._names[z] for z in test.given]]
+        return [test.log_p, test.statistic, test.dof, test.rows, [self._names[z] for z in test.given]]
 
     def _write(self, entry: dict[str, Any]) -> None:
         with self._lock:
-            self._pending.append(json.dumps(entry).encode() + b"\n")
+            self._pending.append(written_line(entry, self._key))
             if time.monotonic() - self._tried > _WRITE_EVERY:
                 self._flush()
                 self._tried = time.monotonic()
@@ -123,129 +163,186 @@ class Checkpoint:
         """Write as much as there is room for; the search is worth more than the file, and goes on."""
         text = b"".join(self._pending)
         try:
-            while text:
-                self._file = self._file or FileIO(self.path, "a")
-                text = text[self._file.write(text) :]
+            while text and self._file is not None:
+                text = text[self._file.append(text) :]
         except OSError as error:
             self._failure = error
         self._pending = [text] if text else []
 
-    def _lines(self) -> list[Any]:
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    def _opened(self) -> LockedFile:
+        check_name(self.path)
+        if self.path.exists() and not self.path.is_file():
+            raise OptionError(f"the checkpoint {self.path} is not a file that can be kept; choose another")
         try:
-            texts = self.path.read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
-            return []
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"the checkpoint {self.path} cannot be read: {error}") from None
-        lines = []
-        for k, text in enumerate(texts):
+            file = LockedFile(self.path)
+        except InUse:
+            raise OptionError(
+                f"the checkpoint {self.path} is in use by another run; wait until that has ended, or choose another "
+                f"file"
+            ) from None
+        except OSError as error:
+            raise OptionError(
+                f"the checkpoint {self.path} cannot be written: {error.strerror or error}; choose another file"
+            ) from None
+        if not file.is_locked:
+            self._notes.append(
+                f"the file system of the checkpoint {self.path} has no locks; do not start a second run with it"
+            )
+        return file
+
+    def _take_over(self, file: LockedFile, header: dict[str, Any]) -> None:
+        """Read what the file has; begin it if it has nothing."""
+        try:
+            content = file.read()
+        except OSError as error:
+            raise OptionError(f"the checkpoint {self.path} cannot be read: {error.strerror or error}") from None
+        first = written_line(header, self._key)
+        if first.startswith(content):  # empty, or ended within the first line
             try:
-                lines.append(parsed_json(text))
-            except ValueError:
-                if k == 0:
-                    raise OptionError(f"{self.path} is not a checkpoint of serape; choose another file") from None
-                if k < len(texts) - 1:
-                    raise DataError(f"line {k + 1} of the checkpoint {self.path} is damaged; delete the file") from None
-        return lines
-
-    def _check(self, found: Any, header: dict[str, Any]) -> None:
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise OptionError(f"{self.path} is not a checkpoint of serape; choose another file")
-        for key, wanted in json.loads(json.dumps(header)).items():
-            if found.get(key) != wanted:
-                what = "other data" if key == "data" else f"{key} {found.get(key)!r}, not {wanted!r}"
-                raise OptionError(
-                    f"the checkpoint {self.path} belongs to a run with {what}; choose another file, or delete this one"
+                file.cut(0)
+                if file.append(first) < len(first):
+                    file.cut(0)
+                    raise OSError("there is no room")
+            except OSError as error:
+                raise OptionError(f"the checkpoint {self.path} cannot be written: {error.strerror or error}") from None
+            return
+        if not content.startswith(first):
+            raise self._refused(content.split(b"\n", 1)[0], header)
+        lines = content[len(first) :].split(b"\n")
+        whole = len(first)
+        for number, line in enumerate(lines[:-1]):
+            if not self._read(line):
+                after = len(lines) - 2 - number
+                self._notes.append(
+                    f"line {number + 2:,} of the checkpoint {self.path} is damaged; "
+                    f"{f'it and the {after:,} after it were' if after else 'it was'} left out and found again"
                 )
+                break
+            whole += len(line) + 1
+        if whole < len(content):
+            file.cut(whole)
 
-    def _read(self, lines: list[Any]) -> None:
-        index = {name: k for k, name in enumerate(self._names)}
+    def _refused(self, line: bytes, header: dict[str, Any]) -> OptionError:
+        """Return why a file with this first line belongs to no run of the question."""
         try:
-            for line in lines:
-                tally = Tally()
-                for size, count in line["tests"].items():
-                    tally.add(int(size), int(count), 0)
-                for size, count in line["skipped"].items():
-                    tally.add(int(size), 0, int(count))
-                if "common" in line:
-                    self.common = tally
-                    continue
-                neighbours = tuple(index[name] for name in line["neighbours"])
-                if "step" in line:
-                    self.steps[index[line["step"]]] = neighbours, tally
-                    continue
-                weighed = {
-                    x: Weighed(float(log_p), _read_test(test, index))
-                    for x, log_p, test in zip(neighbours, line.get("log_p", ()), line.get("deciding", ()), strict=False)
-                }
-                notes = [str(note) for note in line.get("notes", ())]
-                self.counted.update(str(step) for step in line.get("steps", ()))
-                self.kept.setdefault(index[line["target"]], (neighbours, tally, weighed, notes))
+            found = parsed_json(line)
+        except ValueError:
+            found = None
+        known = found.get("format") if isinstance(found, dict) else None
+        if isinstance(known, str) and known in _OLDER:
+            return OptionError(
+                f"the checkpoint {self.path} was written by an older version of serape, without checksums; delete it, "
+                f"or choose another file"
+            )
+        question = found.get("question") if isinstance(found, dict) else None
+        if known != FORMAT or not isinstance(question, dict):
+            return OptionError(f"{self.path} is not a checkpoint of serape; choose another file")
+        told = differences(question, header["question"])
+        if not told:
+            return OptionError(f"the first line of the checkpoint {self.path} is damaged; delete it, or choose another")
+        return OptionError(
+            f"the checkpoint {self.path} belongs to a run with {told}; choose another file, or delete this one"
+        )
+
+    def _read(self, line: bytes) -> bool:
+        """Read a line; return whether it is whole, and says what can be."""
+        try:
+            text, separator, rest = line.decode("ascii").rpartition(_CHECKSUM)
+            if not separator or rest != f'{_checksum(text, self._key)}"}}':
+                return False
+            self._believe(parsed_json(f"{text}}}"))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            raise DataError(f"the checkpoint {self.path} is damaged; delete the file") from None
+            return False
+        return True
+
+    def _believe(self, line: dict[str, Any]) -> None:
+        """Keep what a line says; raise one of several errors if it cannot be."""
+        tally = self._tally(line)
+        if "common" in line:
+            _require(self.common is None)
+            self.common = tally
+            return
+        kind = "step" if "step" in line else "target"
+        target = self._index[line[kind]]
+        neighbours = tuple(self._index[name] for name in line["neighbours"])
+        _require(len({target, *neighbours}) == 1 + len(neighbours))
+        if kind == "step":
+            _require(target not in self.steps)
+            self.steps[target] = neighbours, tally
+            return
+        _require(target not in self.kept)
+        log_p, deciding = (line[name] if self._judged else [] for name in ("log_p", "deciding"))
+        _require(len(log_p) == len(deciding) == (len(neighbours) if self._judged else 0))
+        _require(all(_is_log_p(value) for value in log_p))
+        tests = [self._read_test(test, {target, x}) for x, test in zip(neighbours, deciding, strict=False)]
+        weighed = [Weighed(float(value), test) for value, test in zip(log_p, tests, strict=True)]
+        notes, steps = line["notes"], line["steps"]
+        _require(isinstance(notes, list) and isinstance(steps, list))
+        _require(all(isinstance(text, str) for text in (*notes, *steps)))
+        self.counted.update(steps)
+        self.kept[target] = Kept(neighbours, tally, dict(zip(neighbours, weighed, strict=False)), notes)
+
+    def _read_test(self, written: Any, pair: set[int]) -> DecidingTest | None:
+        if written is None:
+            return None
+        log_p, statistic, dof, rows, given = written
+        _require(_is_log_p(log_p) and all(type(value) in (int, float) for value in (statistic, dof)))
+        _require(rows is None or (is_integer(rows) and 0 <= rows < _MAX_COUNT))
+        at = tuple(self._index[z] for z in given)
+        _require(len({*pair, *at}) == 2 + len(at))
+        return DecidingTest(float(log_p), float(statistic), float(dof), True, rows, at)
+
+    def _tally(self, line: dict[str, Any]) -> Tally:
+        """Return the numbers of tests in a line: there are conditioning sets of these sizes, and numbers are counts."""
+        tally = Tally()
+        for name, counts in (("tests", tally.tests_by_size), ("skipped", tally.skipped_by_size)):
+            for text, count in line[name].items():
+                size = int(text)
+                _require(str(size) == text and 0 <= size <= max(len(self._names) - 2, 0))
+                _require(is_integer(count) and 0 <= count < _MAX_COUNT)
+                _require(name == "skipped" or self._largest is None or size <= self._largest)
+                counts[size] = count
+        return tally
 
 
-def _read_test(written: Any, index: Mapping[str, int]) -> DecidingTest | None:
-    if written is None:
-        return None
-    log_p, statistic, dof, given = written
-    return DecidingTest(float(log_p), float(statistic), float(dof), True, None, tuple(index[z] for z in given))
-
-
-def _header(query: Query, knowledge: Knowledge | None) -> dict[str, Any]:
-    source = query.source
-    if not isinstance(getattr(source, "table", None), Table):
+def _question(query: Query) -> dict[str, Any]:
+    """Return the identity of the question about neighbourhoods, on which the edges are judged afterwards."""
+    if not isinstance(getattr(query.source, "table", None), Table):
         raise OptionError(
-            f"a checkpoint needs a test on a table, and {source.name!r} is not; leave out {setting('checkpoint')}"
+            f"a checkpoint needs a test on a table, and {query.source.name!r} is not; leave out {setting('checkpoint')}"
         )
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(json.dumps(list(source.variables)).encode())
-    table = getattr(source, "table", None)
-    if table is not None:
-        for block in _blocks(table):
-            for k in range(len(block.names)):
-                digest.update(str(block.levels(k)).encode())
-                digest.update((block.numbers(k) if block.levels(k) == 0 else block.codes(k)).tobytes())
-                if k in block.missing:
-                    digest.update(block.missing[k].tobytes())
-        if table.weights is not None:
-            digest.update(table.weights.kind.encode() + table.weights.values.tobytes())
-    return {
-        "format": FORMAT,
-        "data": digest.hexdigest(),
-        "algorithm": _algorithm_key(query),
-        "options": {name: repr(value) for name, value in query.options.items()},
-        "test": source.name,
-        "dof": getattr(source, "dof", None),
-        "reliability": getattr(source, "reliability", None),
-        "alpha": query.alpha,
-        "max_conditioning": query.max_conditioning,
-        "random_state": repr(query.random_state),
-        "knowledge": None if knowledge is None else knowledge.to_dict(),
-        **({} if query.fdr is None else {"fdr": "bounded"}),
-    }
-
-
-def _blocks(table: Table) -> Iterator[Table]:
-    """Return the table; of one on a cluster some columns at a time, so that few rounds fetch them."""
-    if table.remote is None:
-        yield table
-        return
-    size = max(1, _MAX_BLOCK // (8 * table.rows))
-    for first in range(0, len(table.names), size):
-        yield table.part(range(first, min(first + size, len(table.names))))
-
-
-def _algorithm_key(query: Query) -> str:
-    """Return the name of the algorithm; for a caller's own function, its module and a digest of its code."""
-    if query.algorithm.family != "custom":
-        return query.algorithm.name
-    code = getattr(query.algorithm.run, "__code__", None)
-    if code is None:
+    try:
+        found = identity(query)
+    except Unidentified as reason:
         raise OptionError(
-            f"a checkpoint needs an algorithm that is a name or a function, and {query.algorithm.name!r} is neither; "
-            f"leave out {setting('checkpoint')}"
-        )
-    content = repr((code.co_code, code.co_names, [c for c in code.co_consts if isinstance(c, str | int | float)]))
-    digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
-    return f"{query.algorithm.run.__module__}.{code.co_qualname} {digest}"
+            f"a checkpoint needs a question that another run can recognise, but {reason}; leave out "
+            f"{setting('checkpoint')}"
+        ) from None
+    found.pop("fdr_method")
+    return found | {"fdr": None if query.fdr is None else "bounded"}
+
+
+def key_of(header: Mapping[str, Any]) -> bytes:
+    """Return what the checksums of the lines depend on besides their text: the question."""
+    return hashlib.blake2b(json.dumps(header).encode(), digest_size=32).digest()
+
+
+def written_line(entry: Mapping[str, Any], key: bytes) -> bytes:
+    """Return an entry as a line of the file."""
+    text = json.dumps(entry)[:-1]
+    return f'{text}{_CHECKSUM}{_checksum(text, key)}"}}\n'.encode()
+
+
+def _checksum(text: str, key: bytes) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8, key=key).hexdigest()
+
+
+def _is_log_p(value: Any) -> bool:
+    return type(value) in (int, float) and value <= 0
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError

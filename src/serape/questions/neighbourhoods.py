@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import comb
 from typing import NamedTuple
 
 from serape.independence.outcomes import Tally
@@ -74,6 +75,17 @@ class _Targets:
         self.tally = Tally()
         """The tests that belong to no single target."""
 
+    def shares(self, every: list[int], checkpoint: Checkpoint | None) -> bool:
+        """Return whether the targets share the tests given nothing, which look at no budget while they are performed.
+
+        Where the caller bounds the time, they do so in runs with a checkpoint: a later part, in which the bound may be
+        another, must count the same. Where the caller bounds the number of tests, they do so if it suffices.
+        """
+        if self.run.max_tests is None:
+            return checkpoint is not None or not self.run.bounded
+        done = checkpoint is not None and checkpoint.common is not None
+        return done or comb(len(every), 2) < self.run.max_tests
+
     def prepare(self, every: list[int], targets: list[int], checkpoint: Checkpoint | None) -> None:
         """Perform the tests given nothing, of every target, and the steps that the targets left share."""
         query = self.query
@@ -89,6 +101,8 @@ class _Targets:
         self.known = marginal_tests(query.source, every, query.knowledge, self.jobs, level)
         if self.known:
             self._count_common(shared_tests(self.known), checkpoint)
+        if self.run.max_tests is not None:
+            return
         if self.cache is None or not self.needs_sets_alone:
             found = precompute_steps(
                 query, targets, self.jobs, self.known, self.cache, self.run.progress, duplicates=True
@@ -121,6 +135,8 @@ class _Targets:
             self.tally = checkpoint.common
             return
         self.tally.add(0, tests, 0)
+        if self.budget is not None:
+            self.budget.spent += tests
         if checkpoint is not None:
             checkpoint.add_common(self.tally)
 
@@ -215,14 +231,20 @@ def find_neighbourhoods(
     """
     found = Neighbourhoods()
     done: dict[int, tuple[tuple[int, ...], list[str], dict[int, Weighed]]] = {}
+    searches = _Targets(query, run, len(targets), budget)
+    shares = searches.shares(targets, checkpoint)
     if checkpoint is not None:
+        checkpoint.check_budget(run)
         for target, (neighbours, tally, weighed, notes) in checkpoint.kept.items():
             done[target] = neighbours, notes, weighed
             found.tally.merge(tally)
+        if budget is not None:
+            budget.spent += checkpoint.tests
+        if not shares:  # it keeps the answers of runs that do
+            checkpoint = None
     rest = [target for target in targets if target not in done]
     bar = ProgressBar("neighbourhoods", len(rest), run.progress)
     names = query.source.variables
-    searches = _Targets(query, run, len(targets), budget)
     if checkpoint is not None and searches.cache is not None:
         searches.cache.counted = checkpoint.counted
 
@@ -250,7 +272,7 @@ def find_neighbourhoods(
 
     try:
         try:
-            if not run.bounded:  # these look at no budget
+            if shares:
                 searches.prepare(targets, rest, checkpoint)
         except (KeyboardInterrupt, BudgetSpent):
             keep_known()
@@ -265,8 +287,6 @@ def find_neighbourhoods(
         found.spent = str(spent)
     finally:
         bar.close()
-        if checkpoint is not None:
-            found.notes += checkpoint.close()
     found.tally.merge(searches.tally)
     noted: dict[str, int] = {}
     with without_collector():

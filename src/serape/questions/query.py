@@ -70,6 +70,8 @@ class Query:
     constraints: Mapping[str, Any] = field(default_factory=dict)
     """Knowledge, known and forbidden members, as settings with names of variables."""
     min_effect: float | None = None
+    asked: SearchSettings = field(default_factory=SearchSettings)
+    """The settings as the caller gave them."""
     memory: StepMemory | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
@@ -125,7 +127,7 @@ class Query:
         fdr = None if rate is None else FalseDiscoveryRate(float(rate), method, math.log(alpha))
         return cls(
             finds, algorithm, source, alpha, bound, asked.random_state, settings.options, fdr, settings.run,
-            make_source, min_effect=asked.min_effect,
+            make_source, min_effect=asked.min_effect, asked=asked,
         )  # fmt: skip
 
     @classmethod

@@ -242,9 +242,13 @@ def find_neighbours(
 ) -> dict[int, set[int]]:
     """Find the neighbourhoods of all variables and combine them."""
     run.options["rule"] = rule
-    kept = None if checkpoint is None else Checkpoint(as_path(checkpoint, "checkpoint"), query, run.knowledge)
     targets = list(range(len(run.names))) if run.table is None else run.table.varying
-    found = find_neighbourhoods(query, targets, run.settings, kept, run.budget)
+    kept = None if checkpoint is None else Checkpoint(as_path(checkpoint, "checkpoint"), query)
+    try:
+        found = find_neighbourhoods(query, targets, run.settings, kept, run.budget)
+    finally:
+        if kept is not None:
+            run.notes += kept.close()
     run.tally.merge(found.tally)
     run.notes += found.notes
     run.complete = found.complete

@@ -45,7 +45,8 @@ def skeleton(
     rule
         "and": two variables are adjacent if each is among the parents and children of the other. "or": if one is.
     checkpoint
-        A file that keeps the neighbourhoods as they are found, so that a run that was stopped can continue.
+        A file that keeps the neighbourhoods as they are found, so that a run that was stopped can continue. It belongs
+        to one question, and one run uses it at a time (docs/networks.md).
 
     Returns
     -------

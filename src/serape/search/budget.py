@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from copy import copy
 from dataclasses import dataclass, field
 
 from serape.settings import RunSettings
@@ -45,6 +46,13 @@ class Budget:
         if seconds is None and settings.max_tests is None:
             return None
         return cls(None if seconds is None else float(seconds), settings.max_tests)
+
+    @property
+    def of_time(self) -> Budget:
+        """The same budget without a number of tests."""
+        same = copy(self)
+        same.max_tests = None
+        return same
 
     def check(self, tests: int = 0) -> None:
         """Raise BudgetSpent if the time is over, or so many tests of the present search are too many."""

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
+from serape.canonical import Unidentified, digest
+from serape.errors import OptionError
 from serape.search.associations import Associations
 from serape.search.separations import NO_SEPARATIONS, Separations
+from serape.wording import setting
 
 if TYPE_CHECKING:
     from serape.search.search import Search
@@ -133,8 +136,22 @@ def _cache_of(steps: dict[int, bytes], sets: dict[int, tuple[int, ...]], counted
 
 
 def step_label(key: Any) -> str:
-    """Return what a checkpoint calls a step: its function, its target and further arguments."""
-    return f"{key[0].__qualname__} {key[1]} {key[2:]!r}"
+    """Return what a checkpoint calls a step: its function, its target, and what both and further arguments are made of.
+
+    Unlike the key it is the same in another process.
+    """
+    step, target, *rest = key
+    try:
+        return f"{step.__qualname__} {target} {_made_of(step, *rest)}"
+    except Unidentified as reason:
+        raise OptionError(
+            f"a checkpoint needs steps that another run can recognise, but {reason}; leave out {setting('checkpoint')}"
+        ) from None
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _made_of(*parts: Any) -> str:
+    return digest(parts, "an argument of a step")
 
 
 def memoised(step: Callable[..., Value]) -> Callable[..., Value]:

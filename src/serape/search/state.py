@@ -287,10 +287,16 @@ class SearchState(WhatIsKept):
             return
         label = step_label(key)
         self.steps_computed.append(label)
+        if label not in counted:
+            yield
+            return
         before = dict(self.tally.tests_by_size), dict(self.tally.skipped_by_size), list(self.notes)
-        yield
-        if label in counted:
+        budget, self._budget = self._budget, None if self._budget is None else self._budget.of_time
+        try:
+            yield
+        finally:
             self.tally.tests_by_size, self.tally.skipped_by_size, self.notes[:] = before
+            self._budget = budget
 
     def members(self, target: int) -> Members:
         """Return an empty set for the answer about a target; it records which variables enter and leave."""
