@@ -130,6 +130,18 @@ class TestNeverSeparated:
         assert "would be adjacent to 'P', which knowledge forbids" in found.notes[0]
         assert str(found.explain("P")).endswith("Knowledge forbids that the two are adjacent.")
 
+    @pytest.mark.parametrize("algorithm", ["hiton-pc", "mmpc", "pcmb", "hpc"])
+    def test_no_parent_or_child_of_a_search_that_ends_early(self, algorithm: str) -> None:
+        seen = set()
+        for max_tests in range(1, 12):
+            found = serape.parents_children(
+                serape.DSeparation(SPOUSE), "T", algorithm, knowledge={"forbidden_pairs": [("T", "P")]},
+                max_tests=max_tests,
+            )  # fmt: skip
+            assert "P" not in found.members
+            seen.add(found.complete)
+        assert False in seen
+
     @pytest.mark.parametrize("algorithm", ["pc-stable", "hpc", "hiton-pc", "inter-iapc"])
     def test_no_edge_and_no_collider(self, algorithm: str) -> None:
         """Nothing separates the two, so nothing shows that C is their common effect."""
@@ -146,6 +158,16 @@ class TestNeverSeparated:
         for algorithm in names_of("parents-children"):
             found = serape.parents_children(serape.DSeparation(graph), "T", algorithm, knowledge=self.KNOWN)
             assert found.members == (), algorithm
+
+
+def test_a_hidden_cause_joins_variables_that_have_no_arc() -> None:
+    """Knowledge of arcs says nothing of edges where common causes are hidden."""
+    graph: nx.DiGraph[str] = nx.DiGraph([("H", "x"), ("H", "t"), ("a", "x"), ("b", "t")])
+    oracle = serape.DSeparation(graph, hidden=["H"])
+    known = {"forbidden_pairs": [("x", "t"), ("a", "t")]}
+    found, free = (serape.causes(oracle, "t", hidden=True, knowledge=k) for k in (known, None))
+    assert dict(found.marks) == dict(free.marks) == {"x": "↔", "b": "o→"}
+    assert set(serape.markov_blanket(oracle, "t", hidden=True, knowledge=known).blanket) == {"x", "a", "b"}
 
 
 @pytest.mark.parametrize("algorithm", ["iamb", "hiton-mb", "hpc"])

@@ -130,6 +130,10 @@ CALLS: dict[str, Call] = {
     "candidates": lambda s, v: [s.candidates(v(0)), s.candidates(v(2), v(5), v(3)), s.candidates(v(4))],
     "admissible": lambda s, v: s.admissible(v(2), v([4, 2, 8, 1])),
     "may_be_tested": lambda s, v: s.may_be_tested(np.array(v([3, 2])), np.array(v([1, 5]))).tolist(),
+    "possible_neighbours": lambda s, v: [
+        s.possible_neighbours(v(2), v([4, 8, 1])),
+        s.possible_neighbours(v(4), v([2])),
+    ],
     "outside": lambda s, v: s.outside(v([4, 2, 8, 1]), v([8, 2])),
     "rows_per_cell": lambda s, v: s.rows_per_cell(v(1), v(2), v(8)),
     "separating_set": lambda s, v: [
@@ -232,7 +236,12 @@ def test_same_answers_as_with_integers(method: str, name: str) -> None:
     test = one_test(name)
     n = test.variables
     knowledge = serape.Knowledge(required=[(n[0], n[3])], forbidden_pairs=[(n[2], n[4])], forbidden=[(n[5], n[6])])
-    informed = {"subject": 0, "knowledge": knowledge.bind(n), "known": (6,), "max_conditioning": 2}
+    informed = {
+        "subject": 0,
+        "knowledge": knowledge.bind(n).with_forbidden_members([(2, 8)]),
+        "known": (6,),
+        "max_conditioning": 2,
+    }
     bounded = {"fdr": FalseDiscoveryRate(0.1)}
     for options in ({}, informed, bounded):
         answers = []

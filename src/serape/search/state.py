@@ -208,7 +208,7 @@ class SearchState(WhatIsKept):
                 f"by the tests alone, {self.test.variables[target]!r} would be adjacent to {abbreviate(names)}, which "
                 f"knowledge forbids: left out of its parents and children"
             )
-        return [x for x in found if x not in forbidden]
+        return [int(x) for x in found if x not in forbidden]
 
     def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:
         """Return the candidates that are not members, in their order."""
