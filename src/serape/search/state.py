@@ -218,11 +218,15 @@ class SearchState(WhatIsKept):
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set that separates two variables, whichever of them was the target, or None if none was found.
 
-        Sets from a step about y come first, then those from a step about x, then all others. The search keeps the
-        sets that `ask`, `partition`, `ranked_split`, `dependents`, `separate`, `weakest` and `test_each_given_rest`
-        find, and `strongest` when no candidate is dependent.
+        This is a guarantee: a reliable test with p > alpha, in whichever question of the search, shows that the pair is
+        independent given its conditioning set, and one such set of each pair is kept. So any algorithm that learns
+        blankets can serve an orientation of edges. Of several sets the first found is kept; sets from a step about y
+        come first, then those from a step about x, then all others. Pairs that knowledge requires have none. A search
+        that is made to keep no sets refuses the question.
         """
         x, y = int(x), int(y)
+        if x in self._required(y):
+            return None
         steps = (step.separations for target in (y, x) for step in self._steps.get(target, {}).values())
         found = (store.get(x, y) for store in (*steps, self._separations))
         return next((given for given in found if given is not None), None)
@@ -254,7 +258,9 @@ class SearchState(WhatIsKept):
             self._associations = None if self._associations is None else Associations()
             try:
                 with self._counted_once(key):
-                    return CachedStep(target, compute(), self._separations, self._associations)
+                    value = compute()
+                self._separations.look_through_screens()  # several threads may ask for sets of the step
+                return CachedStep(target, value, self._separations, self._associations)
             finally:
                 self._separations, self._associations, self._recorder.step_of = outside
 
@@ -365,8 +371,16 @@ class SearchState(WhatIsKept):
 
     def _note_screen(self, target: int, screen: ScreenResult) -> None:
         self._recorder.note_screen(target, screen)
+        self._separations.add_screen(screen, int(target), self.log_alpha)
         if self._associations is not None:
             self._associations.note_screen(screen, target, self.log_alpha)
+
+    def _note_outcome(self, x: int, target: int, given: tuple[int, ...], outcome: Outcome) -> None:
+        """Keep what a reliable test shows: a separating set, or an association."""
+        if outcome.log_p > self.log_alpha:
+            self._separations.add(x, target, given)
+        elif self._associations is not None:
+            self._associations.note(x, target, outcome.log_p)
 
     def record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
         """Count and record the answers of a search through conditioning sets."""
