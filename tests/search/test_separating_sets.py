@@ -102,7 +102,16 @@ ASKED: dict[str, Callable[[Search, Draw], object]] = {
 """Every public method of a search that can find independence."""
 SILENT = {
     *("read_as_independence", "working_set", "up_to_max_conditioning", "use_marginals", "expect", "expect_marginals"),
-    *("count", "excludes", "candidates", "known_dependents", "admissible", "possible_neighbours", "may_be_tested", "outside"),
+    *(
+        "count",
+        "excludes",
+        "candidates",
+        "known_dependents",
+        "admissible",
+        "possible_neighbours",
+        "may_be_tested",
+        "outside",
+    ),
     *("rows_per_cell", "separating_set", "weakest_association", "may_join", "members", "blanket", "members_so_far"),
     *("record_decision", "record_independence", "record_untested", "record_separation", "record_repeated"),
     *("reconcile_sides", "close_evidence", "log", "one_of", "record_subsets", "asks_plainly", "only_counts"),

@@ -13,7 +13,7 @@ from serape.local.answer import Answer
 from serape.names import match, unknown
 from serape.progress import StatusLine, progress_callback
 from serape.questions.discoveries import Discoveries
-from serape.questions.hidden import allow_hidden, check_hidden
+from serape.questions.hidden import allow_hidden, check_hidden, unused_pairs_note
 from serape.questions.min_effect import without_weak
 from serape.questions.query import MAX_CONDITIONING, Query
 from serape.questions.run import STRUCTURE_SECONDS
@@ -130,6 +130,8 @@ class _Search:
         self.search = query.search(target, asked.run.threads, self.watch, budget=budget)
         # A hidden common cause can join two variables that have no arc, so knowledge of arcs bars nothing there.
         knowledge = None if algorithm.hidden else query.knowledge
+        if algorithm.hidden:
+            self.search.notes += unused_pairs_note(query.knowledge, query.source.variables)
         self.local = LocalGraph(self.search, self.learn, query.source.variables, knowledge)
         self.ancestral: PartialAncestralGraph | None = None
         self.through: dict[int, set[int]] = {}

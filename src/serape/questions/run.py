@@ -208,9 +208,7 @@ class _Phase:
     def __init__(self, run: Run, query: Query) -> None:
         self._run = run
         self._watch = progress_callback(run.settings.progress)
-        self._search = query.search(
-            None, run.settings.threads, self._watch, budget=run.budget, keep_separations=False
-        )
+        self._search = query.search(None, run.settings.threads, self._watch, budget=run.budget, keep_separations=False)
 
     def __enter__(self) -> Any:
         return self._search

@@ -1,8 +1,9 @@
 """Questions about many targets in one call of the test, where nothing but the answers is kept.
 
-A search that records evidence or keeps separating sets (where it would have to look at all answers), must not separate required pairs, reads unreliable tests as independence, keeps the
-weakest associations or ends after a number of tests asks target by target. So does one with a test that has no such
-call. The answers and the numbers of tests are the same.
+A search that records evidence, must not separate required pairs, reads unreliable tests as independence, keeps the
+weakest associations or ends after a number of tests asks target by target. So does one that keeps separating sets,
+where a call would not return the answers that show independence, and one with a test that has no such call. The answers
+and the numbers of tests are the same.
 """
 
 from __future__ import annotations
