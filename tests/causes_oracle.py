@@ -11,12 +11,12 @@ DAG, with knowledge: in the graph with all arcs that follow from it. If the DAG 
 that agree with the knowledge are listed: the marks must be what they have in common, and the adjustment sets of the
 answer their sets of parents. With hidden nodes (up to a third), every mark of the target's edges must be that of the
 partial ancestral graph of all observed nodes, which plain code finds by FCI's rules from the DAG; the blanket must be
-that of the ancestral graph. Knowledge says there what arcs the network of all variables, hidden ones among them, has and
-has not. The first wrong answer of each variant is printed, and the mean number of tests beside that of learning the
+that of the ancestral graph. Knowledge says there what arcs the network of all variables, hidden ones among them, has
+and has not. The first wrong answer of each variant is printed, and the mean number of tests beside that of learning the
 whole network by pc-stable.
 
-With `--check N`, `serape.check_algorithm` searches for counterexamples of every variant on all DAGs of two to four nodes,
-and N larger ones.
+With `--check N`, `serape.check_algorithm` searches for counterexamples of every variant on all DAGs of two to four
+nodes, and N larger ones.
 """
 
 from __future__ import annotations
@@ -161,11 +161,12 @@ class Variant:
         return "" if Counter(sets) == Counter(set(possible)) else f"adjustment sets {answer.adjustment_sets()}"
 
 
-WITH_HIDDEN = [name for name in names_of("blanket") if ALGORITHMS[name].hidden is not None]
+LEARNERS: list[Learner] = [*names_of("blanket"), in_their_order]
+WITH_HIDDEN = [learner for learner in LEARNERS if callable(learner) or ALGORITHMS[learner].hidden is not None]
 PAIRS = [
     (name, learner, algorithm.hidden)
     for name, algorithm in CAUSAL_ALGORITHMS.items()
-    for learner in (*(WITH_HIDDEN if algorithm.hidden else names_of("blanket")), in_their_order)
+    for learner in (WITH_HIDDEN if algorithm.hidden else LEARNERS)
 ]
 """Every algorithm with every learner."""
 VARIANTS = [Variant(*pair, knowledge=knowledge) for knowledge in (False, True) for pair in PAIRS]
@@ -260,9 +261,8 @@ def check(variants: Iterable[Variant], cases: int) -> int:
     wrong = 0
     for variant in variants:
         if not variant.knowledge and variant.published is None:
-            found = serape.check_algorithm(
-                variant.algorithm, "causes", cases=cases, hidden=variant.hidden, learner=variant.learner
-            )
+            settings: dict[str, Any] = {"learner": variant.learner, "hidden": variant.hidden}
+            found = serape.check_algorithm(variant.algorithm, "causes", cases=cases, **settings)
             print(f"{variant}: {found or 'no counterexample'}", flush=True)
             wrong += found is not None
     return wrong

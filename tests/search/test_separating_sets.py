@@ -78,6 +78,17 @@ def members_of(search: Search, draw: Draw) -> None:
         members.remove(x)
 
 
+@memoised
+def asked_in_a_step(search: Search, target: int) -> int | None:
+    order = search.by_strength(target, search.candidates(target))
+    return search.first_dependent(target, order, search.candidates(target, *order)[:1].tolist())
+
+
+@preparable
+def asked_beforehand(search: Search, target: int) -> list[int]:
+    return search.dependents(target, search.candidates(target))
+
+
 ASKED: dict[str, Callable[[Search, Draw], object]] = {
     "ask": lambda s, d: [s.ask(x, d.target, d.given) for x in d.others],
     "independent": lambda s, d: [s.independent(x, d.target, d.given) for x in d.others],
@@ -120,7 +131,7 @@ SILENT = {
 """Those that perform no test."""
 FUNCTIONS: dict[str, Callable[[Search, Draw], object]] = {
     "separate_each": lambda s, d: list(many_targets.separate_each(s, *lists(s), 1)),
-    "dependent_pairs": lambda s, d: many_targets.dependent_pairs(s, list(s.variables)) or marginals_of(s),
+    "dependent_pairs": lambda s, d: pairs_of(s),
     "dependents_given_each": lambda s, d: list(
         many_targets.dependents_given_each(s, d.target, separated_groups(s, d), d.others[:3], as_written=False)
     ),
@@ -145,9 +156,10 @@ def lists(search: Search) -> tuple[TargetLists, TargetLists]:
     return TargetLists.of(asked), TargetLists.of({x: [z for z in (0, 1, 2) if z != x] for x in asked})
 
 
-def marginals_of(search: Search) -> None:
-    for x in search.variables:
-        search.partition(x, search.candidates(x))
+def pairs_of(search: Search) -> None:
+    if many_targets.dependent_pairs(search, list(search.variables)) is None:
+        for x in search.variables:
+            search.partition(x, search.candidates(x))
 
 
 def separated_groups(search: Search, draw: Draw) -> CandidateGroups:
@@ -160,17 +172,6 @@ def weakest_over_members(search: Search, draw: Draw) -> None:
     members: list[int] = []
     while (x := found.take_strongest(members)) is not None:
         members.append(x)
-
-
-@memoised
-def asked_in_a_step(search: Search, target: int) -> int | None:
-    order = search.by_strength(target, search.candidates(target))
-    return search.first_dependent(target, order, search.candidates(target, *order)[:1].tolist())
-
-
-@preparable
-def asked_beforehand(search: Search, target: int) -> list[int]:
-    return search.dependents(target, search.candidates(target))
 
 
 def prepared(search: Search, draw: Draw) -> None:
@@ -236,7 +237,8 @@ def assert_kept(search: Search, told: Told) -> None:
             kept = search.separating_set(a, b)
             assert kept is not None, (a, b, given)
             again = test.test(a, b, kept)
-            assert again.reliable and again.log_p > search.log_alpha, (a, b, kept)
+            assert again.reliable
+            assert again.log_p > search.log_alpha, (a, b, kept)
 
 
 @pytest.mark.parametrize("asked", [*ASKED, *FUNCTIONS])
@@ -268,7 +270,7 @@ def telling_table(patch: pytest.MonkeyPatch, log_alpha: float) -> Told:
         elif isinstance(answers, SubsetResult):
             told.extend((int(answers.xs[k]), target, answers.given_of(k)) for k in answers.above(log_alpha).tolist())
 
-    def noted(name: str, read: Callable[..., None]) -> None:
+    def noted(name: str, read: Callable[..., object]) -> None:
         method = getattr(G2, name)
 
         @functools.wraps(method)
@@ -279,7 +281,7 @@ def telling_table(patch: pytest.MonkeyPatch, log_alpha: float) -> Told:
 
         patch.setattr(G2, name, call)
 
-    def of_runs(found: Any, targets: Sequence[int], *rest: Any) -> None:
+    def of_runs(found: Any, targets: Sequence[int], *_: Any) -> None:
         for target, run in zip(targets, found, strict=True):
             for given, _, _, independent, tested in run.rounds:
                 told.extend((int(x), target, given) for x in independent)
@@ -287,15 +289,23 @@ def telling_table(patch: pytest.MonkeyPatch, log_alpha: float) -> Told:
                     note(answers, target)
             note(run.separated[0], target)
 
+    def of_groups(found: Any, target: int, *asked: Any) -> None:
+        for part in found[0].by_group(*asked):
+            note(part, target, part.given)
+
+    def of_spouses(found: Any, target: int, *_: Any) -> None:
+        for each in found:
+            note(each[2], target)
+
     noted("test", lambda found, x, target, given=(): note(found, target, tuple(given), x))
-    noted("screens", lambda found, target, *asked: [note(s, target, s.given) for s in found[0].by_group(*asked)])
+    noted("screens", of_groups)
     noted("screen", lambda found, target, xs, given=(), *rest: note(found, target, tuple(given)))
     noted("first_dependent", lambda found, target, xs, given, *rest: note(found, target, tuple(given)))
     noted("search_subsets", lambda found, query, *rest: note(found[0], query.target))
     noted("test_each_given_rest", lambda found, xs, target, *rest: note(found[0], target))
     noted("grow_pool", lambda found, query, **rest: note(found[0], query.target))
     noted("inter_iapc", of_runs)
-    noted("find_spouses", lambda found, target, *rest: [note(each[2], target) for each in found])
+    noted("find_spouses", of_spouses)
     return told
 
 
