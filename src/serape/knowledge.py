@@ -162,6 +162,16 @@ class BoundKnowledge:
             _join(extended._forbidden_members, x, y)
         return extended
 
+    def without(self, x: int) -> BoundKnowledge:
+        """Return what is known about all other variables."""
+        rest = copy.copy(self)
+        rest.required = frozenset(arc for arc in self.required if x not in arc)
+        rest._forbidden = frozenset(arc for arc in self._forbidden if x not in arc)
+        rest._tier = {y: k for y, k in self._tier.items() if y != x}
+        for field in ("_required_neighbours", "_forbidden_neighbours", "_forbidden_members"):
+            setattr(rest, field, {y: near - {x} for y, near in getattr(self, field).items() if y != x})
+        return rest
+
     def among(self, variables: Sequence[int]) -> BoundKnowledge:
         """Return what is known about some variables, by their indices in this list."""
         index = {x: k for k, x in enumerate(variables)}

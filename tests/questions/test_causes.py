@@ -30,7 +30,7 @@ RULE_3 = nx.DiGraph([("A", "B"), ("A", "T"), ("C", "B"), ("C", "T"), ("D", "A"),
 @pytest.mark.parametrize("variant", WITHOUT_HIDDEN, ids=str)
 def test_the_answer_is_that_of_the_whole_class(variant: causes_oracle.Variant) -> None:
     """Every algorithm on every learner; `python tests/causes_oracle.py` does so for 10,000 DAGs of up to 12 nodes."""
-    ((wrong, tests, _),) = causes_oracle.hunt([variant], 1, range(40), max_nodes=8).values()
+    ((wrong, tests, _),) = causes_oracle.hunt([variant], 1, range(25), max_nodes=8).values()
     assert wrong == 0
     assert tests > 0
 
@@ -43,7 +43,7 @@ def test_the_learner_and_the_order_of_columns_do_not_matter(algorithm: str, lear
     for order in permutations("ATCD"):
         found = serape.causes(serape.DSeparation(graph, order), "T", algorithm, LEARNERS[learner])
         assert (set(found.causes), found.effects, found.undecided) == ({"A", "D"}, ("C",), ())
-        assert "A and D are independent given nothing, but not given T" in found.explain("A")
+        assert re.search("(A and D|D and A) are independent given nothing, but not given T", found.explain("A"))
 
 
 @pytest.mark.parametrize("variant", [v for v in WITHOUT_HIDDEN if v.learner in ("iamb", "gs")], ids=str)

@@ -195,7 +195,9 @@ class _Search:
         largest = min(MAX_CONDITIONING, len(members)) if bounded else len(members)
         with self._searching(self._query) as search:
             found = search.separate(members, self._context, members, range(largest + 1))
-        return tuple(self._names[x] for x in sorted(found.survivors))
+            near = search.possible_neighbours(self._context, found.survivors)
+        self._notes += search.notes
+        return tuple(self._names[x] for x in sorted(near))
 
     @contextmanager
     def _searching(self, query: Query) -> Iterator[Search]:
@@ -209,7 +211,9 @@ class _Search:
 
     def _search_contexts(self) -> None:
         """Search in the rows of each context."""
-        tests = tests_of_contexts(self._query, self._context)
+        tests, knowledge = tests_of_contexts(self._query, self._context), self._query.knowledge
+        if knowledge is not None:  # the context has one value in each, so arcs of its own say nothing there
+            knowledge = knowledge.without(self._context)
         if not tests:
             self._notes.append(
                 f"the independence test {self._query.source.name!r} has no rows of its contexts, so none is searched "
@@ -222,7 +226,7 @@ class _Search:
             elif table is not None and table.is_constant(self._target):
                 self._not_searched[name] = "the target is constant there"
             else:
-                query = replace(self._query, source=test, constant=self._context)
+                query = replace(self._query, source=test, constant=self._context, knowledge=knowledge)
                 found = self._run(query, self._target)
                 if found.skipped and not found.tests:
                     self._not_searched[name] = "it has too few rows for any reliable test"
