@@ -25,12 +25,13 @@ neighbours whose blankets would tell more.
 Sound, with one addition to the authors' code: if A and B are neighbours of T and all tests leave edges undirected, the
 members of S are asked for their separators too. (They are ancestors of A or B because S is minimal, so they are no
 descendants of T either.) Without it, on the DAG A→B, A→T, C→B, C→T, D→A, D→B, D→C, B→T, B is left undecided, though all
-equivalent DAGs have B→T. With `published`, contradictions are also settled as in the authors' code, in which an effect is
-one whatever else is found. Here the most certain test decides, and Meek's rules use edges between neighbours of T.
+equivalent DAGs have B→T. That fewer checks are believed loses nothing with perfect tests, as far as is known: it is
+checked on random DAGs, not proven.
 
-Deviations from the authors' code, also with `published`: any algorithm finds the blanket and the neighbours; a member of
-the blanket that is no neighbour shows effects by one separator in place of all; the tests of one variable at one size
-use the neighbours that it has before them.
+With `published`, there is no such addition, Meek's rules use no edges between neighbours of T, and of contradictions,
+an effect is one whatever else is found; here the most certain test decides. What remains different from the authors'
+code: any algorithm finds the blanket and the neighbours; a member of the blanket that is no neighbour shows effects by
+one separator in place of all; the tests of one variable at one size use the neighbours that it has before them.
 
 See docs/papers.md: Gupta et al. 2023.
 """
@@ -157,7 +158,7 @@ class _EagerChecks:
         if of_a is None or of_b is None:
             return
         if a in self.near or b in self.near:
-            believed = len(of_a) > 1 and b in of_a or len(of_b) > 1 and a in of_b
+            believed = (len(of_a) > 1 and b in of_a) or (len(of_b) > 1 and a in of_b)
         else:
             believed = not self.equal_separators or of_a == of_b
         if believed:
