@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial, reduce
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -39,7 +40,7 @@ class Method:
 
     algorithm: str
     learner: str
-    options: tuple[tuple[str, bool], ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
         return (
@@ -205,9 +206,8 @@ def run_ldecc(options: argparse.Namespace) -> None:
     The default was chosen on the first networks, and is confirmed on the others. Shown are precision and recall of
     causes and effects, as in `causes`, and the number of undecided neighbours. Results go to benchmarks/out/ldecc.json.
     """
-    groups, rows, seeds = ((CHOSEN_ON, CONFIRMED_ON), options.rows, options.seeds)
-    if options.quick:
-        groups, rows, seeds = ((("asia",), ("cancer",)), (500,), 1)
+    groups: list[tuple[str, ...]] = [("asia",), ("cancer",)] if options.quick else [CHOSEN_ON, CONFIRMED_ON]
+    rows, seeds = ((500,), 1) if options.quick else (options.rows, options.seeds)
     cells = [(name, n) for group in groups for name in group for n in rows]
     measured = measure(cells, seeds, list(FORMS.values()), options.jobs, whole=False)
     for group in groups:

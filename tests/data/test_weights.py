@@ -171,8 +171,9 @@ def test_rows_in_another_order_are_refused(name: str) -> None:
     """A series of pandas has an index; its rows are taken by position."""
     given = pd.Series([1, 2, 3, 4])
 
-    def made(frame: pd.DataFrame, values: pd.Series) -> tuple[Any, ...]:
-        table = Table(frame, **{name: values})
+    def made(frame: pd.DataFrame, values: Any) -> tuple[Any, ...]:
+        settings: dict[str, Any] = {name: values}
+        table = Table(frame, **settings)
         return table.to_pandas().to_dict(), None if table.groups is None else table.groups.tolist()
 
     with pytest.raises(

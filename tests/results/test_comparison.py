@@ -26,7 +26,7 @@ class TestCompare:
         assert serape.compare([], []).distance == 0
 
     def test_of_different_targets_are_refused(self) -> None:
-        oracle = serape.DSeparation(nx.DiGraph(["ab", "bc"]))
+        oracle = serape.DSeparation(nx.DiGraph([("a", "b"), ("b", "c")]))
         found = serape.markov_blanket(oracle, "a")
         with pytest.raises(serape.OptionError, match="one result is about 'a', the other about 'b'"):
             serape.compare(found, serape.markov_blanket(oracle, "b"))

@@ -98,9 +98,9 @@ def check_same_rows(data: Any, **given: Any) -> None:
 
     Rows are taken by position, so that an index has no meaning otherwise.
     """
-    index = getattr(data, "index", None)
+    index: Any = getattr(data, "index", None)
     for name, values in given.items():
-        own = getattr(values, "index", None)
+        own: Any = getattr(values, "index", None)
         if not (hasattr(index, "equals") and hasattr(own, "equals")) or index.equals(own):
             continue
         if len(index) == len(own) and index.is_unique and own.is_unique and index.isin(own).all():
