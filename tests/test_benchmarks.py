@@ -55,6 +55,7 @@ PARTS = (
     "accuracy calibration",
     "accuracy causes",
     "accuracy hidden",
+    "accuracy ldecc",
     "accuracy choosing",
     "accuracy contexts",
     "accuracy covariance",

@@ -14,7 +14,7 @@ from typing import Any, Union, get_args, get_origin
 
 from serape.local.registry import ALGORITHMS
 from serape.settings import FIELDS
-from serape.structure.registry import NETWORK_ALGORITHMS
+from serape.structure.registry import CAUSAL_ALGORITHMS, NETWORK_ALGORITHMS
 
 PATH = Path(__file__).parent.parent / "src" / "serape" / "_keywords.py"
 HEAD = '''"""The keywords of every question; written by tools/keywords.py (`make stubs`), not by hand."""
@@ -50,11 +50,11 @@ def keywords() -> str:
 
 def _options() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for algorithm in ALGORITHMS.values():
-        for function in (algorithm.run, algorithm.run_parents_children):
-            if function is not None:
-                for name, parameter in list(inspect.signature(function, eval_str=True).parameters.items())[2:]:
-                    found.setdefault(name, set()).update(_kinds(parameter.annotation))
+    local = [f for algorithm in ALGORITHMS.values() for f in (algorithm.run, algorithm.run_parents_children)]
+    for function in (*local, *(algorithm.run for algorithm in CAUSAL_ALGORITHMS.values())):
+        if function is not None:
+            for name, parameter in list(inspect.signature(function, eval_str=True).parameters.items())[2:]:
+                found.setdefault(name, set()).update(_kinds(parameter.annotation))
     for network in NETWORK_ALGORITHMS.values():
         for name, default in network.defaults.items():
             if name == "rule":  # a parameter of its own

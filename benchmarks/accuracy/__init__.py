@@ -39,6 +39,7 @@ COMMAND = Command(
         "dof": Part(dof.run, dof.options),
         "few-rows": Part(few_rows.run, few_rows.options),
         "small-tables": Part(small_tables.run, small_tables.options),
+        "ldecc": Part(causes.run_ldecc, causes.options),
         "knockoffs": Part(knockoffs.run, knockoffs.options),
         "networks": Part(networks.run, networks.options),
         "probes": Part(probes.run, probes.options),

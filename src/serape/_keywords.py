@@ -47,6 +47,7 @@ class Keywords(TypedDict, total=False):
     max_seconds: float | Literal["auto"] | None
     max_tests: int | None
     engine: EngineName
+    equal_separators: bool | None
     k: Literal["inf"] | float | int | None
     max_parents: int | None
     order: Literal["strength", "as-written"] | Literal["strength", "table"]

@@ -285,6 +285,23 @@ class TestAsked:
         for kind in ("ordinal", "count", "continuous"):
             assert Table({"x": [1, 3, 9] * 5}, kinds=kind).numbers(0).tolist() == [1.0, 3.0, 9.0] * 5
 
+    @pytest.mark.parametrize("dtype", [np.int64, np.uint64, object])
+    def test_numbers_that_rounding_makes_equal_are_refused(self, dtype: Any) -> None:
+        """64 bits with a point have 53 for the digits."""
+        rows = np.random.default_rng(0).permutation(np.repeat(np.arange(30), 3))
+        frame = pd.DataFrame({"x": rows + 2**60, "y": rows}).astype(dtype)
+        expected = f"column 'x' has different numbers such as {2**60} and {2**60 + 1}, which are the same once they are"
+        for kinds in (None, {"x": "continuous"}):
+            with pytest.raises(serape.DataError, match=expected):
+                Table(frame, kinds=kinds)
+        assert len(Table(frame, kinds="categorical").variables["x"].levels) == 30
+        assert Table(frame, ignore=["x"], kinds={"x": "categorical"}).names == ("y",)
+        assert Table(frame.assign(x=rows * 256 + 2**60)).kinds["x"] == "continuous"
+        assert Table(frame.assign(x=-rows - 2**53 + 29)).kinds["x"] == "continuous"
+        with pytest.raises(serape.DataError, match="column 'x' has different numbers"):
+            Table(frame.assign(x=-rows - 2**53))
+        assert Table({"x": np.arange(90) + 2**60, "y": rows}).kinds["x"] == "identifier"
+
     def test_identifiers_that_are_forced(self) -> None:
         data = {"id": range(40), "name": [f"n{k}" for k in range(40)], "x": [0, 1] * 20}
         assert Table(data, kinds={"id": "continuous", "name": "categorical"}).identifiers == frozenset()

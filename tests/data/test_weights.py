@@ -166,6 +166,26 @@ def test_what_is_no_weight_or_group_gets_one_sentence(settings: dict[str, Any], 
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.parametrize("name", ["sample_weight", "groups"])
+def test_rows_in_another_order_are_refused(name: str) -> None:
+    """A series of pandas has an index; its rows are taken by position."""
+    given = pd.Series([1, 2, 3, 4])
+
+    def made(frame: pd.DataFrame, values: Any) -> tuple[Any, ...]:
+        settings: dict[str, Any] = {name: values}
+        table = Table(frame, **settings)
+        return table.to_pandas().to_dict(), None if table.groups is None else table.groups.tolist()
+
+    with pytest.raises(
+        serape.DataError, match=rf"the index of {name} has the rows of the data in another order; pass {name}.reindex"
+    ):
+        made(FRAME, given[::-1])
+    same = made(FRAME, given)
+    assert made(FRAME, given[::-1].reindex(FRAME.index)) == same
+    assert made(FRAME, given.set_axis(list("wxyz"))) == same
+    assert made(FRAME.set_axis([0, 0, 1, 1]), given) == same
+
+
 def test_a_missing_weight_gets_one_sentence() -> None:
     with pytest.raises(serape.DataError, match="column 'w', named by sample_weight, has no value in row 2"):
         Table(FRAME.assign(w=[1, math.nan, 1, 1]), sample_weight="w")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import combinations, permutations
 from typing import Any
 
@@ -17,7 +18,6 @@ from plain_pag import separated
 from serape.data.example import clinic
 from serape.structure.adjustment import possible_parents
 from serape.structure.graphs import PartlyDirected, cpdag
-from serape.structure.ldecc import ldecc
 
 TABLE = serape.Table(clinic(3000))
 CHILD = serape.load_network("child").sample(200, seed=200)
@@ -61,11 +61,71 @@ def test_the_answer_is_right_for_all_dags_of_four_nodes(variant: causes_oracle.V
 def test_ldecc_as_published_is_wrong_on_a_dag_of_five_nodes() -> None:
     oracle = serape.DSeparation(RULE_3, ["C", "A", "D", "T", "B"])
     assert serape.causes(oracle, "T", "ldecc").causes == ("C", "A", "B")
-    variant = causes_oracle.Variant("ldecc", "iamb", published=ldecc)
+    for equal in (None, False, True):
+        found = serape.causes(oracle, "T", "ldecc", published=True, equal_separators=equal)
+        assert (found.causes, found.undecided) == (("C", "A"), ("B",))
+    assert serape.causes(oracle, "T", "ldecc", equal_separators=False).causes == ("C", "A", "B")
     case = causes_oracle.Case(RULE_3, (), ("C", "A", "D", "T", "B"), "T", serape.Knowledge())
-    found = variant.answer(case)
-    assert (found.causes, found.undecided) == (("C", "A"), ("B",))
     assert causes_oracle.truth(case) == dict.fromkeys("ABC", "→")
+
+
+class Mistaken(serape.IndependenceTest):
+    """A perfect test but for some answers: "A B | C" is answered the other way round, and is more certain."""
+
+    name = "mistaken"
+
+    def __init__(self, arcs: str, *mistakes: str) -> None:
+        self.oracle = serape.DSeparation(nx.DiGraph([(arc[0], arc[1]) for arc in arcs.split()]))
+        self.variables = self.oracle.variables
+        self.mistakes = {tuple(frozenset(side.split()) for side in mistake.split("|")) for mistake in mistakes}
+
+    def test(self, x: int, y: int, given: Sequence[int] = ()) -> serape.Outcome:
+        """Test as the oracle, unless the answer is a mistake."""
+        pair, names = frozenset((self.variables[x], self.variables[y])), {self.variables[z] for z in given}
+        mistaken = (pair, frozenset(names)) in self.mistakes
+        dependent = (self.oracle.test(x, y, given).log_p < 0.0) != mistaken
+        return serape.Outcome(float(dependent), 1.0, (-1000.0 if mistaken else -10.0) * dependent, reliable=True)
+
+
+def test_ldecc_believes_a_neighbour_and_another_only_if_its_separator_has_the_neighbour() -> None:
+    """If A and B, wrongly separated, depend on each other given T, which A → T ← … ← B alone would not show."""
+    chain = Mistaken("BA AT", "A B |")
+    assert serape.causes(chain, "T", "ldecc").undecided == ("A",)  # its separator is A alone
+    assert serape.causes(chain, "T", "ldecc", published=True).undecided == ("A",)
+    elsewhere = Mistaken("BC BD CT DT TA", "A B |", "A B | T")
+    found = serape.causes(elsewhere, "T", "ldecc")  # its separator is C and D
+    assert (set(found.causes), found.effects) == ({"C", "D"}, ("A",))
+    assert not found.conflicts
+
+
+def test_ldecc_believes_two_others_only_if_their_separators_are_equal() -> None:
+    chain = Mistaken("TA AB TC CD", "B D |", "B D | T")
+    assert set(serape.causes(chain, "T", "ldecc").undecided) == {"A", "C"}
+    for published in (False, True):
+        found = serape.causes(chain, "T", "ldecc", published=published, equal_separators=False)
+        assert set(found.causes) == {"A", "C"}
+    assert set(serape.causes(chain, "T", "ldecc", published=True).causes) == {"A", "C"}
+    assert set(serape.causes(chain, "T", "ldecc", published=True, equal_separators=True).undecided) == {"A", "C"}
+
+
+def test_of_contradictions_in_ldecc_the_most_certain_or_as_published_the_effect_stays() -> None:
+    mistaken = Mistaken("TC SC AT", "A C |", "A C | T")  # S shows that C is an effect, A that it is a cause
+    assert set(serape.causes(mistaken, "T", "ldecc").causes) == {"A", "C"}
+    found = serape.causes(mistaken, "T", "ldecc", published=True)
+    assert (found.causes, found.effects) == (("A",), ("C",))
+
+
+def test_options_of_ldecc_are_reported_and_checked() -> None:
+    found = serape.causes(TABLE, "Age", "ldecc", "hpc", equal_separators=False, order="as-written")
+    assert found.blanket_result.options["equal_separators"] is False
+    assert found.blanket_result.options["order"] == "as-written"
+    assert "equal_separators" not in serape.causes(TABLE, "Age", "ldecc").blanket_result.options
+    with pytest.raises(serape.OptionError, match="equal_separators must be True or False, not 'no'"):
+        serape.causes(TABLE, "Age", "ldecc", equal_separators="no")  # type: ignore[arg-type]
+    with pytest.raises(serape.OptionError, match="algorithm 'hpc' has no option 'equal_separators'"):
+        serape.causes(TABLE, "Age", "mb-by-mb", "hpc", equal_separators=True)
+    wrong = serape.check_algorithm("ldecc", cases=0, published=True)
+    assert wrong is None  # all graphs of four nodes are right
 
 
 def test_a_counterexample_names_the_edges(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,14 @@ class TestCompare:
         assert serape.compare(["a"], []).recall == 1
         assert serape.compare([], []).distance == 0
 
+    def test_of_different_targets_are_refused(self) -> None:
+        oracle = serape.DSeparation(nx.DiGraph([("a", "b"), ("b", "c")]))
+        found = serape.markov_blanket(oracle, "a")
+        with pytest.raises(serape.OptionError, match="one result is about 'a', the other about 'b'"):
+            serape.compare(found, serape.markov_blanket(oracle, "b"))
+        with pytest.raises(serape.OptionError, match="the true names include the target 'a' itself; leave it out"):
+            serape.compare(found, ["a", "b"])
+
     def test_a_graph_as_truth(self) -> None:
         graph = nx.DiGraph([("p", "t"), ("t", "c"), ("s", "c")])
         oracle = serape.DSeparation(graph)

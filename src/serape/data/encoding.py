@@ -33,6 +33,7 @@ from serape.wording import setting
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 _BLOCK = 1 << 16  # rows treated at a time, to stay in the cache
+_EXACT = 1 << 53  # whole numbers up to this are exact in 64 bits with a point
 _MANY = 4096  # fewer numbers are sorted faster than marked
 
 
@@ -211,7 +212,7 @@ def encode_integers(
         column = _number_codes(name, values, missing, kind, AS_ASKED)
     elif kind is not None:
         check_numbers(name, values, missing, kind)
-        column = Encoded(kind, AS_ASKED, values=values.astype(np.float64), missing=missing)
+        column = Encoded(kind, AS_ASKED, values=_as_doubles(name, values, missing, kind), missing=missing)
     else:
         distinct = distinct_numbers(values if missing is None else values[~missing])
         if len(distinct) <= FEW_LEVELS:
@@ -225,8 +226,25 @@ def encode_integers(
             reason = f"whole numbers, {len(distinct):,} distinct (more than {FEW_LEVELS})"
             if found == "identifier":
                 reason = "whole numbers that number the rows"
-            column = Encoded(found, reason, values=values.astype(np.float64), missing=missing)
+            column = Encoded(found, reason, values=_as_doubles(name, values, missing, found), missing=missing)
     return column if rows is None else column.rows(rows)
+
+
+def _as_doubles(
+    name: str, values: NDArray[np.integer[Any]], missing: NDArray[np.bool_] | None, kind: Kind
+) -> NDArray[np.float64]:
+    """Return whole numbers in 64 bits with a point; refuse different ones that these do not tell apart."""
+    numbers: NDArray[np.float64] = values.astype(np.float64)
+    if kind != "identifier" and len(values) and max(-int(values.min()), int(values.max())) > _EXACT:
+        distinct = np.unique(values if missing is None else values[~missing])
+        same = np.flatnonzero(np.diff(distinct.astype(np.float64)) == 0)
+        if len(same):
+            raise DataError(
+                f"column {name!r} has different numbers such as {distinct[same[0]]} and {distinct[same[0] + 1]}, which "
+                f"are the same once they are rounded to the 15 digits of a real number; subtract a constant from it, "
+                f"or ignore it"
+            )
+    return numbers
 
 
 def encode_floats(

@@ -27,7 +27,7 @@ from serape.data.provenance import Provenance, how_made
 from serape.data.reading import ReadOptions, read
 from serape.data.reading.header import with_first_line_note
 from serape.data.variables import Variable, Variables, position_of, refuse_removed
-from serape.data.weights import Weights
+from serape.data.weights import Weights, check_same_rows
 from serape.errors import DataError, OptionError, n_shown
 from serape.markup import plain
 from serape.settings import DataSettings, refuse_encoding_again
@@ -126,6 +126,7 @@ class Table:
         if path is not None and (file := PackedFile.open(path)).fits(settings):
             self._map(file, {"path": str(data)})
             return
+        check_same_rows(data, sample_weight=sample_weight, groups=groups)
         columns = read(data, Kinds(kinds), ReadOptions.of(settings))
         ready = prepared(columns, settings, leave_out_empty=self._leave_out_empty)
         self.empty = ready.empty

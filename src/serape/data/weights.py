@@ -93,6 +93,23 @@ def _refuse(wrong: NDArray[np.bool_], numbers: NDArray[np.float64], why: str) ->
         raise DataError(f"the weight of {row_text(row)} is {numbers[row]:g}; {why}")
 
 
+def check_same_rows(data: Any, **given: Any) -> None:
+    """Refuse what is given for every row of a frame if it has the rows of the frame, by its index, in another order.
+
+    Rows are taken by position, so that an index has no meaning otherwise.
+    """
+    index: Any = getattr(data, "index", None)
+    for name, values in given.items():
+        own: Any = getattr(values, "index", None)
+        if not (hasattr(index, "equals") and hasattr(own, "equals")) or index.equals(own):
+            continue
+        if len(index) == len(own) and index.is_unique and own.is_unique and index.isin(own).all():
+            raise DataError(
+                f"the index of {name} has the rows of the data in another order; pass {name}.reindex(data.index), or "
+                f"{name}.to_numpy() if the order is right"
+            )
+
+
 def one_per_row(given: Any, rows: int, name: str, what: str) -> NDArray[Any]:
     """Return what a caller gives for every row as an array of one dimension."""
     values: NDArray[Any] = np.asarray(given)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from serape._keywords import Keywords
@@ -12,6 +13,7 @@ from serape.independence.registry import has_rows
 from serape.local.answer import Answer
 from serape.names import match, unknown
 from serape.progress import StatusLine, progress_callback
+from serape.questions.choice import check_choice
 from serape.questions.deciding import Deciding
 from serape.questions.discoveries import Discoveries
 from serape.questions.hidden import allow_hidden, check_hidden, unused_pairs_note
@@ -56,9 +58,11 @@ def causes(
         "mb-by-mb": blankets of one variable after another, along undirected paths from the target. "ldecc": the blanket
         of the target, then the tests of the PC algorithm until its edges have directions; it asks for no more blankets,
         but possibly about all pairs of variables. "mmb-by-mmb": as "mb-by-mb", where common causes may be hidden.
-        "auto" is "mb-by-mb", or "mmb-by-mmb" with `hidden`.
+        "auto" is "mb-by-mb", or "mmb-by-mmb" with `hidden`. Options: `published`, and `equal_separators` of "ldecc"
+        (docs/causes.md).
     learner
-        What finds the blankets: an algorithm for `markov_blanket`, whose options are passed on to it; "auto" as there.
+        What finds the blankets: an algorithm for `markov_blanket`, to which all other options are passed on; "auto" as
+        there.
     hidden
         Whether common causes of the variables may be hidden. Then an edge may also mean a hidden common cause
         (`found.confounded`), and `found.marks` has what is known of each neighbour (docs/hidden-causes.md).
@@ -87,6 +91,10 @@ def causes(
     chosen = find_causal(algorithm, hidden=check_hidden(hidden))
     if chosen.hidden:
         asked = allow_hidden(asked)
+    options = {name: value for name, value in asked.options.items() if name in chosen.options}
+    for name, value in options.items():
+        check_choice(name, value, chosen.run)
+    asked = replace(asked, options={name: value for name, value in asked.options.items() if name not in options})
     query = Query.resolve(data, "blanket", asked)
     at = query.position(target)
     query = query.constrained(asked.search, [at], symmetric=True)
@@ -95,7 +103,7 @@ def causes(
             f"algorithm {chosen.name!r} does not use directions that knowledge gives; use 'mb-by-mb', or forbid pairs "
             f"only"
         )
-    return _Search(query, at, chosen, asked).run()
+    return _Search(query, at, chosen, options, asked).run()
 
 
 def find_causal(algorithm: object, *, hidden: bool) -> CausalAlgorithm:
@@ -124,8 +132,10 @@ class _Edges:
 class _Search:
     """One search for causes and effects."""
 
-    def __init__(self, query: Query, target: int, algorithm: CausalAlgorithm, asked: Settings) -> None:
-        self.query, self.target, self.algorithm = query, target, algorithm
+    def __init__(
+        self, query: Query, target: int, algorithm: CausalAlgorithm, options: Mapping[str, Any], asked: Settings
+    ) -> None:
+        self.query, self.target, self.algorithm, self.options = query, target, algorithm, options
         self.watch = progress_callback(asked.run.progress)
         budget = Budget.of(asked.run, STRUCTURE_SECONDS if has_rows(query.source) else None)
         self.search = query.search(target, asked.run.threads, self.watch, budget=budget)
@@ -144,7 +154,7 @@ class _Search:
     def run(self) -> Causes:
         """Search, and return the result; what was found so far if a budget or Ctrl-C ends the search."""
         try:
-            self.ancestral = self.algorithm.run(self.local, self.target)
+            self.ancestral = self.algorithm.run(self.local, self.target, **self.options)
             self.find_common_effects()
             return self.result(complete=True)
         except KeyboardInterrupt:
@@ -231,6 +241,7 @@ class _Search:
         result = self.query.result_of(
             search, target, answer, self.discoveries, seconds, None, deciding=self.deciding, complete=complete
         )
+        result = replace(result, options={**result.options, **self.options})
         return Causes(
             blanket_result=result,
             marks={names[x]: marks[x] for x in sorted(marks)},

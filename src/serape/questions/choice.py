@@ -67,11 +67,12 @@ def check_algorithm_options(algorithm: Algorithm, finds: Finds, options: Mapping
                 f"algorithm {algorithm.name!r} has no option {option!r} ({takes}).{suggestion(option, [*own, *FIELDS])}"
             )
         if algorithm.family != "custom":
-            _check_choice(option, value, get_type_hints(algorithm.asked_for(finds))[option])
+            check_choice(option, value, algorithm.asked_for(finds))
 
 
-def _check_choice(option: str, value: Any, annotation: Any) -> None:
-    """Refuse a value that is none of an option's words, or neither True nor False where it must be."""
+def check_choice(option: str, value: Any, run: Callable[..., Any]) -> None:
+    """Refuse a value that is none of the words of an algorithm's option, or neither True nor False where it must be."""
+    annotation = get_type_hints(run)[option]
     if get_origin(annotation) is Literal:
         known = get_args(annotation)
         allowed = isinstance(value, str) and value in known

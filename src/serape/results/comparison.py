@@ -79,8 +79,17 @@ def compare(found: Any, truth: Any) -> Comparison:
                 "to compare names with a graph, the target must be known; pass a result, or names as the truth"
             )
         true = true_members(truth, found.target, found.finds)
+    elif isinstance(truth, Result):
+        if isinstance(found, Result) and found.target != truth.target:
+            raise OptionError(
+                f"one result is about {found.target!r}, the other about {truth.target!r}; compare results about one "
+                f"target"
+            )
+        true = set(truth.members)
     else:
-        true = set(truth.members) if isinstance(truth, Result) else _names(truth)
+        true = _names(truth)
+        if isinstance(found, Result) and found.target in true:
+            raise OptionError(f"the true names include the target {found.target!r} itself; leave it out")
     correct = len(members & true)
     precision = correct / len(members) if members else 1.0
     recall = correct / len(true) if true else 1.0

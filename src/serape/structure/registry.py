@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -16,7 +17,6 @@ from serape.structure.boss import boss
 from serape.structure.ges import ges
 from serape.structure.graphs import PartlyDirected
 from serape.structure.ldecc import ldecc
-from serape.structure.local_graph import LocalGraph
 from serape.structure.mb_by_mb import mb_by_mb
 from serape.structure.mmb_by_mmb import mmb_by_mmb
 from serape.structure.pag import PartialAncestralGraph
@@ -122,8 +122,9 @@ class CausalAlgorithm:
     """A named algorithm that finds the causes and effects of a target."""
 
     name: str
-    run: Callable[[LocalGraph, int], PartialAncestralGraph | None]
-    """Learns blankets around a target; returns a graph of its own if common causes may be hidden."""
+    run: Callable[..., PartialAncestralGraph | None]
+    """`run(local, target, **options)` learns blankets around a target; returns a graph of its own if common causes may
+    be hidden."""
     sound: bool
     paper: str
     uses_directions: bool = True
@@ -132,6 +133,11 @@ class CausalAlgorithm:
     """Whether it allows for hidden common causes."""
     family: str = "local"
     finds: str = "causes"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of its options."""
+        return tuple(inspect.signature(self.run).parameters)[2:]
 
 
 _CAUSAL = (

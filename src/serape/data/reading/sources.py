@@ -70,6 +70,8 @@ class Source:
     """The last part of the file's name, such as .csv, without that of its compression; in lower case."""
     path: Path | None = None
     """The file that has just this content, if there is one."""
+    has_beside: Callable[[str], bool] = lambda _: False
+    """Whether there is a file beside it that is not empty and has its name with an ending added, such as -wal."""
 
     @cached_property
     def content(self) -> bytes:
@@ -139,6 +141,14 @@ def is_workbook(source: Source) -> bool:
     return "xl/workbook.xml" in names or "xl/workbook.bin" in names or "content.xml" in names
 
 
+def size_beside(path: Path, ending: str) -> int:
+    """Return the size of the file beside another that has its name with an ending added; 0 if there is none."""
+    try:
+        return Path(f"{path}{ending}").stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
 def choose(what: str, names: list[str], source: str, table: str | int | None) -> str:
     """Return the one of several tables that the caller names; the only one if there is one."""
     if not names:
@@ -183,7 +193,8 @@ def _opened_file(file: Any) -> Source:
     try:
         if isinstance(file, io.TextIOBase):
             return Source(name, file.read().encode("utf-8"), ending)
-        return Source(name, _read_bounded(file, name), ending)
+        content = _read_bounded(file, name)
+        return Source(name, content, ending, has_beside=lambda end: size_beside(Path(called), end) > 0)
     except UnicodeError as error:
         raise DataError(f"{name} is not text in the encoding that it was opened with: {error}") from None
     except OSError as error:
@@ -220,7 +231,14 @@ def _from_archive(source: Source, options: ReadOptions) -> tuple[Source, ReadOpt
         name = choose("file", files, source.name, options.table)
         with archive.open(name) as file:
             content = _read_bounded(file, f"{name} in {source.name}")
-    return Source(f"{name} in {source.name}", content, PurePath(name).suffix.lower()), options.without_table()
+    sizes = {info.filename: info.file_size for info in archive.infolist()}
+    found = Source(
+        f"{name} in {source.name}",
+        content,
+        PurePath(name).suffix.lower(),
+        has_beside=lambda end: sizes.get(f"{name}{end}", 0) > 0,
+    )
+    return found, options.without_table()
 
 
 def _decompressors() -> dict[str, Callable[[IO[bytes]], Any]]:
