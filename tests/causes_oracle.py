@@ -107,6 +107,8 @@ class Variant:
     knowledge: bool = False
     published: Callable[..., Any] | None = None
     """The algorithm as published, if that is tried."""
+    options: tuple[tuple[str, Any], ...] = ()
+    """Options of the algorithm, with their values."""
 
     @property
     def learner_name(self) -> str:
@@ -115,6 +117,7 @@ class Variant:
 
     def __str__(self) -> str:
         more = [*["as published"] * (self.published is not None), *["with knowledge"] * self.knowledge]
+        more += [f"{name}={value}" for name, value in self.options]
         return f"{self.algorithm} on {self.learner_name}{''.join(f', {word}' for word in more)}"
 
     def known(self, case: Case) -> serape.Knowledge | None:
@@ -125,7 +128,7 @@ class Variant:
 
     def answer(self, case: Case) -> serape.Causes:
         """Ask about the target of a case."""
-        settings: dict[str, Any] = {"knowledge": self.known(case), "hidden": self.hidden}
+        settings: dict[str, Any] = {"knowledge": self.known(case), "hidden": self.hidden, **dict(self.options)}
         known = CAUSAL_ALGORITHMS[self.algorithm]
         if self.published is not None:
             CAUSAL_ALGORITHMS[self.algorithm] = replace(known, run=partial(self.published, published=True))
@@ -170,6 +173,7 @@ PAIRS = [
 ]
 """Every algorithm with every learner."""
 VARIANTS = [Variant(*pair, knowledge=knowledge) for knowledge in (False, True) for pair in PAIRS]
+VARIANTS += [Variant("ldecc", learner, options=(("equal_separators", False),)) for learner in ("iamb", "hiton-mb")]
 PUBLISHED = [
     Variant("ldecc", "iamb", published=ldecc),
     Variant("mmb-by-mmb", "fbed", hidden=True, published=mmb_by_mmb),
