@@ -9,6 +9,7 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -33,7 +34,8 @@ from serape.search import (
     memoised,
     preparable,
 )
-from serape.search.separations import Separations
+from serape.search.search import Positions
+from serape.search.separations import NO_SEPARATIONS, NoSeparations, Separations
 
 Told = list[tuple[int, int, tuple[int, ...]]]
 """The independent answers: candidate, target, conditioning set."""
@@ -293,6 +295,11 @@ def telling_table(patch: pytest.MonkeyPatch, log_alpha: float) -> Told:
         for part in found[0].by_group(*asked):
             note(part, target, part.given)
 
+    def of_each(found: Any, asked: TargetLists, *_: Any) -> None:
+        for k, target in enumerate(asked.each_target().tolist()):
+            if found[0].outcome(k).reliable and found[0].outcome(k).log_p > log_alpha:
+                told.append((int(found[0].xs[k]), target, found[0].given_of(k)))
+
     def of_spouses(found: Any, target: int, *_: Any) -> None:
         for each in found:
             note(each[2], target)
@@ -305,6 +312,7 @@ def telling_table(patch: pytest.MonkeyPatch, log_alpha: float) -> Told:
     noted("test_each_given_rest", lambda found, xs, target, *rest: note(found[0], target))
     noted("grow_pool", lambda found, query, **rest: note(found[0], query.target))
     noted("inter_iapc", of_runs)
+    noted("search_each", of_each)
     noted("find_spouses", of_spouses)
     return told
 
@@ -363,54 +371,123 @@ def test_the_false_discovery_rate_step_by_step() -> None:
 
 
 def test_a_search_that_keeps_no_sets_refuses_to_tell() -> None:
-    search = Search(Telling(random_dag(np.random.default_rng(0), 5, 0.3)), keep_separations=False)
+    oracle = Telling(random_dag(np.random.default_rng(0), 7, 0.3))
+    search = Search(oracle, keep_separations=False, compute_each=in_other_processes, subject=0)
     search.test.told = []  # type: ignore[attr-defined]
     for ask in ("dependents", "prepare"):
         ASKED[ask](search, Draw(search, np.random.default_rng(0)))
         with pytest.raises(LookupError):
             search.separating_set(0, 1)
+    assert NO_SEPARATIONS.__dict__ == NoSeparations().__dict__  # nothing of one search is left in that of another
 
 
-def test_screens_are_looked_through_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whenever screens are looked through, the first set of a pair counts; memory does not grow with their number."""
+@pytest.mark.parametrize("first", [0, 5])
+def test_screens_are_looked_through_in_their_order(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever screens are looked through, the first set of a pair counts."""
     random = np.random.default_rng(0)
-    answers = [
-        ScreenResult(
-            as_positions(np.sort(random.permutation(400)[:size])),
-            (900 + k,),
-            np.zeros(size),
-            np.ones(size),
-            random.random(size) < 0.9,
-            np.log(random.random(size)),
-        )
-        for k, size in enumerate([300, 3, 390, 200, 390, 1, 300] * 4)
-    ]
-    level = np.log(0.5)
+    kinds = (SCREENS * 5)[first:]
+    answers = [random_screen(random, 400, k, size, share) for k, (size, share) in enumerate(kinds)]
+    steps: list[tuple[Positions, tuple[int, ...]]] = []  # what is separated, in turn, and by what
+    for k, screen in enumerate(answers):
+        steps.append((screen.xs[screen.reliable & (screen.log_p > LEVEL)], screen.given))
+        if k % 5 == 4:
+            steps += [(as_positions([x]), (7, k)) for x in range(k, 400, 9)]
+            steps.append((as_positions(range(k % 3, 400, 3)), (8, k)))
+    expected: dict[int, tuple[int, ...]] = {}
+    for xs, given in steps:
+        for x in xs.tolist():
+            expected.setdefault(x, given)
 
     def stored(looked_through: Callable[[int], bool]) -> Separations:
         store = Separations()
         for k, screen in enumerate(answers):
-            store.add_screen(screen, 500, level)
-            if k == 9:
-                store.add(1000, 500, (7,))
-                store.add_batch(as_positions(range(0, 400, 2)), 500, None, [(8,)])
+            store.add_screen(screen, 500, LEVEL)
+            if k % 5 == 4:
+                for x in range(k, 400, 9):
+                    store.add(x, 500, (7, k))
+                store.add_batch(as_positions(range(k % 3, 400, 3)), 500, None, [(8, k)])
             if looked_through(k):
                 store = pickle.loads(pickle.dumps(store))
         return store
 
-    expected: dict[int, tuple[int, ...]] = {}
-    for k, screen in enumerate(answers):
-        for x in screen.xs[screen.reliable & (screen.log_p > level)].tolist():
-            expected.setdefault(x, screen.given)
-        if k == 9:
-            expected[1000] = (7,)
-            for x in range(0, 400, 2):
-                expected.setdefault(x, (8,))
-    for looked_through in (lambda k: False, lambda k: True, lambda k: k % 3 == 0):
-        store = stored(looked_through)
-        assert {x: given for x in range(1001) if (given := store.get(500, x)) is not None} == expected
-        assert {x: given for x in range(1001) if (given := store.get(x, 500)) is not None} == expected
+    def merged(at: int) -> Separations:
+        """The screens from some number on are found in a store of their own."""
+        stores = Separations(), Separations()
+        for k, screen in enumerate(answers):
+            stores[k >= at].add_screen(screen, 500, LEVEL)
+            if k % 5 == 4:
+                for x in range(k, 400, 9):
+                    stores[k >= at].add(x, 500, (7, k))
+                stores[k >= at].add_batch(as_positions(range(k % 3, 400, 3)), 500, None, [(8, k)])
+        stores[0].merge(stores[1])
+        return stores[0]
+
+    stores = [stored(lambda k: False), stored(lambda k: True), stored(lambda k: k % 3 == 0), *map(merged, range(12))]
     monkeypatch.setattr("serape.search.separations._MIN_PENDING", 0)
-    store = stored(lambda k: False)
-    assert sum(map(len, (screen.answers for screens in store._screens.values() for screen in screens))) <= 8 * 390
-    assert {x: given for x in range(1001) if (given := store.get(500, x)) is not None} == expected
+    stores.append(stored(lambda k: False))
+    assert sum(len(screen.answers) for screens in stores[-1]._screens.values() for screen in screens) <= 8 * 400
+    for store in stores:
+        assert [store.get(500, x) for x in range(401)] == [expected.get(x) for x in range(401)]
+        assert [store.get(x, 500) for x in range(401)] == [expected.get(x) for x in range(401)]
+
+
+SCREENS = [(3, 0.5), (300, 0.02), (2, 1.0), (390, 0.5), (200, 0.5), (400, 0.99), (390, 0.02), (1, 1.0), (300, 0.99)]
+"""Sizes of screens, and the share of candidates that they separate."""
+LEVEL = math.log(0.5)
+
+
+def random_screen(random: np.random.Generator, variables: int, number: int, size: int, share: float) -> ScreenResult:
+    """Return a screen of some variables; about a tenth of its tests are not reliable."""
+    independent = random.random(size) < share
+    return ScreenResult(
+        as_positions(np.sort(random.permutation(variables)[:size])),
+        (900 + number,),
+        np.zeros(size),
+        np.ones(size),
+        random.random(size) < (0.9 if share < 0.9 else 1.0),
+        np.where(independent, -0.1, -5.0),
+    )
+
+
+@pytest.mark.parametrize("share", [0.1, 0.7, 0.995])
+@pytest.mark.parametrize("looked_through", [True, False])
+def test_memory_does_not_grow_with_the_number_of_screens(share: float, looked_through: bool) -> None:
+    """Each variable is kept with the first set alone."""
+    sizes = []
+    for count in (2, 60):
+        store = Separations()
+        for k in range(count):
+            store.add_screen(random_screen(np.random.default_rng(0), 20_000, k, 20_000, share), 30_000, LEVEL)
+            if looked_through:
+                store.look_through_screens()
+        sizes.append(len(pickle.dumps(store)))
+    assert sizes[1] < 1.2 * sizes[0] + 200
+
+
+def test_required_neighbours_are_not_separated() -> None:
+    oracle = serape.DSeparation(nx.DiGraph([("a", "b"), ("b", "c")]))
+    search = Search(oracle, knowledge=serape.Knowledge(required=[("a", "c")]).bind(oracle.variables))
+    search.ask(0, 2, [1])
+    search.ask(2, 0, [1])
+    assert search.separating_set(0, 2) is None
+    assert search.separating_set(2, 0) is None
+
+
+@pytest.mark.parametrize("asked", [Search.partition, Search.ranked_split])
+def test_what_is_read_as_independence_is_separated(asked: Callable[..., object]) -> None:
+    test = G2(mixed_table(3, 60, 40))
+    search = Search(test, alpha=0.05)
+    skipped = [x for x in search.candidates(0).tolist() if not test.test(x, 0, (1, 2, 3)).reliable and x > 3]
+    assert len(skipped) > 5
+    with search.read_as_independence("all"):
+        asked(search, 0, search.candidates(0, 1, 2, 3), (1, 2, 3))
+    assert all(search.separating_set(x, 0) == (1, 2, 3) for x in skipped)
+
+
+def test_a_step_is_looked_through_before_others_ask() -> None:
+    """Threads share a step, so that nothing of it may be left to do."""
+    search = Search(G2(mixed_table(3, 400, 40)), cache=StepCache())
+    asked_in_a_step(search, 0)
+    (step,) = search._steps[0].values()
+    assert not step.separations._screens
+    assert search.separating_set(0, next(x for x in range(1, 40) if search.test.test(x, 0).log_p > -1)) is not None
