@@ -57,7 +57,7 @@ def nothing_note(search: Search, target: int, members: Collection[int]) -> list[
     if not len(tested):
         return []
     nearest = tested[np.argsort(log_p[tested], kind="stable")][:3]
-    level = min(search.fdr.log_threshold((), len(candidates)), search.log_alpha)
+    level = search.fdr.log_threshold((), len(candidates))
     named = ", ".join(f"{search.test.variables[x]!r} (p = {p_text(float(log_p[x]))})" for x in nearest)
     return [
         f"no member was found, which does not show that there is none: among {len(candidates):,} candidates, a false "

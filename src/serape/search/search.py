@@ -277,7 +277,7 @@ class Search(PreparingSearch):
                 self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
             self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
         log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
-        return min(self.fdr.log_threshold(log_p, len(self.candidates(target))), self.log_alpha)
+        return self.fdr.log_threshold(log_p, len(self.candidates(target)))
 
     def _member_outcome(self, x: int, target: int, rest: tuple[int, ...]) -> Outcome:
         """Return the outcome of a test of a member given the others: computed once, however often it is asked for."""
@@ -379,7 +379,7 @@ class Search(PreparingSearch):
             tested = {x: outcome.log_p for x, outcome in outcomes.items() if outcome is not None}
             if not tested:
                 break
-            level = min(fdr.log_threshold(tested.values(), len(self.candidates(target))), self.log_alpha)
+            level = fdr.log_threshold(tested.values(), len(self.candidates(target)))
             weakest = max(tested, key=lambda x: tested[x])
             if tested[weakest] <= level:
                 break
