@@ -67,7 +67,7 @@ def test_the_explanation_of_a_member() -> None:
             "which": [0] * 12,
         }
         given = tuple(range(2, 2 + count))
-        trace = Evidence(names, lambda columns=columns, given=given: (columns, [given], [], {}))  # type: ignore[misc]
+        trace = Evidence(names, lambda columns=columns, given=given: (columns, [given], [], {}, {}))  # type: ignore[misc]
         found = serape.markov_blanket({"t": [0, 1] * 50, "x": [0, 1] * 50}, "t", algorithm="iamb")
         text = trace.explain("x", found).text
         assert text.count("z") == (8 if count == 10 else count)

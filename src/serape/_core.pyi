@@ -474,9 +474,9 @@ class ResidualTest:
     def screen(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int], threads: int = 1, poll: object | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
         """Statistic, dof and reliability of many candidates given one set."""
 
-    def effects(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def effects(self, target: int, candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], given: Sequence[int]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        The logarithm of Wilks' Λ, and the correlation of the scores of two numbers, of many candidates given one set; NaN where there is none, and for categories alone.
+        The logarithm of Wilks' Λ, the correlation of the scores of two numbers, and the number of products, of many candidates given one set; NaN where there is none, and for categories alone.
         """
 
     def search_subsets(self, query: SubsetQuery, threads: int = 1, poll: object | None = None) -> FoundSubsets:

@@ -12,13 +12,14 @@ import pytest
 
 import serape
 from serape.independence import G2
+from serape.independence.outcomes import Outcome
 from serape.independence.subset_query import SubsetQuery
 from serape.local import hpc
 from serape.local.inter_iapc import inter_iapc_among
 from serape.parallel import workers
 from serape.parallel.map import compute_each
 from serape.search import Search, memoised, preparable
-from serape.search.associations import Associations
+from serape.search.associations import Associations, DecidingTest
 from serape.search.budget import Budget
 from serape.search.separations import Separations
 
@@ -146,8 +147,12 @@ def test_merged_associations_are_those_of_one_store() -> None:
         whole, parts = Associations(), [Associations(), Associations()]
         for k in range(12):
             x, log_p, separated = int(random.integers(4)), -float(random.random()), random.random() < 0.3
+            test = DecidingTest.of(Outcome(k, 1.0, log_p, reliable=True), (k + 10,), separated=separated)
             for store in (whole, parts[k // 6]):
-                store._note_separated([x], 0) if separated else store.note(x, 0, log_p)
+                if separated:
+                    store._note_separated(x, 0, (0.0, test))
+                else:
+                    store.note(x, 0, test.outcome, test.given)
         parts[0].merge(parts[1])
         assert [whole.get(x, 0) for x in range(4)] == [parts[0].get(x, 0) for x in range(4)]
 

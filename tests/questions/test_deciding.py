@@ -16,10 +16,11 @@ import serape
 from deciding_checks import check_edges, check_result
 from serape.local.registry import ALGORITHMS
 from serape.search.associations import DecidingTest
-from serape.types import Finds
+from serape.types import Finds, Rule
 
 FINDS: tuple[Finds, ...] = ("blanket", "parents-children")
 ALL = [(finds, name) for finds in FINDS for name, algorithm in ALGORITHMS.items() if algorithm.answers(finds)]
+RULES: tuple[Rule, ...] = ("and", "or")
 RATES: tuple[dict[str, Any], ...] = ({}, {"alpha": 0.05}, {"alpha": 0.05, "fdr": 0.05})
 
 
@@ -87,6 +88,7 @@ def test_evidence_of_a_mixture(algorithm: str, test: str) -> None:
     ("algorithm", "settings"),
     [
         ("hpc", {"unreliable": "independent"}),
+        ("pcmb", {"zero_dof": "independent"}),
         ("mmmb", {"published": True}),
         ("hiton-mb", {"symmetry": False}),
         ("iamb", {"rank": "information"}),
@@ -114,7 +116,7 @@ def test_evidence_under_other_settings(algorithm: str, settings: dict[str, Any])
 @pytest.mark.parametrize("algorithm", ["hpc", "hiton-pc", "inter-iapc", "pcd", "pc-stable"])
 def test_evidence_of_edges(algorithm: str, settings: dict[str, Any], tmp_path: Path) -> None:
     for table in (sampled("child", 400), mixed()):
-        for rule in ("and", "or")[: 1 + (algorithm != "pc-stable")]:
+        for rule in RULES[: 1 + (algorithm != "pc-stable")]:
             found = serape.skeleton(table, algorithm, rule, **settings)
             options = of_counts(found.options)
             judged = check_edges(table, found.graph.edges(data=True), rate=found.fdr, test=str(found.test), **options)
@@ -183,13 +185,16 @@ def test_a_run_that_continues_shows_the_same_tests(tmp_path: Path) -> None:
 def test_a_neighbour_has_its_weakest_association() -> None:
     """With a rate and without one: of all tests that the search asked, none of a member showed less."""
     table = sampled("alarm", 1000)
-    for settings in ({"alpha": 0.01}, {"alpha": 0.01, "fdr": 0.2}):
+    both: tuple[dict[str, Any], ...] = ({"alpha": 0.01}, {"alpha": 0.01, "fdr": 0.2})
+    for settings in both:
         for target in table.names[:12]:
             found = serape.parents_children(table, target, "hiton-pc", max_conditioning=1, **settings)
             for name in found.members:
                 why = found.explain(name)
                 others = [z for z in found.members if z != name]
-                asked_of = [serape.ci_test(table, name, target, g, dof="adjusted") for g in ([], *([z] for z in others))]
+                asked_of = [
+                    serape.ci_test(table, name, target, g, dof="adjusted") for g in ([], *([z] for z in others))
+                ]
                 assert why.log_p >= max(o.log_p for o in asked_of if o.reliable) - 1e-9
 
 

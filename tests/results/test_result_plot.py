@@ -61,7 +61,7 @@ def result(
             "options": {},
             "notes": (),
             "complete": True,
-            "trace": Evidence(names, lambda: (columns, [()], [], {})),
+            "trace": Evidence(names, lambda: (columns, [()], [], {}, {})),
             **changes,
         }
     )

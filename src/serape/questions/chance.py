@@ -47,10 +47,11 @@ def chance_note(
     ]
 
 
-def nothing_note(search: Search, target: int, members: Collection[int]) -> list[str]:
+def nothing_note(search: Search, target: int, members: Collection[int], deciding: Deciding) -> list[str]:
     """Return a note about the candidates nearest to an answer without members, if a rate kept them out."""
     if members or search.fdr is None:
         return []
+    deciding.settle()
     _, _, log_p, reliable, _, _ = search.log(target).columns()
     candidates = search.candidates(target)
     tested = candidates[reliable[candidates] & (log_p[candidates] <= search.log_alpha)]
@@ -61,6 +62,6 @@ def nothing_note(search: Search, target: int, members: Collection[int]) -> list[
     named = ", ".join(f"{search.test.variables[x]!r} (p = {p_text(float(log_p[x]))})" for x in nearest)
     return [
         f"no member was found, which does not show that there is none: among {len(candidates):,} candidates, a false "
-        f"discovery rate of {search.fdr.rate:g} allows p up to {p_text(level)}; the smallest p of last tests: "
+        f"discovery rate of {search.fdr.rate:g} allows p up to {p_text(level)}; the smallest p of deciding tests: "
         f"{named}"
     ]

@@ -109,9 +109,7 @@ def of_members(search: Search, target: int, answer: Answer, *, either: bool) -> 
         return best._replace(log_p=min(best.log_p + math.log(len(paths)), 0.0))
 
     members = dict.fromkeys(positions(answer.parents_children) + positions(answer.blanket))
-    return {
-        x: of_spouse(x, spouses[x]) if x in spouses else of_edge(search, x, target, either=either) for x in members
-    }
+    return {x: of_spouse(x, spouses[x]) if x in spouses else of_edge(search, x, target, either=either) for x in members}
 
 
 class Deciding:

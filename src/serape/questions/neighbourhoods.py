@@ -197,7 +197,9 @@ class _Targets:
         if target in self.precomputed:
             search.tally.merge(self.precomputed[target])
         own = [label for label, about in search.steps_asked.items() if about == target]
-        return _One(neighbours, search.tally, search.notes, weighed, list(dict.fromkeys([*search.steps_computed, *own])))
+        return _One(
+            neighbours, search.tally, search.notes, weighed, list(dict.fromkeys([*search.steps_computed, *own]))
+        )
 
 
 def find_neighbourhoods(

@@ -376,7 +376,7 @@ class Query:
             *(untested_note(search, target, members, stepwise=stepwise) if search.tally.skipped else ()),
             *find_leaks(search, target, members).notes,
             *chance_note(search, target, members, self.kept(target), deciding),
-            *nothing_note(search, target, members),
+            *nothing_note(search, target, members, deciding),
         ]
 
     def _members(self, answer: Answer) -> set[int]:

@@ -405,8 +405,7 @@ def _in_words(
     if effect is not None:
         numbers += f", {effect}"
     adjusted = result.adjusted_p.get(variable)
-    too_weak = adjusted is not None and result.fdr is not None and adjusted > result.fdr
-    if too_weak and not included:
+    if adjusted is not None and result.fdr is not None and adjusted > result.fdr and not included:
         return (
             f"{verdict}: its association is too weak for a false discovery rate of {result.fdr:g}. Its adjusted p is "
             f"{p_value_text(adjusted)}{_counted(result, link)}. Its deciding test is the one {condition} ({numbers})."

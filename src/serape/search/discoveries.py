@@ -56,7 +56,7 @@ class FalseDiscoveryRate:
         return np.array([math.exp(value) for value in found.tolist()], np.float64)  # as p is made of log p elsewhere
 
     def _log_factors(self, ordered: Floats, hypotheses: int) -> Floats:
-        """Return, for k = 1, 2, … rejected hypotheses, the log of what the largest of their p-values is multiplied by."""
+        """Return, for k = 1, 2, … rejected hypotheses, the log of the factor of the largest of their p-values."""
         factors = self._log_hypotheses(ordered, hypotheses) - np.log(np.arange(1, len(ordered) + 1))
         return factors if len(factors) == 0 or factors[-1] >= 0.0 else np.maximum(factors, 0.0)
 

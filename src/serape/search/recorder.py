@@ -17,7 +17,9 @@ class Tape(list[tuple[int, SubsetResult] | tuple[int, int, Outcome, tuple[int, .
 class Recorder:
     """Records the test that decides on each variable."""
 
-    def __init__(self, variables: int, subject: int | None, log_alpha: float, *, enabled: bool, weighs: bool = False) -> None:
+    def __init__(
+        self, variables: int, subject: int | None, log_alpha: float, *, enabled: bool, weighs: bool = False
+    ) -> None:
         self.step_of: int | None = None
         """The target of the step being computed."""
         self._variables = variables
