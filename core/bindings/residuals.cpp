@@ -92,7 +92,8 @@ void bind_residuals(nb::module_& m) {
                 return std::make_tuple(log_lambda, correlation, products);
             },
             nb::arg("target"), nb::arg("candidates"), nb::arg("given"),
-            "The logarithm of Wilks' Λ, the correlation of the scores of two numbers, and the number of products, of many "
+            "The logarithm of Wilks' Λ, the correlation of the scores of two numbers, and the number of products, of "
+            "many "
             "candidates given one set; NaN where there is none, and for categories alone.")
         .def(
             "search_subsets",

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import serape
-from serape.independence import G2, Outcome
+from serape.independence import G2
+from serape.independence.outcomes import Outcome
 from serape.independence.subset_query import SubsetQuery
 from serape.local import hpc
 from serape.local.inter_iapc import inter_iapc_among
@@ -146,12 +147,12 @@ def test_merged_associations_are_those_of_one_store() -> None:
         whole, parts = Associations(), [Associations(), Associations()]
         for k in range(12):
             x, log_p, separated = int(random.integers(4)), -float(random.random()), random.random() < 0.3
-            outcome = Outcome(1.0, 1.0, log_p, reliable=True)
+            test = DecidingTest.of(Outcome(k, 1.0, log_p, reliable=True), (k + 10,), separated=separated)
             for store in (whole, parts[k // 6]):
                 if separated:
-                    store._note_separated(x, 0, (log_p, DecidingTest.of(outcome, (), separated=True)))
+                    store._note_separated(x, 0, (0.0, test))
                 else:
-                    store.note(x, 0, outcome, ())
+                    store.note(x, 0, test.outcome, test.given)
         parts[0].merge(parts[1])
         assert [whole.get(x, 0) for x in range(4)] == [parts[0].get(x, 0) for x in range(4)]
 

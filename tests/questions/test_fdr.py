@@ -209,7 +209,7 @@ def test_an_empty_answer_names_the_nearest(algorithm: str) -> None:
     assert found.blanket == ()
     (note,) = (note for note in found.notes if note.startswith("no member was found"))
     nearest = min(found.evidence, key=lambda row: row["p"])
-    assert f"smallest p of last tests: {nearest['variable']!r} (p = " in note
+    assert f"smallest p of deciding tests: {nearest['variable']!r} (p = " in note
     assert "among 400 candidates, a false discovery rate of 0.05 allows p up to " in note
     assert not any(note.startswith("no member") for note in asked(noise, "y", algorithm, fdr=None, alpha=1e-9).notes)
 

@@ -74,8 +74,8 @@ def test_nothing_to_judge() -> None:
     for method in methods:
         rate = FalseDiscoveryRate(0.1, method, math.log(0.05))
         assert len(rate.adjusted([], 5)) == 0
-        assert rate.log_threshold([], 5) == pytest.approx(math.log(0.1 / 5 / (1 if method != "by" else 137 / 60)))
-        assert rate.log_threshold([], 0) == rate.log_threshold([], 1) == math.log(0.1)
+        assert rate.log_threshold([], 5) <= math.log(0.05)
+        assert rate.log_threshold([], 0) == rate.log_threshold([], 1) == math.log(0.05)
 
 
 def test_tiny_p_do_not_underflow() -> None:
@@ -83,6 +83,15 @@ def test_tiny_p_do_not_underflow() -> None:
     rate = FalseDiscoveryRate(0.05)
     assert (log_p <= rate.log_threshold(log_p, 10**6)).all()
     assert rate.adjusted(log_p, 10**6).tolist() == [0, 0, 0]
+
+
+def test_the_threshold_is_at_most_alpha() -> None:
+    assert FalseDiscoveryRate(0.9, "bh", math.log(0.01)).log_threshold(np.log([0.001, 0.005]), 2) == math.log(0.01)
+
+
+def test_what_is_above_alpha_is_kept_at_no_rate() -> None:
+    rate = FalseDiscoveryRate(0.9, "bh", math.log(0.01))
+    assert rate.adjusted(np.log([0.001, 0.005, 0.02]), 3).tolist() == pytest.approx([0.003, 0.0075, 1.0])
 
 
 @pytest.mark.parametrize("method", ["bh", "by", "adaptive"])

@@ -51,19 +51,22 @@ def chance_note(
     ]
 
 
-def nothing_note(search: Search, target: int, members: Collection[int], candidates: Positions) -> list[str]:
+def nothing_note(
+    search: Search, target: int, members: Collection[int], candidates: Positions, deciding: Deciding
+) -> list[str]:
     """Return a note about the candidates nearest to an answer without members, if a rate kept them out."""
     if members or search.fdr is None:
         return []
+    deciding.settle()
     _, _, log_p, reliable, _, _ = search.log(target).columns()
     tested = candidates[reliable[candidates] & (log_p[candidates] <= search.log_alpha)]
     if not len(tested):
         return []
     nearest = tested[np.argsort(log_p[tested], kind="stable")][:3]
-    level = min(search.fdr.log_threshold((), len(candidates)), search.log_alpha)
+    level = search.fdr.log_threshold((), len(candidates))
     named = ", ".join(f"{search.test.variables[x]!r} (p = {p_text(float(log_p[x]))})" for x in nearest)
     return [
         f"no member was found, which does not show that there is none: among {len(candidates):,} candidates, a false "
-        f"discovery rate of {search.fdr.rate:g} allows p up to {p_text(level)}; the smallest p of last tests: "
+        f"discovery rate of {search.fdr.rate:g} allows p up to {p_text(level)}; the smallest p of deciding tests: "
         f"{named}"
     ]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Link(NamedTuple):
-    """Two variables whose test weighs more for a spouse than its own."""
+    """What weighs more than the deciding test: the weakest link of a spouse's path, or the same test, counted twice."""
 
     x: int
     y: int
@@ -46,6 +46,12 @@ class Weighed(NamedTuple):
     """The deciding test; None if no test showed dependence."""
     link: Link | None = None
     """Of a spouse, the weakest link of its path, if this is not its own test."""
+
+    def weighs_more(self, x: int, target: int) -> Link | None:
+        """Return what counts for a member, if it is more than its deciding test."""
+        if self.link is not None or self.test is None or self.test.separated or self.log_p <= self.test.log_p:
+            return self.link
+        return Link(x, target, self.log_p, self.test.given)
 
 
 NOTHING = Weighed(0.0, None)

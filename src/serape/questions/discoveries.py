@@ -28,14 +28,14 @@ class Discoveries:
     """What a bound on the false discovery rate makes of an answer."""
 
     threshold: float | None = None
-    """The p-value up to which a test shows dependence: alpha, or less if the rate allows less."""
+    """The p-value up to which members are kept."""
     adjusted: Mapping[int, float] = field(default_factory=dict)
     """The adjusted p-values of the members, and of those that are not kept."""
     dropped: tuple[int, ...] = ()
     tests: Mapping[int, DecidingTest] = field(default_factory=dict)
     """The deciding tests of these, and of known members."""
     links: Mapping[int, Link] = field(default_factory=dict)
-    """Of spouses, the weakest link of the path, if it is not the deciding test."""
+    """What counts for those whose deciding test has a smaller p."""
 
 
 def bound(
@@ -54,11 +54,11 @@ def bound(
     adjusted = dict(zip(log_p, search.fdr.adjusted(log_p.values(), hypotheses).tolist(), strict=True))
     dropped = () if stepwise else tuple(x for x, value in log_p.items() if value > level)
     found = Discoveries(
-        math.exp(min(level, search.log_alpha)),
+        math.exp(level),
         adjusted,
         dropped,
         {x: value.test for x, value in weighed.items() if value.test is not None},
-        {x: value.link for x, value in weighed.items() if value.link is not None},
+        {x: link for x, value in weighed.items() if (link := value.weighs_more(x, target)) is not None},
     )
     return without_members(answer, set(dropped)), found
 
@@ -69,7 +69,7 @@ def bound_edges(
     """Return the p-value up to which edges are kept, the adjusted p-values, and the edges that are not kept."""
     level = fdr.log_threshold(log_p.values(), hypotheses)
     adjusted = dict(zip(log_p, fdr.adjusted(log_p.values(), hypotheses).tolist(), strict=True))
-    return math.exp(min(level, fdr.log_alpha)), adjusted, [pair for pair, value in log_p.items() if value > level]
+    return math.exp(level), adjusted, [pair for pair, value in log_p.items() if value > level]
 
 
 def without_members(answer: Answer, dropped: Collection[int]) -> Answer:

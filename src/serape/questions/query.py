@@ -397,7 +397,7 @@ class Query:
             *(untested_note(search, target, members, untold, stepwise=stepwise) if search.tally.skipped else ()),
             *find_leaks(search, target, members).notes,
             *chance_note(search, target, members, self.kept(target), len(possible), deciding),
-            *nothing_note(search, target, members, possible),
+            *nothing_note(search, target, members, possible, deciding),
         ]
 
     def _members(self, answer: Answer) -> set[int]:

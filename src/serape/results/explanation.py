@@ -87,7 +87,7 @@ Columns = Mapping[str, Any]
 
 Separating = Mapping[int, tuple[int, ...]]
 Links = Mapping[int, tuple[int, int, float, tuple[int, ...]]]
-"""Of spouses whose weakest link is no test of their own: the two variables of the link, log p and conditioning set."""
+"""Where more than the p of the deciding test counts: two variables, the log p that counts, and the conditioning set."""
 Gathered = tuple[Columns, Sequence[tuple[int, ...]], Sequence[tuple[int, str]], Separating, Links]
 """Columns, the conditioning sets, the variables that entered and left, the separating sets of spouses, their links."""
 
@@ -422,7 +422,7 @@ def _in_words(
         numbers += f", {effect}"
     adjusted, judged = result.adjusted_p.get(variable), ""
     if adjusted is not None:
-        judged = f" Its adjusted p is {p_value_text(adjusted)}{_path(link)}."
+        judged = f" Its adjusted p is {p_value_text(adjusted)}{_counted(result, link)}."
         if result.fdr is not None and adjusted > result.fdr and not included:
             return (
                 f"{verdict}: its association is too weak for a false discovery rate of {result.fdr:g}.{judged} Its "
@@ -449,12 +449,14 @@ def _in_words(
     return f"{verdict}: {condition}, {finding} ({numbers}, {compared} {limit}).{judged}{entered}"
 
 
-def _path(link: Link | None) -> str:
-    """Return what an adjusted p belongs to, if it is a link of a spouse's path."""
+def _counted(result: Result, link: Link | None) -> str:
+    """Return what an adjusted p is made of, if not of the p of the deciding test."""
     if link is None:
         return ""
-    shown = p_text(link.log_p) if link.log_p < 0 else "1"
-    return f", because of {link.x} – {link.y}, the weakest link between the two ({_condition(link.given)}, p = {shown})"
+    p = p_text(link.log_p) if link.log_p < 0 else "1"
+    if link.y == result.target:  # its own test
+        return f", because p counts as {p} where the best of several tests is enough"
+    return f", because of {link.x} – {link.y}, the weakest link between the two ({_condition(link.given)}, p = {p})"
 
 
 def _why_not(variable: str, result: Result, effect: Effect | None, known: Known) -> str:

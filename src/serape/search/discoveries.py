@@ -7,7 +7,8 @@ Of m hypotheses with the p-values p(1) ≤ … ≤ p(m), those up to the largest
 of false ones among them is then at most q, on average, if the p-values are independent or positively dependent. With
 q / (1 + 1/2 + … + 1/m) in place of q ("by") it is so for any dependence.
 
-No p-value above q is rejected, however few hypotheses count as true, so an adjusted p-value is never below the p-value.
+No p-value above q or above alpha is rejected, however few hypotheses count as true. So an adjusted p-value is never
+below the p-value, and that of a p-value above alpha is 1.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class FalseDiscoveryRate:
     rate: float
     method: Literal["bh", "by", "adaptive"] = "bh"
     log_alpha: float = 0.0
-    """The significance level of single tests."""
+    """The significance level of single tests: no p-value is larger."""
 
     def log_threshold(self, log_p: Iterable[float] | Floats, hypotheses: int) -> float:
         """Return the log p up to which hypotheses are rejected.
@@ -40,22 +41,22 @@ class FalseDiscoveryRate:
         ordered = np.sort(np.fromiter(log_p, np.float64))
         factors = self._log_factors(ordered, hypotheses)
         rejected = np.flatnonzero(ordered + factors <= math.log(self.rate))
-        if len(rejected):
-            return math.log(self.rate) - float(factors[rejected[-1]])
-        return math.log(self.rate) - self._log_hypotheses(ordered, hypotheses)
+        factor = float(factors[rejected[-1]]) if len(rejected) else self._log_hypotheses(ordered, hypotheses)
+        return min(math.log(self.rate) - factor, self.log_alpha)
 
     def adjusted(self, log_p: Iterable[float] | Floats, hypotheses: int) -> Floats:
-        """Return the adjusted p-values: the smallest rate at which each hypothesis is rejected."""
+        """Return the adjusted p-values: the smallest rate at which each hypothesis is rejected, 1 if at none."""
         values = np.fromiter(log_p, np.float64)
         order = np.argsort(values, kind="stable")
         ordered = values[order]
         scaled = ordered + self._log_factors(ordered, hypotheses)
         found = np.empty(len(values))
         found[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 0.0)
+        found[values > self.log_alpha] = 0.0
         return np.array([math.exp(value) for value in found.tolist()], np.float64)  # as p is made of log p elsewhere
 
     def _log_factors(self, ordered: Floats, hypotheses: int) -> Floats:
-        """Return, for k = 1, 2, … rejections, the log of what the largest of their p-values is multiplied by."""
+        """Return, for k = 1, 2, … rejected hypotheses, the log of the factor of the largest of their p-values."""
         factors = self._log_hypotheses(ordered, hypotheses) - np.log(np.arange(1, len(ordered) + 1))
         return factors if len(factors) == 0 or factors[-1] >= 0.0 else np.maximum(factors, 0.0)
 

@@ -120,7 +120,7 @@ class EvidenceLog:
         return single
 
     def columns(self) -> tuple[Floats, Floats, Floats, NDArray[np.bool_], NDArray[np.int64], list[tuple[int, ...]]]:
-        """Return the test of every variable, the latest or deciding: statistic, dof, log p, reliable, and which set.
+        """Return the latest or deciding test of every variable: statistic, dof, log p, reliable and which set.
 
         The last is an index into the list of sets that comes with it, or −1 if the variable was never tested.
         """

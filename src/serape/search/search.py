@@ -278,7 +278,7 @@ class Search(PreparingSearch):
                     self._note_outcome(x, target, rest, outcome)
             self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
         log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
-        level = min(self.fdr.log_threshold(log_p, len(self.candidates(target))), self.log_alpha)
+        level = self.fdr.log_threshold(log_p, len(self.candidates(target)))
         self._separations.add_screen(screen, target, level)
         return level
 
@@ -382,7 +382,7 @@ class Search(PreparingSearch):
             tested = {x: outcome.log_p for x, outcome in outcomes.items() if outcome is not None}
             if not tested:
                 break
-            level = min(fdr.log_threshold(tested.values(), len(self.candidates(target))), self.log_alpha)
+            level = fdr.log_threshold(tested.values(), len(self.candidates(target)))
             weakest = max(tested, key=lambda x: tested[x])
             if tested[weakest] <= level:
                 break

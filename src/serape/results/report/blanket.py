@@ -343,7 +343,7 @@ def _warnings(found: Result, rows: Mapping[str, Any]) -> list[Words]:
     untested = [n for n in found.members if n in rows and rows[n]["given"] is not None and not rows[n]["reliable"]]
     if untested:
         warnings.append(
-            ["The last test was skipped for these members, which earlier tests kept: ", *listed(untested), "."]
+            ["The deciding test was skipped for these members, which earlier tests kept: ", *listed(untested), "."]
         )
     return warnings
 
@@ -356,7 +356,7 @@ def _members_about(found: Result, inside: Sequence[str], drawn: int) -> str:
     count, embedded = len(found.members), len(inside)
     if not count:
         return "There are none."
-    about = "For each member, the deciding test: its latest test against the target." + _adjusted_about(found, inside)
+    about = "For each member, the test that decides on it." + _adjusted_about(found, inside)
     if embedded < count:
         about += f" Of {count:,} members, this file has the {embedded:,} with the smallest p."
     if drawn < embedded:
@@ -369,7 +369,8 @@ def _excluded_about(found: Result, outside: int, excluded: Sequence[str]) -> str
     if not outside:
         return "There are none."
     about = (
-        "For each variable, the deciding test. If p is above alpha, the conditioning set separates it from the target."
+        "For each variable, the test that decides on it. If p is above alpha, the conditioning set separates it from "
+        "the target."
     )
     if found.level < found.alpha:
         about += (
