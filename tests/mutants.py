@@ -44,7 +44,7 @@ from mutation import core_code, python_code, trial  # noqa: E402
 from mutation.mutant import Mutant  # noqa: E402
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "questions/discoveries.py": ("tests/questions/test_discoveries.py", "tests/questions/test_fdr.py"),
+    "questions/discoveries.py": ("tests/questions/test_false_discoveries.py", "tests/questions/test_fdr.py"),
     "search/discoveries.py": ("tests/search/test_discoveries.py", "tests/questions/test_fdr.py"),
     "questions/checkpoint.py": ("tests/questions/test_checkpoint.py", "tests/questions/test_fdr.py"),
     "files.py": ("tests/test_files.py", "tests/results/test_hostile_files.py"),
