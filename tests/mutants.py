@@ -70,7 +70,7 @@ def mutants_of(module: str) -> list[Mutant]:
     return (core_code if module.endswith(".cpp") else python_code).mutants(path_of(module), module)
 
 
-def test_files(places: Iterable[str]) -> list[str]:
+def files_of_tests(places: Iterable[str]) -> list[str]:
     """Return the files of tests at these places."""
     found: list[str] = []
     for place in places:
@@ -271,7 +271,9 @@ def main() -> None:
     parser.add_argument("--match", default="", help="mutants whose text contains this")
     parser.add_argument("--patience", type=float, default=60, help="seconds of tests for a mutant")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    parser.add_argument("--results", type=Path, default=FOLDER / "results.jsonl", help="what was found, for the next run")
+    parser.add_argument(
+        "--results", type=Path, default=FOLDER / "results.jsonl", help="what was found, for the next run"
+    )
     parser.add_argument("--list", action="store_true", help="print the mutants, and run nothing")
     parser.add_argument("--verbose", action="store_true", help="print every mutant as it is tried")
     options = parser.parse_args()
@@ -282,7 +284,7 @@ def main() -> None:
     left_over = [module for module in options.module if module not in MODULES and not options.tests]
     if left_over:
         parser.error(f"name the tests of {', '.join(left_over)} with --tests")
-    tests = {module: test_files(options.tests or MODULES[module]) for module in options.module}
+    tests = {module: files_of_tests(options.tests or MODULES[module]) for module in options.module}
     listed = equivalents()
     found = {module: mutants_of(module) for module in options.module}
     stale = [f"{m}: {key}" for m in options.module for key in listed[m] if key not in {x.key for x in found[m]}]
@@ -366,9 +368,7 @@ def kept_outcomes(path: Path, digest: str) -> dict[tuple[str, str], str]:
     return found
 
 
-def report(
-    module: str, mutants: Sequence[Mutant], outcomes: dict[tuple[str, str], str], listed: dict[str, str]
-) -> int:
+def report(module: str, mutants: Sequence[Mutant], outcomes: dict[tuple[str, str], str], listed: dict[str, str]) -> int:
     """Print what became of the mutants of a module, and return how many survive or are listed wrongly."""
     of = {mutant: outcomes[module, mutant.key] for mutant in mutants if (module, mutant.key) in outcomes}
     alive = [mutant for mutant, outcome in of.items() if outcome.startswith("survived")]

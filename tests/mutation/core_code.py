@@ -46,7 +46,9 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?<=[(,=] )-(?=[\w(])|(?<=[({])-(?=[\w(])|(?<=return )-(?=[\w(])", ("",)),
 )
 _NUMBER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?(?:e-?\d+)?)(?![\w.])")
-_LEFT_OUT = re.compile(r"\s+(?!return\b|const\b|auto\b|using\b)(?:[\w:]+(?:\.|->))*[\w:]+(?:\[[^;]*\])*(?:\(.*\)| [-+*]?= .*);$")
+_LEFT_OUT = re.compile(
+    r"\s+(?!return\b|const\b|auto\b|using\b)(?:[\w:]+(?:\.|->))*[\w:]+(?:\[[^;]*\])*(?:\(.*\)| [-+*]?= .*);$"
+)
 _CONDITION = re.compile(r"(?<=\bif \()(.*)(?=\) \{$)")
 _CHOICE = re.compile(r"\? ([^?:]+) : ([^?:;,)]+)")
 _FUNCTION = re.compile(r"^(?:[\w:<>,&* ]+[ &*])?((?:\w+::)*[\w()]+)\(")
@@ -150,6 +152,9 @@ def built(path: Path, mutant: Mutant, folder: Path) -> Path | None:
     words[words.index("-o") + 1] = str(output)
     archive = next(i for i, word in enumerate(words) if word.endswith("libserape_core.a"))
     words.insert(archive, str(changed))  # found before the archive, which then gives the others
-    if not (build / object_name).exists() or subprocess.run(words, cwd=build, capture_output=True, check=False).returncode:
+    if (
+        not (build / object_name).exists()
+        or subprocess.run(words, cwd=build, capture_output=True, check=False).returncode
+    ):
         return None
     return output

@@ -117,11 +117,11 @@ class _Walk:
             text = after if isinstance(after, str) else text_of(self.unit if after is None else after)
         finally:
             take_back()
-        last = self.unit.body[0].lineno if isinstance(getattr(self.unit, "body", None), list) else 0
-        end = last or self.unit.end_lineno or 0
-        lines = range(getattr(self.unit, "lineno", 1), max(end, self.unit.lineno + 1) + (not last))
+        inside = getattr(self.unit, "body", None)  # of a statement with a body the lines of its head count
+        end = inside[0].lineno if isinstance(inside, list) else self.unit.end_lineno + 1
         if isinstance(self.unit, ast.Try):
-            lines = range(self.unit.lineno, self.unit.body[0].lineno + 1)
+            end += 1  # the head is no line that is reached
+        lines = range(self.unit.lineno, max(end, self.unit.lineno + 1))
         return Mutant(self.module, self.where or "module", before, text, lines, change)
 
     def body(self, statements: list[Any], where: str, owner: Any = None, field: str = "body") -> Iterator[Mutant]:
@@ -289,7 +289,7 @@ class _Walk:
                     rest_keys = [key for i, key in enumerate(node.keys) if i != k]
                     rest_values = [value for i, value in enumerate(node.values) if i != k]
                     yield swap(ast.Dict(rest_keys, rest_values))
-            case (ast.Tuple(ctx=ast.Load()) | ast.List(ctx=ast.Load()) | ast.Set()) if len(node.elts) > 1:
+            case ast.Tuple(ctx=ast.Load()) | ast.List(ctx=ast.Load()) | ast.Set() if len(node.elts) > 1:
                 for k in range(len(node.elts)):
                     yield self.made(_replace(node, "elts", k, None))
             case ast.comprehension():

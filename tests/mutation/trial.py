@@ -171,9 +171,7 @@ class Replaced(MetaPathFinder):
         if fullname != self.name:
             return None
         loader = (
-            ExtensionFileLoader(fullname, self.path)
-            if self.code is None
-            else _Loader(fullname, self.path, self.code)
+            ExtensionFileLoader(fullname, self.path) if self.code is None else _Loader(fullname, self.path, self.code)
         )
         return spec_from_file_location(fullname, self.path, loader=loader)
 

@@ -24,7 +24,7 @@ Asked = tuple[int, int, tuple[int, ...]]
 class Scripted(serape.IndependenceTest):
     """Answers by a list: the p, or its logarithm, of a candidate and a target given a set.
 
-    It is 1 if it is not in the list; None stands for a test that is not reliable.
+    It is 1 if it is not in the list; None stands for a test that is not reliable, whatever its p.
     """
 
     name = "scripted"
@@ -35,7 +35,7 @@ class Scripted(serape.IndependenceTest):
 
     def test(self, x: int, target: int, given: Sequence[int] = ()) -> serape.Outcome:
         p = self.p.get((x, target, tuple(sorted(given))), 1.0)
-        log_p = 0.0 if p is None else p if p < 0 else math.log(p)
+        log_p = -99.0 if p is None else p if p < 0 else math.log(p)
         return serape.Outcome(1.0, 1.0, log_p, p is not None)
 
 
@@ -65,7 +65,9 @@ def p_of(found: Discoveries, x: int, members: int) -> float:
     return found.adjusted[x] * members / 5
 
 
-def of_spouse(changes: Mapping[Asked, float | None], children: Sequence[int] = (A, B), *, either: bool = False) -> float:
+def of_spouse(
+    changes: Mapping[Asked, float | None], children: Sequence[int] = (A, B), *, either: bool = False
+) -> float:
     """Return the p that counts for the spouse, the only member of the answer."""
     search = searched({**DIAMOND, **changes}, BH)
     _, found = bound(search, T, Answer(blanket=[S], spouses={S: children}), (), either=either)
@@ -137,6 +139,13 @@ def test_a_spouse_is_tested_given_what_separates_it_and_the_child() -> None:
     """Here r separates the two, and the dependence given r and the child is weak."""
     changes: dict[Asked, float | None] = {(S, T, ()): 1e-4, (S, T, (R,)): 0.7, (S, T, (A, R)): 1e-3}
     assert of_spouse(changes, [A]) == pytest.approx(1e-3)
+
+
+def test_a_spouse_that_nothing_is_known_to_separate_is_tested_given_the_child() -> None:
+    search = searched({asked: p for asked, p in DIAMOND.items() if asked != (S, T, ())}, BH)
+    assert search.separating_set(S, T) is None
+    _, found = bound(search, T, Answer(blanket=[S], spouses={S: [A]}), (), either=False)
+    assert p_of(found, S, 1) == pytest.approx(1e-7)
 
 
 def test_a_dependence_that_cannot_be_tested_shows_nothing() -> None:
