@@ -1,4 +1,4 @@
-"""A record of answers: thousands of random runs, each kept as short hashes, so that a rebuilt house answers as before.
+"""A record of answers: thousands of random runs, kept as short hashes, so that a rebuilt house answers as before.
 
     python tests/corpus.py check tests/corpus.txt            (or: make corpus)
     python tests/corpus.py check tests/corpus.txt --jobs 4
@@ -10,9 +10,10 @@
     python tests/corpus.py record tests/corpus.txt --full FULL.json.gz
 
 The first 5,000 lines of the record are the number of a run and four hashes: of the call and its data, of the answer, of
-the numbers of tests, of the evidence (`corpus_runs.py`). Below them stand sections (`corpus_questions.py`), by question.
-A line there has hashes of the call, the answer, the numbers of tests, the entries of the saved JSON, the JSON, what is
-printed and what notebooks show, and one for each column of its tables of evidence, which the head of the section names.
+the numbers of tests, of the evidence (`corpus_runs.py`). Below them stand sections by question
+(`corpus_questions.py`). A line there has hashes of the call, the answer, the numbers of tests, the entries of the saved
+JSON, the JSON, what is printed and what notebooks show, and one for each column of its tables of evidence, which the
+head of the section names.
 
 `check` prints each call whose hashes differ, and which; at the end it says by section what differs in how many runs, so
 that a change of wording is told apart from a changed answer. The full record, which is too large to keep beside the
@@ -273,16 +274,14 @@ def read_record(path: Path) -> dict[str, Hashes]:
 
 def write_record(path: Path, record: dict[str, Hashes]) -> None:
     """Write the hashes, run by run."""
-    lines = []
-    for name in map(str, range(RUNS)):
-        if name in record:
-            lines.append(" ".join([name, *(record[name][part] for part in PARTS)]))
+    first = [name for name in map(str, range(RUNS)) if name in record]
+    lines = [" ".join([name, *(record[name][part] for part in PARTS)]) for name in first]
     for section, count in SECTIONS.items():
         names = [name for name in (f"{section}-{k}" for k in range(count)) if name in record]
         columns = list(dict.fromkeys(part for name in names for part in record[name] if part.startswith(COLUMN)))
+        parts = [*LATER_PARTS, *columns]
         lines.append(" ".join(["#", section, *(column.removeprefix(COLUMN) for column in columns)]))
-        for name in names:
-            lines.append(" ".join([name, *(record[name].get(part, "-") for part in (*LATER_PARTS, *columns))]))
+        lines += [" ".join([name, *(record[name].get(part, "-") for part in parts)]) for name in names]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 

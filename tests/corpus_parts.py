@@ -1,10 +1,11 @@
 """What the later sections of the corpus look at in an answer.
 
-Six parts: the `answer` (names, edges, roles), the `counts` of tests, the `numbers` of the tables of evidence and records,
-column by column, the `layout` of the saved JSON (its entries), the `json` itself, the `text` that is printed, and the
-`html` of notebooks. A change of wording is so told apart from a changed answer.
+These are the `answer` (names, edges, roles), the `counts` of tests, the `numbers` of the tables of evidence and of
+records, column by column, the `layout` of the saved JSON (its entries), the `json` itself, the `text` that is printed,
+and the `html` of notebooks. A change of wording is so told apart from a changed answer.
 
-Floats are rounded to seven digits, as the last ones differ between machines. Times, versions and addresses are left out.
+Floats are rounded to seven digits, as the last ones differ between machines. Times, versions and addresses are left
+out.
 """
 
 from __future__ import annotations
@@ -42,12 +43,13 @@ FIXED: dict[str, Any] = {"progress": False, "max_seconds": None}
 
 ANSWERS: dict[str, tuple[str, ...]] = {
     "Result": (
-        "target", "algorithm", "test", "blanket", "parents_children", "spouses", "dropped", "interchangeable", "complete",
+        "target", "algorithm", "test", "blanket", "parents_children", "spouses", "dropped", "interchangeable",
+        "complete",
     ),
     "AllBlankets": ("target", "algorithm", "test", "blankets", "interchangeable", "known", "status", "complete"),
     "Causes": (
-        "target", "algorithm", "learner", "hidden", "causes", "effects", "undecided", "confounded", "spouses", "blanket",
-        "marks", "expanded", "conflicts", "complete",
+        "target", "algorithm", "learner", "hidden", "causes", "effects", "undecided", "confounded", "spouses",
+        "blanket", "marks", "expanded", "conflicts", "complete",
     ),
     "ContextBlankets": (
         "target", "context", "blanket", "contexts", "status", "common", "in_some", "undecided", "invariant", "changes",
@@ -61,8 +63,8 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "AlphaPath": ("target", "algorithm", "test", "alphas", "members"),
     "Pairs": ("test", "alpha", "variables", "dependents"),
     "Description": (
-        "rows", "complete_rows", "target", "empty", "constant", "identifiers", "dates", "duplicates", "rescaled", "copies",
-        "leaks",
+        "rows", "complete_rows", "target", "empty", "constant", "identifiers", "dates", "duplicates", "rescaled",
+        "copies", "leaks",
     ),
 }  # fmt: skip
 COUNTS = ("tests", "tests_by_size", "skipped", "searches")
@@ -144,6 +146,7 @@ def ask(run: Question) -> dict[str, Any]:
         return commanded(run)
     settings = dict(run.settings)
     data = run.data.make()
+    found: Any
     match run.section:
         case "blanket":
             found = serape.markov_blanket(data, **settings, **FIXED)

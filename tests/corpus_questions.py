@@ -20,8 +20,8 @@ from serape.structure.scores import SCORES as COUNT_SCORES
 
 SECTIONS = {
     "blanket": 720, "neighbours": 270, "blankets": 90, "all_blankets": 240, "causes": 480, "context_blankets": 180,
-    "joint_blanket": 150, "knockoffs": 120, "wrapper": 40, "describe": 150, "skeleton": 200, "network": 420, "region": 90,
-    "stability": 120, "alpha_path": 60, "all_pairs": 80, "command": 168,
+    "joint_blanket": 150, "knockoffs": 120, "wrapper": 40, "describe": 150, "skeleton": 200, "network": 420,
+    "region": 90, "stability": 120, "alpha_path": 60, "all_pairs": 80, "command": 168,
 }  # fmt: skip
 """The sections, and the number of runs of each."""
 
@@ -43,11 +43,12 @@ OF_NUMBERS = ("gaussian-bic", "gaussian-ebic", "bge")
 OF_MIXTURES = ("cg-bic", "cg-ebic")
 TESTS = {
     "categorical": (
-        "auto", "auto", "g2", "x2", "trend", "g2-permutation", "g2-semiparametric", "x2-moments", "g2-shrinkage", "regression",
+        "auto", "auto", "g2", "x2", "trend", "g2-permutation", "g2-semiparametric", "x2-moments", "g2-shrinkage",
+        "regression",
     ),
     "continuous": (
-        "auto", "auto", "fisher-z", "partial-correlation", "spearman", "normal-scores", "residuals", "monotone-residuals",
-        "correlation-permutation", "gcm", "pcm", "mixed",
+        "auto", "auto", "fisher-z", "partial-correlation", "spearman", "normal-scores", "residuals",
+        "monotone-residuals", "correlation-permutation", "gcm", "pcm", "mixed",
     ),
     "mixed": ("auto", "auto", "residuals", "monotone-residuals", "mixed", "regression", "gcm"),
 }  # fmt: skip
@@ -58,10 +59,14 @@ TAKES_KNOWLEDGE = (
     "blanket", "neighbours", "blankets", "all_blankets", "causes", "context_blankets", "joint_blanket", "region",
     "skeleton", "network",
 )  # fmt: skip
+TARGETED = (
+    "blanket", "neighbours", "causes", "all-blankets", "path", "stability", "contexts", "knockoffs", "region",
+)  # fmt: skip
+"""Commands about one target."""
 TAKES_MEMBERS = ("blanket", "neighbours", "all_blankets", "context_blankets")
 COMMANDS = (
-    "describe", "blanket", "neighbours", "causes", "all-blankets", "path", "stability", "contexts", "joint", "knockoffs",
-    "region", "skeleton", "network", "algorithms",
+    "describe", "blanket", "neighbours", "causes", "all-blankets", "path", "stability", "contexts", "joint",
+    "knockoffs", "region", "skeleton", "network", "algorithms",
 )  # fmt: skip
 
 
@@ -381,17 +386,7 @@ class _Maker:
         data, settings = self.table(kinds, (150, 300), (4, 7), gaps=False, levels=3)
         kinds_of = [word for name, kind in settings["kinds"].items() for word in ("--kind", f"{name}={kind}")]
         arguments = [command] + ([] if command == "algorithms" else ["data.csv", *kinds_of])
-        if command in (
-            "blanket",
-            "neighbours",
-            "causes",
-            "all-blankets",
-            "path",
-            "stability",
-            "contexts",
-            "knockoffs",
-            "region",
-        ):
+        if command in TARGETED:
             arguments += ["--target", data.names[0]]
         if command == "contexts":
             arguments += ["--context", data.names[1]]

@@ -4,15 +4,15 @@
     python tests/mutants.py --module files.py --jobs 4
     python tests/mutants.py --module search/search.py --sample 50 --seed 1
     python tests/mutants.py --module knowledge.py --tests tests/test_knowledge.py
-    python tests/mutants.py --jobs 16 --seconds 540 --results build/mutants/results.jsonl
+    python tests/mutants.py --jobs 16 --seconds 540 --results FILE.jsonl
 
-A mutant is the code with one change (`mutation/python_code.py`, `mutation/core_code.py` say which changes there are). A
-test that fails kills it. One that survives shows a line that no test needs: a test is missing, the line is, or the
-change makes no difference. The last are listed in `equivalent_mutants.txt`, each with its reason; any other survivor is
-printed, and the exit status is 1. A listed mutant that can no longer be made, or that a test kills, is an error too.
+A mutant is the code with one change (`mutation/python_code.py` and `mutation/core_code.py` say which there are). A test
+that fails kills it. One that survives shows that a test is missing, that the line is needless, or that the change makes
+no difference. The last are listed in `equivalent_mutants.txt`, each with its reason; any other survivor is printed, and
+the exit status is 1. A listed mutant that can no longer be made, or that a test kills, is an error too.
 
-First, each file of tests runs once, and it is noted which lines each test reaches; a mutant is tried with the tests that
-reach its line, the fast ones first, up to --patience seconds. A mutant lives in the memory of one process, or, of the
+First, each file of tests runs once, and it is noted which lines each test reaches. A mutant is tried with the tests
+that reach its line, the fast ones first, up to --patience seconds. It lives in the memory of one process, or, of the
 core, in a folder of its own: the working tree stays as it is. Tests that start a new interpreter do not see it. An
 endless loop is ended, and counts as noticed.
 
@@ -23,6 +23,7 @@ unless code or tests have changed. The exit status is then 3.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -67,7 +68,8 @@ def path_of(module: str) -> Path:
 
 def mutants_of(module: str) -> list[Mutant]:
     """Return the mutants of a module."""
-    return (core_code if module.endswith(".cpp") else python_code).mutants(path_of(module), module)
+    drawn = core_code.mutants if module.endswith(".cpp") else python_code.mutants
+    return drawn(path_of(module), module)
 
 
 def files_of_tests(places: Iterable[str]) -> list[str]:
@@ -153,10 +155,8 @@ def in_processes(jobs: Iterable[Job], count: int, until: float) -> bool:
 
 def end_group(process: int) -> None:
     """End a process that this one has started, and those that it has started itself."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 # --- which tests reach which lines ---------------------------------------------------------------------------------
@@ -236,11 +236,10 @@ def hashed(texts: Iterable[str | bytes]) -> str:
     return made.hexdigest()
 
 
-def tree_digest(places: Iterable[str]) -> str:
+def tree_digest() -> str:
     """Return a hash of the code and of these tests, so that what was found for others is not believed."""
     files = [p for folder in ("src/serape", "core") for p in sorted((ROOT / folder).rglob("*")) if p.suffix != ".pyc"]
-    files += [p for p in sorted((ROOT / "tests").rglob("*.py"))]
-    del places
+    files += sorted((ROOT / "tests").rglob("*.py"))
     return hashed(part for path in files if path.is_file() for part in (str(path.relative_to(ROOT)), path.read_bytes()))
 
 
@@ -311,7 +310,7 @@ def judge(
     shutil.rmtree(FOLDER / "work", ignore_errors=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     trial.prepare()
-    digest = tree_digest(())
+    digest = tree_digest()
     files = list(dict.fromkeys(file for module in found for file in tests[module]))
     lines = reached(files, list(found), digest, options.jobs, until)
     if lines is None:
@@ -326,7 +325,7 @@ def judge(
         def job(mutant: Mutant) -> Job | None:
             names = lines.by(mutant, tests[mutant.module], options.patience)
 
-            def done(status: int | None, work: Path) -> None:
+            def done(status: int | None, _: Path) -> None:
                 if status not in OUTCOMES and status != 5:
                     status = 1  # the interpreter was ended by the change
                 outcome = "survived" if status == 5 else OUTCOMES[status]

@@ -64,14 +64,19 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def write_half(path: Path) -> None:
+    with atomic_file(path) as file:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("old", [None, "old"])
 def test_a_failure_leaves_no_other_file(tmp_path: Path, old: str | None) -> None:
     path = tmp_path / "file"
     if old is not None:
         path.write_text(old)
-    with pytest.raises(KeyboardInterrupt), atomic_file(path) as file:
-        file.write(b"half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        write_half(path)
     assert [p.read_text() for p in tmp_path.iterdir()] == ([] if old is None else [old])
 
 
@@ -80,12 +85,17 @@ def test_a_file_that_cannot_be_begun(tmp_path: Path) -> None:
         atomic_write(tmp_path / "missing" / "file", "text")
 
 
-def test_the_file_may_vanish_while_it_is_written(tmp_path: Path) -> None:
-    """Another process may have cleared the folder: the error that counts is the one within."""
-    with pytest.raises(KeyError), atomic_file(tmp_path / "file"):
-        for left in tmp_path.iterdir():
+def vanish(path: Path) -> None:
+    with atomic_file(path):
+        for left in path.parent.iterdir():
             left.unlink()
         raise KeyError
+
+
+def test_the_file_may_vanish_while_it_is_written(tmp_path: Path) -> None:
+    """Another process may have cleared the folder: the error that counts is the one within."""
+    with pytest.raises(KeyError):
+        vanish(tmp_path / "file")
 
 
 def test_the_new_file_is_made_beside_the_old_one(tmp_path: Path) -> None:
@@ -141,12 +151,9 @@ def test_a_file_that_is_open_already_is_used(tmp_path: Path) -> None:
     path.write_text("text")
     with path.open() as file, open_text(tmp_path / "another name", file) as opened:
         assert opened is file
-    with (
-        pytest.raises(serape.DataError, match="another name is not a CSV file that can be read: wrong"),
-        path.open() as f,
-    ):
-        with open_text(tmp_path / "another name", f):
-            raise csv.Error("wrong")
+    wrong = pytest.raises(serape.DataError, match="another name is not a CSV file that can be read: wrong")
+    with path.open() as file, wrong, open_text(tmp_path / "another name", file):
+        raise csv.Error("wrong")
 
 
 CUT = gzip.compress(bytes(range(256)) * 50)[:100]

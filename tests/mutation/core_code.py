@@ -1,8 +1,8 @@
 """Mutants of a file of the core: changes of its text, line by line.
 
-Comparisons, operators, numbers, truth values, min and max change; conditions become true or false, the two sides of a
-choice change places, statements of one line are left out. Heads of loops change in their start only: one step too far is
-read beyond an array, of which nothing can be said.
+Comparisons, operators, numbers, truth values, min and max change; conditions become true or false, the sides of a
+choice change places, statements of one line are left out. Heads of loops change in their start only: one step too far
+reads beyond an array, of which nothing can be said.
 
 A mutant is compiled by the command of the build folder, and linked with the objects that lie there; neither the build
 folder nor the installed core changes.

@@ -233,14 +233,14 @@ class _Walk:
         match node:
             case ast.JoinedStr() | ast.Name():
                 return
-            case ast.Constant(value=bool()):
-                yield swap(ast.Constant(not node.value))
-            case ast.Constant(value=int()):
-                yield swap(ast.Constant(node.value + 1))
-                if node.value:
-                    yield swap(ast.Constant(node.value - 1))
-            case ast.Constant(value=float()):
-                yield swap(ast.Constant(2 * node.value if node.value else 1.0))
+            case ast.Constant(value=bool(value)):
+                yield swap(ast.Constant(not value))
+            case ast.Constant(value=int(value)):
+                yield swap(ast.Constant(value + 1))
+                if value:
+                    yield swap(ast.Constant(value - 1))
+            case ast.Constant(value=float(value)):
+                yield swap(ast.Constant(2 * value if value else 1.0))
             case ast.Compare():
                 for k, operator in enumerate(node.ops):
                     flipped = FLIPPED[type(operator)]

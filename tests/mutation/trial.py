@@ -23,8 +23,9 @@ from typing import Any
 import pytest
 
 PREPARED = (
-    "numpy", "scipy.stats", "pandas", "pyarrow", "pyarrow.parquet", "polars", "networkx", "hypothesis", "mpmath", "joblib",
-    "narwhals", "typer", "rich.console", "rich.progress", "matplotlib.pyplot", "sklearn.base", "sklearn.pipeline",
+    "numpy", "scipy.stats", "pandas", "pyarrow", "pyarrow.parquet", "polars", "networkx", "hypothesis", "mpmath",
+    "joblib", "narwhals", "typer", "rich.console", "rich.progress", "matplotlib.pyplot", "sklearn.base",
+    "sklearn.pipeline",
 )  # fmt: skip
 """What tests import that is not serape's: imported once, before processes are started."""
 MEMORY = 16 << 30  # bytes of address space of a process

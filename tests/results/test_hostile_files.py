@@ -204,10 +204,12 @@ def test_of_networks(files: Path, tmp_path: Path, at: tuple[Any, ...], value: An
         ("knockoffs", ("members",), ["nobody"]), ("knockoffs", ("same",), ["nobody"]),
         ("causes", ("edges", 0, "from"), "nobody"), ("causes", ("edges", 0, "to"), "nobody"),
         ("causes", ("marks",), {"nobody": "x"}), ("causes", ("expanded",), ["nobody"]),
-        ("contexts", ("context",), "nobody"), ("contexts", ("changes",), ["nobody"]), ("contexts", ("causes",), ["nobody"]),
+        ("contexts", ("context",), "nobody"), ("contexts", ("changes",), ["nobody"]),
+        ("contexts", ("causes",), ["nobody"]),
         ("contexts", ("invariant_sets",), [["nobody"]]),
         ("joint", ("targets",), ["nobody"]),
-        ("skeleton", ("separating_sets", 0, "given"), ["nobody"]), ("skeleton", ("separating_sets", 0, "pair", 0), "nobody"),
+        ("skeleton", ("separating_sets", 0, "given"), ["nobody"]),
+        ("skeleton", ("separating_sets", 0, "pair", 0), "nobody"),
     ],
 )  # fmt: skip
 def test_names_of_no_variable_are_refused(
