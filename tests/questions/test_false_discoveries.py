@@ -13,7 +13,7 @@ import pytest
 import serape
 from serape.independence.partial_correlation import PartialCorrelation
 from serape.local.answer import Answer
-from serape.questions.discoveries import Discoveries, bound, bound_edges, of_sides
+from serape.questions.discoveries import Discoveries, bound, bound_edges
 from serape.search import FalseDiscoveryRate, Search
 
 T, A, B, S, R, U = range(6)
@@ -78,16 +78,22 @@ def of_spouse(
 # --- two sides of an edge --------------------------------------------------------------------------------------------
 
 
-def test_both_sides_must_show_an_edge_or_one_of_two() -> None:
-    """One of two is the better of two tries: its p counts twice."""
-    low, high = math.log(0.001), math.log(0.02)
-    for sides in ([low, high], [high, low]):
-        assert of_sides(sides, either=False) == high
-        assert of_sides(sides, either=True) == pytest.approx(math.log(0.002))
-    assert of_sides([math.log(0.6), math.log(0.7)], either=True) == 0  # a p is at most 1
-    for either in (False, True):  # there was but one try
-        assert of_sides([None, low], either=either) == of_sides([low, None], either=either) == low
-        assert of_sides([None, None], either=either) == 0
+@pytest.mark.parametrize(
+    ("of_target", "of_other", "both", "one"),
+    [
+        (0.001, 0.02, 0.02, 0.002), (0.02, 0.001, 0.02, 0.002),  # the better of two tries counts twice
+        (0.001, None, 0.001, 0.001), (None, 0.001, 0.001, 0.001),  # there was but one try
+        (0.001, 0.001, 0.001, 0.002), (None, None, 0.2, 0.2),  # no test showed anything: p is 1
+    ],
+)  # fmt: skip
+def test_both_sides_must_show_an_edge_or_one_of_two(
+    of_target: float | None, of_other: float | None, both: float, one: float
+) -> None:
+    asked: dict[Asked, float | None] = {(A, T, ()): of_target, (T, A, ()): of_other}
+    asked = {question: p for question, p in asked.items() if p is not None}
+    for either, expected in ((False, both), (True, one)):
+        _, found = bound(searched(asked, BH), T, Answer(parents_children=[A]), (), either=either)
+        assert found.adjusted == {A: pytest.approx(5 * expected)}
 
 
 @pytest.mark.parametrize(("either", "p"), [(False, 1e-5), (True, 2e-6)])
@@ -319,6 +325,8 @@ def test_hpc_takes_the_better_side_twice() -> None:
         at = {name: test.variables.index(name) for name in found.adjusted_p}
         sides = [[test.largest.get(pair) for pair in ((x, 3), (3, x))] for x in at.values()]
         both += sum(None not in pair for pair in sides)
-        expected = FalseDiscoveryRate(0.3).adjusted([of_sides(pair, either=True) for pair in sides], 8)
+        known = [[log_p for log_p in pair if log_p is not None] for pair in sides]
+        counted = [min(log_p) + math.log(len(log_p)) for log_p in known]
+        expected = FalseDiscoveryRate(0.3).adjusted(counted, 8)
         assert list(found.adjusted_p.values()) == pytest.approx(expected.tolist())
     assert both >= 3
