@@ -33,7 +33,7 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,12 @@ MODULES: dict[str, tuple[str, ...]] = {
 """The modules that are looked at, and the tests that must notice every mutant of them."""
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.txt"
 FOLDER = ROOT / "build" / "mutants"
-SUMS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "",
+    "PYTHONPYCACHEPREFIX": str(FOLDER / "bytecode"),
+}
 
 
 def path_of(module: str) -> Path:
@@ -138,10 +143,11 @@ def in_processes(jobs: Iterable[Job], count: int, until: float) -> bool:
             if not running:
                 return next(waiting, None) is None
             for process, (job, end, folder) in list(running.items()):
-                over = time.monotonic() > end
+                ended, status = os.waitpid(process, os.WNOHANG)
+                over = not ended and time.monotonic() > end
                 if over:
                     end_group(process)
-                ended, status = os.waitpid(process, 0 if over else os.WNOHANG)
+                    ended, status = os.waitpid(process, 0)
                 if ended:
                     end_group(process)
                     del running[process]
@@ -246,17 +252,28 @@ def tree_digest() -> str:
 # --- trying -------------------------------------------------------------------------------------------------------
 
 
-def tried(mutant: Mutant, names: Sequence[str], work: Path) -> int:
-    """Run tests with a mutant, and return whether one noticed it; 2 if it is no C++."""
+def tried(mutant: Mutant, names: Sequence[str], known: Collection[str], work: Path) -> int:
+    """Run tests with a mutant, and return whether one noticed it; 2 if it is no code."""
     path = path_of(mutant.module)
     if not mutant.module.endswith(".cpp"):
         name = "serape." + mutant.module.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-        return trial.notice(trial.Replaced(name, path, python_code.compiled(path, mutant)), names, work)
+        try:
+            code = python_code.compiled(path, mutant)
+        except SyntaxError:
+            return 2
+        return trial.notice(trial.Replaced(name, path, code), names, known, work)
     built = core_code.built(path, mutant, work)
-    return 2 if built is None else trial.notice(trial.Replaced("serape._core", built, None), names, work)
+    return 2 if built is None else trial.notice(trial.Replaced("serape._core", built, None), names, known, work)
 
 
-OUTCOMES = {0: "survived", 1: "killed", 2: "refused by the compiler", None: "killed: it did not end"}
+OUTCOMES = {
+    5: "survived: no test was found",
+    0: "survived",
+    1: "killed",
+    2: "refused by the compiler",
+    trial.FAILED: "survived: it could not be tried",
+    None: "killed: it did not end",
+}
 
 
 def main() -> None:
@@ -276,8 +293,8 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print the mutants, and run nothing")
     parser.add_argument("--verbose", action="store_true", help="print every mutant as it is tried")
     options = parser.parse_args()
-    if any(os.environ.get(name) != value for name, value in SUMS.items()):
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **SUMS})
+    if any(os.environ.get(name) != value for name, value in ENVIRONMENT.items()):
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ENVIRONMENT})
     os.chdir(ROOT)
     until = time.monotonic() + options.seconds
     left_over = [module for module in options.module if module not in MODULES and not options.tests]
@@ -326,9 +343,7 @@ def judge(
             names = lines.by(mutant, tests[mutant.module], options.patience)
 
             def done(status: int | None, _: Path) -> None:
-                if status not in OUTCOMES and status != 5:
-                    status = 1  # the interpreter was ended by the change
-                outcome = "survived" if status == 5 else OUTCOMES[status]
+                outcome = OUTCOMES.get(status, "killed")  # also where the interpreter was ended by the change
                 outcomes[mutant.module, mutant.key] = outcome
                 entry = {"digest": digest, "module": mutant.module, "mutant": mutant.key, "outcome": outcome}
                 file.write(json.dumps(entry, ensure_ascii=False) + "\n")
@@ -340,7 +355,7 @@ def judge(
                 outcomes[mutant.module, mutant.key] = "survived: no test reaches it"
                 return None
             seconds = 60 + 5 * sum(lines.seconds[name] for name in names)
-            return Job(lambda work: tried(mutant, names, work), seconds, done)
+            return Job(lambda work: tried(mutant, names, lines.seconds.keys(), work), seconds, done)
 
         new = [m for of_module in found.values() for m in of_module if (m.module, m.key) not in outcomes]
         jobs = (made for mutant in new if (made := job(mutant)) is not None)

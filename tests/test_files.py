@@ -156,8 +156,8 @@ def test_a_file_that_is_open_already_is_used(tmp_path: Path) -> None:
         raise csv.Error("wrong")
 
 
-CUT = gzip.compress(bytes(range(256)) * 50)[:100]
-CHANGED = bytearray(gzip.compress(os.urandom(2000)))
+CUT = gzip.compress(bytes(range(256)) * 50, mtime=0)[:100]
+CHANGED = bytearray(gzip.compress(b"content", mtime=0))
 CHANGED[-6] ^= 1
 
 
@@ -172,6 +172,7 @@ CHANGED[-6] ^= 1
         ("file.xz", b"no such thing", "cannot be decompressed: Input format not supported"),
         ("file.txt", None, "cannot be read: No such file or directory"),
     ],
+    ids=["no text", "no gzip", "cut", "changed", "no stream", "no xz", "missing"],
 )
 def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
     path = tmp_path / name
@@ -181,15 +182,19 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, content: bytes |
         file.read()
 
 
-@pytest.mark.parametrize("path", [3, None, b"bytes", ["list"]])
+@pytest.mark.parametrize("path", [3, None, b"bytes", ["list"], "an object"])
 def test_what_is_no_path(path: Any) -> None:
+    path = Named(b"bytes") if path == "an object" else path
     with pytest.raises(serape.InputTypeError, match="^the file must be a path, as text or a Path, not "):
         as_path(path, "the file")
 
 
 class Named:
-    def __fspath__(self) -> str:
-        return "folder/file"
+    def __init__(self, name: Any = "folder/file") -> None:
+        self.name = name
+
+    def __fspath__(self) -> Any:
+        return self.name
 
 
 def test_paths(tmp_path: Path) -> None:

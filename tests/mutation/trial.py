@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -12,7 +13,7 @@ import threading
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -28,6 +29,8 @@ PREPARED = (
     "sklearn.pipeline",
 )  # fmt: skip
 """What tests import that is not serape's: imported once, before processes are started."""
+FAILED = 70
+"""The exit status of a process that failed by itself."""
 MEMORY = 16 << 30  # bytes of address space of a process
 REACHED_WHILE_LOADING = "while loading"
 
@@ -38,6 +41,7 @@ def prepare() -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     assert "serape" not in sys.modules
+    gc.freeze()  # these objects are never looked at again
 
 
 def started(work: Callable[[], int], log: Path) -> int:
@@ -46,7 +50,7 @@ def started(work: Callable[[], int], log: Path) -> int:
     number = os.fork()
     if number:
         return number
-    status = 70
+    status = FAILED
     try:
         os.setsid()
         with log.open("w") as file:
@@ -140,14 +144,16 @@ def note_reached(tests: str, files: Sequence[str], folder: Path) -> int:
 
 
 class Chosen:
-    """Runs these tests in this order, up to the first that fails."""
+    """Runs these tests in this order, up to the first that fails; then those that are not known, whose names vary."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], known: Collection[str]) -> None:
         self.order = {name: k for k, name in enumerate(names)}
+        self.known = frozenset(known)
 
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         session.config.option.maxfail = 1
-        items[:] = sorted((i for i in items if i.nodeid in self.order), key=lambda item: self.order[item.nodeid])
+        chosen = [item for item in items if item.nodeid in self.order or item.nodeid not in self.known]
+        items[:] = sorted(chosen, key=lambda item: self.order.get(item.nodeid, len(self.order)))
 
 
 class _Loader(SourceFileLoader):
@@ -177,9 +183,9 @@ class Replaced(MetaPathFinder):
         return spec_from_file_location(fullname, self.path, loader=loader)
 
 
-def notice(replaced: Replaced, names: Sequence[str], folder: Path) -> int:
+def notice(replaced: Replaced, names: Sequence[str], known: Collection[str], folder: Path) -> int:
     """Return 0 if all of these tests pass though the module is replaced; 1 if one fails, or nothing can be loaded."""
     sys.meta_path.insert(0, replaced)
     files = list(dict.fromkeys(name.split("::")[0] for name in names))
-    status = run_tests(files, Chosen(names), folder)
+    status = run_tests(files, Chosen(names, known), folder)
     return status if status in (0, 5) else 1
