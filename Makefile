@@ -89,6 +89,7 @@ audit: $(VENV)/test.ready
 
 oracle: $(VENV)/test.ready
 	@$(BIN)/python tests/oracle.py
+	@$(BIN)/python tests/oracle.py --knowledge --dags 1000
 	@$(BIN)/python tests/causes_oracle.py
 	@$(BIN)/python tests/contexts_oracle.py
 

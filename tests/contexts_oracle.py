@@ -1,6 +1,8 @@
-"""Asks about contexts, and about several targets, with a perfect test on many random DAGs, and counts wrong answers.
+"""Asks about contexts, several targets and all blankets, with a perfect test on many random DAGs; counts wrong answers.
 
-    python tests/contexts_oracle.py [--dags 5000] [--seed 0] [--only iamb] [--unsound]
+    python tests/contexts_oracle.py [--dags 5000] [--seed 0] [--only iamb] [--knowledge] [--jobs 2] [--unsound]
+
+With `--knowledge`, every question is asked with random knowledge that is true of the DAG, and of that of each context.
 
 Each DAG has 3 to 9 nodes besides the context, one of three densities, shuffled names and a random order of columns; one
 random node is the target. The context is a node without parents and with random children.
@@ -15,23 +17,34 @@ random node is the target. The context is a node without parents and with random
   connects nothing. The blanket is then the union of those of the contexts.
 - *several targets*: the joint blanket of two to four targets is the union of their blankets without the targets, it
   separates the targets from the rest, and, of all subsets of the other variables, no smaller one does.
+- *all blankets*: some variables are copies or functions of others. Right are the smallest sets that separate the target
+  from the rest, of all subsets of the other variables; each has the known members and the neighbours that knowledge
+  requires.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for the benchmarks, where this file is run as a program
+
 import serape
+from benchmarks.common.equivalences import every_blanket, random_case
 from plain import random_dag, true_blanket
 from serape import IndependenceTest, Outcome
 from serape.independence.outcomes import NO_OUTCOME
+from true_knowledge import random_knowledge
 
 CONTEXT = "context"
 Graph = nx.DiGraph  # of names
@@ -45,6 +58,8 @@ class Case:
     parts: Mapping[str, Graph[str]]
     order: tuple[str, ...]
     target: str
+    known: Mapping[str, Any] = field(default_factory=dict)
+    """Settings with knowledge that is true of all graphs."""
 
     @property
     def system(self) -> Graph[str]:
@@ -53,7 +68,7 @@ class Case:
 
     def __str__(self) -> str:
         arcs = {name: sorted(set(self.system.edges) - set(part.edges)) for name, part in self.parts.items()}
-        return f"{self.target} on {list(self.graph.edges)} without {arcs} in the order {self.order}"
+        return f"{self.target} on {list(self.graph.edges)} without {arcs} in the order {self.order}, {self.known}"
 
 
 class Contexts(serape.DSeparation):
@@ -109,10 +124,10 @@ def with_context(graph: Graph[str]) -> Graph[str]:
     return larger
 
 
-def drawn(seed: int, dags: int, *, absent: bool, max_nodes: int = 9) -> Iterator[Case]:
-    """Draw cases; with `absent`, arcs into children of the context may be absent in some contexts."""
-    random = np.random.default_rng(seed)
-    for _ in range(dags):
+def drawn(seed: int, numbers: Iterable[int], *, absent: bool, max_nodes: int = 9) -> Iterator[Case]:
+    """Draw the cases of these numbers; with `absent`, arcs into children of the context may be absent in some."""
+    for number in numbers:
+        random = np.random.default_rng([seed, number])
         system = random_dag(random, int(random.integers(3, max_nodes + 1)), float(random.choice([0.2, 0.35, 0.5])))
         changed = [name for name in system if random.random() < random.choice([0.1, 0.3])]
         graph = with_context(system)
@@ -123,7 +138,24 @@ def drawn(seed: int, dags: int, *, absent: bool, max_nodes: int = 9) -> Iterator
             for part in lacking if len(lacking) < len(parts) else ():
                 part.remove_edge(*arc)
         order = tuple(str(name) for name in random.permutation(list(graph)))
-        yield Case(graph, parts, order, str(random.choice(list(system))))
+        target = str(random.choice(list(system)))
+        knowledge = random_knowledge(random, graph)
+        everywhere = [arc for arc in knowledge.pop("required", ()) if arc[0] == CONTEXT or is_in_all(arc, parts)]
+        yield Case(graph, parts, order, target, {"knowledge": {**knowledge, "required": everywhere}})
+
+
+def is_in_all(arc: tuple[str, str], parts: Mapping[str, Graph[str]]) -> bool:
+    """Return whether an arc is there in every context."""
+    return all(part.has_edge(*arc) for part in parts.values())
+
+
+def without_context(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return knowledge about the other variables."""
+    found: dict[str, dict[str, list[Any]]] = {"knowledge": {}}
+    for name, groups in known.get("knowledge", {}).items():
+        kept = [[x for x in group if x != CONTEXT] for group in groups]
+        found["knowledge"][name] = [group for group in kept if group and (name == "tiers" or len(group) == 2)]
+    return found
 
 
 def plain_causes(case: Case) -> set[str]:
@@ -162,19 +194,20 @@ def wrong_of_contexts(case: Case, found: serape.ContextBlankets) -> str:
 
 def one_law(case: Case, algorithm: str) -> tuple[str, int]:
     """Ask about a case in which every arc is there in every context."""
-    found = serape.context_blankets(serape.DSeparation(case.graph, case.order), case.target, CONTEXT, algorithm)
+    oracle = serape.DSeparation(case.graph, case.order)
+    found = serape.context_blankets(oracle, case.target, CONTEXT, algorithm, **case.known)
     return wrong_of_pooled(case, found), found.tests
 
 
 def absent_arcs(case: Case, algorithm: str) -> tuple[str, int]:
     """Ask about a case with absent arcs."""
-    found = serape.context_blankets(Contexts(case), case.target, CONTEXT, algorithm)
+    found = serape.context_blankets(Contexts(case), case.target, CONTEXT, algorithm, **case.known)
     return ", ".join(filter(None, (wrong_of_pooled(case, found), wrong_of_contexts(case, found)))), found.tests
 
 
 def absent_exact(case: Case, algorithm: str) -> tuple[str, int]:
     """Ask about a case with absent arcs, with a test that knows which arcs are never there together."""
-    found = serape.context_blankets(Mixture(case), case.target, CONTEXT, algorithm)
+    found = serape.context_blankets(Mixture(case), case.target, CONTEXT, algorithm, **case.known)
     union = set.union(*(true_blanket(part, case.target) for part in case.parts.values()))
     wrong = "" if set(found.blanket) == union else f"blanket is {set(found.blanket)}, not {union}"
     return ", ".join(filter(None, (wrong, wrong_of_contexts(case, found)))), found.tests
@@ -195,7 +228,7 @@ def several_targets(case: Case, algorithm: str) -> tuple[str, int]:
     order = [name for name in case.order if name != CONTEXT]
     count = int(random.integers(2, min(4, len(order) - 1) + 1))
     targets = [case.target, *random.choice([n for n in order if n != case.target], count - 1, replace=False).tolist()]
-    found = serape.joint_blanket(serape.DSeparation(system, order), targets, algorithm)
+    found = serape.joint_blanket(serape.DSeparation(system, order), targets, algorithm, **without_context(case.known))
     rest = [name for name in order if name not in targets]
     union = set().union(*(true_blanket(system, target) for target in targets)) - set(targets)
 
@@ -215,6 +248,24 @@ def several_targets(case: Case, algorithm: str) -> tuple[str, int]:
     return wrong, found.tests
 
 
+def all_blankets(case: Case, algorithm: str) -> tuple[str, int]:
+    """Ask for all blankets in another DAG, where variables are copies and functions of others."""
+    random = np.random.default_rng([len(case.order), *map(ord, "".join(case.order))])
+    drawn = random_case(random)
+    oracle, target = drawn.oracle(), str(random.choice(drawn.order))
+    known: dict[str, Any] = {}
+    kept: frozenset[str] = frozenset()
+    if case.known:
+        known["knowledge"] = random_knowledge(random, drawn.graph)
+        kept = frozenset(x for arc in known["knowledge"].get("required", ()) if target in arc for x in arc) - {target}
+    found = serape.all_blankets(oracle, target, algorithm, **known)
+    truth = every_blanket(oracle, target, kept)
+    if set(map(frozenset, found.blankets)) == truth:
+        return "", found.tests
+    about = f"{list(drawn.graph.edges)}, {drawn.determined} in the order {drawn.order} with {known}"
+    return f"those of {target} on {about} are {found.blankets}, not {truth}", found.tests
+
+
 Asked = Callable[[Case, str], tuple[str, int]]
 QUESTIONS: dict[str, tuple[Asked, bool]] = {
     "one law for all arcs": (one_law, False),
@@ -222,6 +273,7 @@ QUESTIONS: dict[str, tuple[Asked, bool]] = {
     "absent arcs, exact": (absent_exact, True),
     "the context ignored": (ignored, False),
     "several targets": (several_targets, False),
+    "all blankets": (all_blankets, False),
 }
 VARIANTS = [
     *(
@@ -233,6 +285,8 @@ VARIANTS = [
     ("absent arcs, exact", "fbed"),
     ("several targets", "iamb"),
     ("several targets", "hpc"),
+    ("all blankets", "iamb"),
+    ("all blankets", "fbed"),
 ]
 
 
@@ -240,18 +294,26 @@ UNSOUND = [("the context ignored", "iamb"), ("absent arcs, exact", "hiton-mb"), 
 """Those for which there are wrong answers."""
 
 
-def hunt(what: str, algorithm: str, seed: int, dags: int, max_nodes: int = 9) -> tuple[int, float]:
-    """Return how many answers are wrong, and the mean number of tests; print the first wrong one."""
+def hunt(
+    what: str, algorithm: str, seed: int, numbers: Sequence[int], max_nodes: int = 9, *, knowledge: bool = False
+) -> tuple[int, int]:
+    """Return how many answers are wrong, and the number of tests; print the first wrong one."""
     ask, absent = QUESTIONS[what]
     wrong, tests = 0, 0
-    for case in drawn(seed, dags, absent=absent, max_nodes=max_nodes):
+    for case in drawn(seed, numbers, absent=absent, max_nodes=max_nodes):
+        case = case if knowledge else replace(case, known={})
         complaint, count = ask(case, algorithm)
         tests += count
         if complaint:
             if not wrong:
-                print(f"{what} by {algorithm}: wrong for {case}: {complaint}")
+                print(f"{what} by {algorithm}: wrong for {case}: {complaint}", flush=True)
             wrong += 1
-    return wrong, tests / dags
+    return wrong, tests
+
+
+def hunt_part(options: argparse.Namespace, variant: tuple[str, str], numbers: Sequence[int]) -> tuple[int, int]:
+    """Hunt on the DAGs of these numbers."""
+    return hunt(*variant, options.seed, numbers, knowledge=options.knowledge)
 
 
 def main() -> None:
@@ -261,13 +323,20 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="")
     parser.add_argument("--unsound", action="store_true", help="what is known to be wrong")
+    parser.add_argument("--knowledge", action="store_true", help="with knowledge that is true")
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     total = 0
-    for what, algorithm in UNSOUND if options.unsound else VARIANTS:
-        if options.only in f"{what} {algorithm}":
-            wrong, tests = hunt(what, algorithm, options.seed, options.dags)
+    parts = [range(k, options.dags, 4 * options.jobs) for k in range(4 * options.jobs)]
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        for variant in UNSOUND if options.unsound else VARIANTS:
+            if options.only not in " ".join(variant):
+                continue
+            found = pool.map(hunt_part, [options] * len(parts), [variant] * len(parts), parts)
+            wrong, tests = map(sum, zip(*found, strict=True))
             total += wrong
-            print(f"{wrong:6,} wrong of {options.dags:,}: {what}, by {algorithm}; {tests:,.0f} tests", flush=True)
+            said = f"{', by '.join(variant)}; {tests / options.dags:,.0f} tests"
+            print(f"{wrong:6,} wrong of {options.dags:,}: {said}", flush=True)
     raise SystemExit(total > 0)
 
 

@@ -1,21 +1,27 @@
 """Runs algorithms, and options of algorithms, with a perfect test on many random DAGs, and counts wrong answers.
 
-    python tests/oracle.py [--dags 20000] [--seed 0] [--only pcmb]      (or: make oracle)
+    python tests/oracle.py [--dags 20000] [--seed 0] [--only pcmb] [--jobs 16] [--knowledge]     (or: make oracle)
 
 Each DAG has 4 to 9 nodes, one of three densities and a random order of columns; one random node is the target. The
-first wrong answer of each variant is printed.
+first wrong answer of each variant is printed (with several jobs: of each part). With `--knowledge`, every sound
+algorithm is asked every question with random knowledge that is true of the DAG (`informed.py`), and searches by score
+with a perfect score.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
+import informed
 import serape
 from plain import random_dag
 from serape.local.gll import GLL, Neighbourhood, at_the_end, by_association, max_min
@@ -80,20 +86,20 @@ VARIANTS = (
 )
 
 
-def drawn(seed: int, dags: int) -> Iterator[tuple[nx.DiGraph[str], serape.DSeparation, str]]:
-    """Draw DAGs, each with an oracle in a random order of columns and a target."""
-    random = np.random.default_rng(seed)
-    for _ in range(dags):
+def drawn(seed: int, numbers: Iterable[int]) -> Iterator[tuple[nx.DiGraph[str], serape.DSeparation, str]]:
+    """Draw the DAGs of these numbers, each with an oracle in a random order of columns and a target."""
+    for number in numbers:
+        random = np.random.default_rng([seed, number])
         graph = random_dag(random, int(random.integers(4, 10)), float(random.choice([0.15, 0.3, 0.5])))
         order = [str(node) for node in random.permutation(list(graph))]
         yield graph, serape.DSeparation(graph, order), str(random.choice(order))
 
 
-def hunt(variants: Iterable[Variant], seed: int, dags: int) -> dict[str, int]:
-    """Return how many answers of each variant are wrong, by question."""
+def hunt(variants: Iterable[Variant], seed: int, numbers: Iterable[int]) -> dict[str, int]:
+    """Return how many answers of each variant are wrong, by question, on the DAGs of these numbers."""
     asked = {f"{variant}, {finds}": (variant, finds) for variant in variants for finds in variant.finds}
     wrong = dict.fromkeys(asked, 0)
-    for graph, oracle, target in drawn(seed, dags):
+    for graph, oracle, target in drawn(seed, numbers):
         for name, (variant, finds) in asked.items():
             if not variant.is_right(graph, oracle, target, finds):
                 if wrong[name] == 0:
@@ -102,14 +108,30 @@ def hunt(variants: Iterable[Variant], seed: int, dags: int) -> dict[str, int]:
     return wrong
 
 
+def hunt_part(options: argparse.Namespace, numbers: Sequence[int]) -> dict[str, int]:
+    """Hunt on the DAGs of these numbers, as the command line asks."""
+    if options.knowledge:
+        return informed.hunt(numbers, options.seed, options.only)
+    return hunt([v for v in VARIANTS if options.only in str(v)], options.seed, numbers)
+
+
 def main() -> None:
     """Run all variants, or those of one name, and print how many answers are wrong."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--dags", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--knowledge", action="store_true")
     options = parser.parse_args()
-    wrong = hunt([v for v in VARIANTS if options.only in str(v)], options.seed, options.dags)
+    parts = [range(k, options.dags, 8 * options.jobs) for k in range(8 * options.jobs)]
+    wrong: Counter[str] = Counter()
+    if options.jobs == 1:
+        wrong.update(hunt_part(options, range(options.dags)))
+    else:
+        with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+            for found in pool.map(hunt_part, [options] * len(parts), parts):
+                wrong.update(found)
     for name, count in wrong.items():
         print(f"{count:6,} wrong of {options.dags:,}: {name}")
     raise SystemExit(any(wrong.values()))

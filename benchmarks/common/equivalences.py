@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import combinations
 from typing import NamedTuple
 
@@ -55,14 +56,17 @@ def _random_dag(random: np.random.Generator, nodes: int, density: float) -> nx.D
     return graph
 
 
-def every_blanket(oracle: serape.DSeparation, target: str) -> set[frozenset[str]]:
-    """Return the smallest sets that make the target independent of all others, each on its own."""
+def every_blanket(oracle: serape.DSeparation, target: str, kept: Collection[str] = ()) -> set[frozenset[str]]:
+    """Return the smallest sets that make the target independent of all others, of those that have what is kept."""
     names = oracle.variables
     at = names.index(target)
     others = [x for x in range(len(names)) if x != at]
+    first = {names.index(x) for x in kept}
     found: list[frozenset[int]] = []
     for size in range(len(names)):
         for some in map(frozenset, combinations(others, size)):
+            if not first <= some:
+                continue
             rest = [x for x in others if x not in some]
             if not any(known <= some for known in found) and all(
                 oracle.test(x, at, sorted(some)).log_p == 0 for x in rest

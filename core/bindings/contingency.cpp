@@ -219,25 +219,24 @@ void bind_contingency_test(nb::module_& m) {
                 run_interruptible(token, [&] {
                     all = inter_iapc(test, among, targets.all(), log_alpha, std::min(threads, most_threads), token);
                 });
-                using Round =
-                    std::tuple<std::vector<std::uint32_t>, std::size_t, std::size_t, std::vector<FoundSubsets>>;
-                std::vector<std::tuple<std::vector<Round>, NumPy<std::uint32_t>, bool, FoundSubsets>> found;
+                using Round = std::tuple<std::vector<std::uint32_t>, std::size_t, std::size_t, NumPy<std::uint32_t>,
+                                         std::vector<FoundSubsets>>;
+                std::vector<std::tuple<std::vector<Round>, bool, FoundSubsets>> found;
                 for (InterIapc& one : all) {
                     std::vector<Round> rounds;
                     for (BlanketRound& round : one.rounds) {
                         rounds.emplace_back(std::move(round.given), round.performed, round.skipped,
-                                            std::move(round.tested));
+                                            to_numpy(std::move(round.independent)), std::move(round.tested));
                     }
-                    found.emplace_back(std::move(rounds), to_numpy(std::move(one.independent)), one.repeats,
-                                       std::move(one.separated));
+                    found.emplace_back(std::move(rounds), one.repeats, std::move(one.separated));
                 }
                 return found;
             },
             nb::arg("among"), nb::arg("targets"), nb::arg("log_alpha"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(),
-            "Inter-IAPC of each target: the rounds (members before, tests of the others performed and skipped, tests "
-            "of members given the rest); the independent candidates of the last; whether a set of members repeated; "
-            "the search that separates members given the others.")
+            "Inter-IAPC of each target: the rounds (members before, tests of the others performed and skipped, which of "
+            "them are independent, tests of members given the rest); whether a set of members repeated; the search "
+            "that separates members given the others.")
         .def(
             "first_dependent",
             [](const ContingencyTest& test, std::uint32_t target, const Columns& candidates,

@@ -66,9 +66,12 @@ class OneTarget {
         round.given = members_;
         round.performed = answers.performed();
         round.skipped = outside.size() - round.performed;
+        for (const std::int64_t k :
+             partition(answers.statistic(), answers.dof(), answers.reliable(), log_alpha_).independent) {
+            round.independent.push_back(outside[static_cast<std::size_t>(k)]);
+        }
         const Strongest found = strongest(answers.statistic(), answers.dof(), answers.reliable());
         if (found.ties.empty() || found.log_p > log_alpha_) {
-            out_.independent = answers.ranked_split(outside, log_alpha_, true).independent;
             return false;
         }
         members_.push_back(outside[static_cast<std::size_t>(found.ties[0])]);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
@@ -29,7 +29,7 @@ class Knowledge:
         Groups of variables, from earlier to later: a variable of a later tier is never a parent of one of an earlier
         tier.
     forbidden_pairs
-        Pairs that have no arc in either direction.
+        Pairs that have no arc in either direction. They are not adjacent; nothing else follows from it.
 
     Examples
     --------
@@ -150,13 +150,16 @@ class BoundKnowledge:
         for x, y in self._forbidden:
             if not self.allows(y, x):
                 _join(self._forbidden_neighbours, x, y)
+        self._forbidden_members: dict[int, set[int]] = {}
 
-    def with_forbidden_pairs(self, pairs: Iterable[tuple[int, int]]) -> BoundKnowledge:
-        """Return the same knowledge with additional forbidden pairs."""
+    def with_forbidden_members(self, pairs: Iterable[tuple[int, int]]) -> BoundKnowledge:
+        """Return the same knowledge with pairs that are no members of each other's answers, and not tested."""
         extended = copy.copy(self)
         extended._forbidden_neighbours = {x: set(others) for x, others in self._forbidden_neighbours.items()}
+        extended._forbidden_members = {x: set(others) for x, others in self._forbidden_members.items()}
         for x, y in pairs:
             _join(extended._forbidden_neighbours, x, y)
+            _join(extended._forbidden_members, x, y)
         return extended
 
     def among(self, variables: Sequence[int]) -> BoundKnowledge:
@@ -183,9 +186,24 @@ class BoundKnowledge:
         return not (self.required or self._forbidden or self._forbidden_neighbours or len(set(self._tier.values())) > 1)
 
     @property
-    def has_forbidden_pairs(self) -> bool:
-        """Whether some pair is forbidden in both directions."""
-        return bool(self._forbidden_neighbours)
+    def has_forbidden_members(self) -> bool:
+        """Whether some pair is not tested."""
+        return bool(self._forbidden_members)
+
+    @property
+    def leaves_tests_alone(self) -> bool:
+        """Whether every pair is tested, and may be separated: what else is known is used after the tests."""
+        return not self.required and not self._forbidden_members
+
+    def forbidden_pairs(self, variables: Collection[int]) -> list[tuple[int, int]]:
+        """Return the pairs of some variables that cannot be adjacent, each once, in ascending order."""
+        among = set(variables) if self._forbidden_neighbours else set()
+        return [(x, y) for x, y in _each_once(self._forbidden_neighbours) if x in among and y in among]
+
+    @property
+    def untested_pairs(self) -> list[tuple[int, int]]:
+        """The pairs of which one is a forbidden member of the other, each once, in ascending order."""
+        return _each_once(self._forbidden_members)
 
     @property
     def has_orientations(self) -> bool:
@@ -211,8 +229,12 @@ class BoundKnowledge:
         return frozenset(self._required_neighbours.get(x, ()))
 
     def forbidden_neighbours(self, x: int) -> frozenset[int]:
-        """Return the variables that cannot be adjacent to x."""
+        """Return the variables that cannot be adjacent to x: they are tested like others."""
         return frozenset(self._forbidden_neighbours.get(x, ()))
+
+    def forbidden_members(self, x: int) -> frozenset[int]:
+        """Return the variables that are not tested against x."""
+        return frozenset(self._forbidden_members.get(x, ()))
 
     def forbids_pair(self, x: int, y: int) -> bool:
         """Return whether x and y cannot be adjacent."""
@@ -229,6 +251,10 @@ class BoundKnowledge:
 def _join(neighbours: dict[int, set[int]], x: int, y: int) -> None:
     neighbours.setdefault(x, set()).add(y)
     neighbours.setdefault(y, set()).add(x)
+
+
+def _each_once(neighbours: Mapping[int, set[int]]) -> list[tuple[int, int]]:
+    return sorted((x, y) for x, others in neighbours.items() for y in others if x < y)
 
 
 def _pairs(field: str, given: Any) -> tuple[Pair, ...]:

@@ -121,8 +121,8 @@ class SearchSettings:
     knowledge: Knowledge | Mapping[str, Any] | None = _setting(
         None,
         "What is known about the network: a `Knowledge`, or a dict with `required`, `forbidden`, `tiers` and "
-        "`forbidden_pairs`. Required neighbours are never removed. A pair that must not be adjacent is never tested, "
-        "also not as spouses; a common child of spouses must be a possible child of both.",
+        "`forbidden_pairs`. Required neighbours are never removed. A pair that has no arc is tested like others, and "
+        "never adjacent; it can be spouses. Their common child must be a possible child of both (docs/networks.md).",
     )
     known_members: Variables = _setting(
         (),

@@ -19,7 +19,7 @@ from serape.types import Unclear
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_right_with_the_oracle(variant: Variant) -> None:
     """A small share of `make oracle`."""
-    assert not any(hunt([variant], seed=1, dags=40).values())
+    assert not any(hunt([variant], seed=1, numbers=range(40)).values())
 
 
 def test_without_symmetry_pcmb_is_pcd_and_not_sound() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import serape
+from serape.structure.perfect_score import PerfectScore
 from serape.structure.scores import Score, make_score
 
 
@@ -22,6 +24,46 @@ def test_order_of_columns_does_not_matter(algorithm: str) -> None:
         again = serape.Table({table.names[k]: table.column(int(k)) for k in order}, kinds="categorical")
         found.add(frozenset(serape.network(again, algorithm).graph.edges))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("names", ["abcd", "dbca", "cdab"])
+@pytest.mark.parametrize("algorithm", ["ges", "xges", "boss"])
+def test_an_arc_that_is_forbidden_can_be_a_step(algorithm: str, names: str) -> None:
+    """On its way to this graph, ges inserts an arc between b and d, or a and b, and removes it."""
+    a, b, c, d = tuple(names)
+    graph: nx.DiGraph[str] = nx.DiGraph([(a, c), (a, d), (b, c), (c, d)])
+    score = PerfectScore(graph, sorted(graph))
+    known = {"forbidden_pairs": [(b, d), (a, b)]}
+    with_, without = (serape.network(score, algorithm, knowledge=k) for k in (known, None))
+    assert with_.graph.edges == without.graph.edges
+    assert with_.dag is not None
+    assert serape.compare_graphs(with_.dag, graph).shd == 0
+
+
+@pytest.mark.parametrize("algorithm", ["tabu", "sca", "h2pc"])
+def test_knowledge_is_obeyed_if_the_search_without_it_is_interrupted(algorithm: str) -> None:
+    table = serape.load_network("asia").sample(500, 1)
+    calls = 0
+    last = -1
+
+    def count(progress: Any) -> None:
+        nonlocal calls
+        calls += "arcs" in progress.doing
+        if calls == last:
+            raise KeyboardInterrupt
+
+    known = {"required": [("xray", "asia")]}
+    free = []
+    for knowledge in (None, known):
+        calls = 0
+        serape.network(table, algorithm, knowledge=knowledge, progress=count)
+        free.append(calls)
+    calls, last = 0, free[1] - free[0] + 1  # the first step of the second search
+    assert 1 < last < free[1]
+    with pytest.raises(serape.Interrupted) as stopped:
+        serape.network(table, algorithm, knowledge=known, progress=count)
+    assert stopped.value.found.graph.has_edge("xray", "asia")
+    assert not stopped.value.found.complete
 
 
 @pytest.mark.parametrize("algorithm", ["tabu", "ges", "xges", "boss"])

@@ -48,12 +48,13 @@ def found(different: serape.Table) -> serape.ContextBlankets:
 
 class TestWithAPerfectTest:
     @pytest.mark.parametrize(("what", "algorithm"), contexts_oracle.VARIANTS)
-    def test_nothing_is_wrong(self, what: str, algorithm: str) -> None:
-        dags = 25 if algorithm in ("hpc", "hiton-mb") else 60
-        assert contexts_oracle.hunt(what, algorithm, seed=1, dags=dags, max_nodes=7)[0] == 0
+    @pytest.mark.parametrize("knowledge", [False, True])
+    def test_nothing_is_wrong(self, what: str, algorithm: str, knowledge: bool) -> None:
+        cases = range(15 if algorithm in ("hpc", "hiton-mb") else 35)
+        assert contexts_oracle.hunt(what, algorithm, 1, cases, max_nodes=7, knowledge=knowledge)[0] == 0
 
     def test_a_search_that_ignores_the_context_is_wrong(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert contexts_oracle.hunt("the context ignored", "iamb", seed=1, dags=60)[0] > 0
+        assert contexts_oracle.hunt("the context ignored", "iamb", 1, range(60))[0] > 0
         assert "wrong for" in capsys.readouterr().out
 
     @pytest.mark.parametrize(("algorithm", "blanket"), [("iamb", {"Y"}), ("hpc", {"X", "Y"}), ("hiton-mb", {"X", "Y"})])
@@ -71,7 +72,7 @@ class TestWithAPerfectTest:
         assert set(found.undecided) == blanket - {"Y"}
 
     def test_a_test_without_rows_says_that_no_context_is_searched(self) -> None:
-        case = next(contexts_oracle.drawn(0, 1, absent=False))
+        case = next(contexts_oracle.drawn(0, [0], absent=False))
         found = serape.context_blankets(
             serape.DSeparation(case.graph, case.order), case.target, contexts_oracle.CONTEXT
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,13 @@ def searched(p: Mapping[Asked, float | None], rate: FalseDiscoveryRate | None, *
     return search
 
 
+def bounded(
+    search: Search, answer: Answer, kept: Collection[int] = (), *, either: bool = False
+) -> tuple[Answer, Discoveries]:
+    """Return the answer about the target and what the rate makes of it; every candidate is a hypothesis."""
+    return bound(search, T, answer, kept, len(search.candidates(T)), either=either)
+
+
 BH = FalseDiscoveryRate(0.1, "bh", math.log(0.05))
 
 # The target has children a and b; s is a spouse through either, separated from the target by nothing.
@@ -70,7 +77,7 @@ def of_spouse(
 ) -> float:
     """Return the p that counts for the spouse, the only member of the answer."""
     search = searched({**DIAMOND, **changes}, BH)
-    _, found = bound(search, T, Answer(blanket=[S], spouses={S: children}), (), either=either)
+    _, found = bounded(search, Answer(blanket=[S], spouses={S: children}), either=either)
     assert list(found.adjusted) == [S]
     return p_of(found, S, 1)
 
@@ -92,20 +99,20 @@ def test_both_sides_must_show_an_edge_or_one_of_two(
     asked: dict[Asked, float | None] = {(A, T, ()): of_target, (T, A, ()): of_other}
     asked = {question: p for question, p in asked.items() if p is not None}
     for either, expected in ((False, both), (True, one)):
-        _, found = bound(searched(asked, BH), T, Answer(parents_children=[A]), (), either=either)
+        _, found = bounded(searched(asked, BH), Answer(parents_children=[A]), either=either)
         assert found.adjusted == {A: pytest.approx(5 * expected)}
 
 
 @pytest.mark.parametrize(("either", "p"), [(False, 1e-5), (True, 2e-6)])
 def test_a_neighbour_counts_by_both_sides(either: bool, p: float) -> None:
     answer = Answer(parents_children=[B])
-    _, found = bound(searched(DIAMOND, BH), T, answer, (), either=either)
+    _, found = bounded(searched(DIAMOND, BH), answer, either=either)
     assert found.adjusted == {B: pytest.approx(5 * p)}
 
 
 def test_the_weakest_test_of_a_side_counts() -> None:
     asked: dict[Asked, float | None] = {(A, T, ()): 1e-8, (A, T, (B,)): 0.01, (A, T, (R,)): 1e-4}
-    _, found = bound(searched(asked, BH), T, Answer(parents_children=[A]), (), either=False)
+    _, found = bounded(searched(asked, BH), Answer(parents_children=[A]))
     assert found.adjusted == {A: pytest.approx(0.05)}
 
 
@@ -150,7 +157,7 @@ def test_a_spouse_is_tested_given_what_separates_it_and_the_child() -> None:
 def test_a_spouse_that_nothing_is_known_to_separate_is_tested_given_the_child() -> None:
     search = searched({asked: p for asked, p in DIAMOND.items() if asked != (S, T, ())}, BH)
     assert search.separating_set(S, T) is None
-    _, found = bound(search, T, Answer(blanket=[S], spouses={S: [A]}), (), either=False)
+    _, found = bounded(search, Answer(blanket=[S], spouses={S: [A]}))
     assert p_of(found, S, 1) == pytest.approx(1e-7)
 
 
@@ -175,15 +182,15 @@ def star(*p: float) -> tuple[Search, Answer]:
 def test_members_above_the_threshold_are_left_out() -> None:
     """Of five candidates at a rate of 0.1, the k-th smallest p is compared with k / 50."""
     search, answer = star(0.001, 0.039, 0.045, 0.03)
-    kept, found = bound(search, T, answer, (), either=False)
+    kept, found = bounded(search, answer)
     assert kept.parents_children == [A, B, S, R]  # 0.045 is below 4 / 50, but no p may be above alpha
     assert found.threshold == pytest.approx(0.05)
     assert found.dropped == ()
     search, answer = star(0.001, 0.041, 0.045)
-    kept, found = bound(search, T, answer, (), either=False)
+    kept, found = bounded(search, answer)
     assert kept.parents_children == [A, B, S]  # 0.045 is below 3 / 50
     search, answer = star(0.001, 0.041)
-    kept, found = bound(search, T, answer, (), either=False)
+    kept, found = bounded(search, answer)
     assert kept.parents_children == [A]  # 0.041 is above 2 / 50
     assert found.threshold == pytest.approx(0.02)
     assert found.dropped == (B,)
@@ -195,25 +202,25 @@ def test_a_member_at_the_threshold_stays() -> None:
     level = BH.log_threshold([], 5)  # the p that a single one needs
     for above, kept in ((0.0, [A]), (1e-9, [])):
         search = searched({(A, T, ()): level + above}, BH)
-        found, _ = bound(search, T, Answer(parents_children=[A]), (), either=False)
+        found, _ = bounded(search, Answer(parents_children=[A]))
         assert found.parents_children == kept
         assert bound_edges(BH, {edge: level + above}, 5)[2] == ([] if kept else [edge])
 
 
 def test_only_candidates_are_hypotheses() -> None:
     search = searched({(A, T, ()): 0.01}, BH, excluded=[R, U])
-    _, found = bound(search, T, Answer(parents_children=[A]), (), either=False)
+    _, found = bounded(search, Answer(parents_children=[A]))
     assert found.adjusted == {A: pytest.approx(0.03)}
 
 
 def test_known_members_are_no_discoveries() -> None:
     """Without b, a alone is judged; with it, b would lower the adjusted p of a."""
     search, answer = star(0.018, 0.01, 0.045)
-    kept, found = bound(search, T, answer, {B, S}, either=False)
+    kept, found = bounded(search, answer, {B, S})
     assert found.adjusted == {A: pytest.approx(0.09)}
     assert kept.parents_children == [A, B, S]
     assert found.threshold == pytest.approx(0.02)
-    _, together = bound(search, T, answer, (), either=False)
+    _, together = bounded(search, answer)
     assert together.adjusted[A] == pytest.approx(0.045)
 
 
@@ -223,11 +230,11 @@ def test_what_is_left_out_leaves_every_part_of_the_answer() -> None:
     strong: dict[Asked, float | None] = {
         (R, T, ()): 0.9, (R, B, ()): 1e-9, (B, R, ()): 1e-9, (R, T, (B,)): 1e-9, (R, T, (A,)): 1.0,
     }  # fmt: skip
-    kept, found = bound(searched({**weak, **strong}, FalseDiscoveryRate(0.05, "bh")), T, answer, (), either=False)
+    kept, found = bounded(searched({**weak, **strong}, FalseDiscoveryRate(0.05, "bh")), answer)
     assert sorted(found.dropped) == [A, S]
     assert (kept.blanket, kept.parents_children, kept.spouses) == ([B, R], [B], {R: [B]})
     only = Answer(parents_children=[A, B])
-    kept, _ = bound(searched(weak, FalseDiscoveryRate(0.05, "bh")), T, only, (), either=False)
+    kept, _ = bounded(searched(weak, FalseDiscoveryRate(0.05, "bh")), only)
     assert (kept.blanket, kept.parents_children, kept.spouses) == (None, [B], None)
 
 
@@ -235,7 +242,7 @@ def test_a_spouse_may_be_left_without_its_child() -> None:
     """What counts for it is the better child; the other can fall."""
     weak: dict[Asked, float | None] = {**DIAMOND, (A, T, ()): 0.049}
     answer = Answer(blanket=[A, S], parents_children=[A], spouses={S: [A, B]})
-    kept, found = bound(searched(weak, FalseDiscoveryRate(0.05, "bh")), T, answer, (), either=False)
+    kept, found = bounded(searched(weak, FalseDiscoveryRate(0.05, "bh")), answer)
     assert found.dropped == (A,)
     assert kept.spouses == {S: [B]}
 
@@ -243,7 +250,7 @@ def test_a_spouse_may_be_left_without_its_child() -> None:
 def test_without_a_rate_everything_is_kept() -> None:
     search = searched({(A, T, ()): 0.04}, None)
     answer = Answer(parents_children=[A])
-    assert bound(search, T, answer, (), either=False) == (answer, Discoveries())
+    assert bounded(search, answer) == (answer, Discoveries())
 
 
 def test_step_by_step_members_are_judged_given_the_others() -> None:
@@ -253,11 +260,11 @@ def test_step_by_step_members_are_judged_given_the_others() -> None:
     }  # fmt: skip
     search = Search(Scripted(p), subject=T, fdr=FalseDiscoveryRate(0.1, "bh"), stepwise=True)
     for answer in (Answer(blanket=[A, B, S]), Answer(parents_children=[A, B, S])):
-        kept, found = bound(search, T, answer, (), either=False)
+        kept, found = bounded(search, answer)
         assert kept == answer
         assert found.dropped == ()
         assert found.adjusted == {A: pytest.approx(0.015), B: 1}
-    _, found = bound(search, T, Answer(blanket=[A, B, S], parents_children=[A]), {B}, either=False)
+    _, found = bounded(search, Answer(blanket=[A, B, S], parents_children=[A]), {B})
     assert found.adjusted == {A: pytest.approx(0.015)}
     assert search.tally.performed == 0  # they were asked before, and do not count again
 

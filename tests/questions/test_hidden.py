@@ -40,14 +40,16 @@ def plain_blanket(case: causes_oracle.Case) -> set[str]:
 
 @pytest.mark.parametrize("algorithm", ["auto", *(a.name for a in ALGORITHMS.values() if a.hidden is not None)])
 def test_blankets_are_those_of_the_ancestral_graph(algorithm: str) -> None:
-    for case in causes_oracle.drawn(seed=1, dags=150, hidden=True, max_nodes=8):
-        found = serape.markov_blanket(case.oracle, case.target, algorithm, hidden=True)
-        assert set(found.blanket) == plain_blanket(case)
+    for case in causes_oracle.drawn(1, range(100), hidden=True, max_nodes=8):
+        blanket = plain_blanket(case)
+        for knowledge in (None, case.knowledge):
+            found = serape.markov_blanket(case.oracle, case.target, algorithm, hidden=True, knowledge=knowledge)
+            assert set(found.blanket) == blanket
 
 
 def test_other_algorithms_miss_members() -> None:
     wrong = dict.fromkeys(["hiton-mb", "hpc", "fbed"], 0)
-    for case in causes_oracle.drawn(seed=2, dags=400, hidden=True, max_nodes=10):
+    for case in causes_oracle.drawn(2, range(400), hidden=True, max_nodes=10):
         truth = set(serape.markov_blanket(case.oracle, case.target, hidden=True).blanket)
         for name in wrong:
             wrong[name] += set(serape.markov_blanket(case.oracle, case.target, name).blanket) != truth
@@ -82,7 +84,7 @@ def test_an_own_algorithm_is_not_refused() -> None:
 @pytest.mark.parametrize("variant", HIDDEN, ids=str)
 def test_the_marks_are_those_of_the_whole_graph(variant: causes_oracle.Variant) -> None:
     """`python tests/causes_oracle.py --only mmb` does so for 10,000 DAGs of up to 12 nodes."""
-    ((wrong, _, blankets),) = causes_oracle.hunt([variant], seed=3, dags=200, max_nodes=10).values()
+    ((wrong, _, blankets),) = causes_oracle.hunt([variant], 3, range(50), max_nodes=10).values()
     assert wrong == 0
     assert blankets > 1
 
@@ -149,7 +151,7 @@ def test_spouses_have_the_effects_in_common() -> None:
     graph: nx.DiGraph[str] = nx.DiGraph([*M.edges, ("B", "G"), ("C", "G")])
     assert serape.causes(serape.DSeparation(graph, hidden=["U"]), "B", hidden=True).spouses == {"D": ()}
     checked = 0
-    for case in causes_oracle.drawn(seed=6, dags=100, hidden=True, max_nodes=9):
+    for case in causes_oracle.drawn(6, range(100), hidden=True, max_nodes=9):
         mag = mag_of(case.graph, case.hidden)
         found = serape.causes(case.oracle, case.target, hidden=True)
         for spouse, effects in found.spouses.items():
@@ -161,7 +163,7 @@ def test_spouses_have_the_effects_in_common() -> None:
 def test_without_hidden_causes_no_arrow_is_wrong() -> None:
     """A DAG without hidden nodes is an ancestral graph: causes and effects found with `hidden` are true of it."""
     decided = 0
-    for case in causes_oracle.drawn(seed=4, dags=100, max_nodes=8):
+    for case in causes_oracle.drawn(4, range(100), max_nodes=8):
         found = serape.causes(case.oracle, case.target, hidden=True)
         assert set(found.causes) <= set(case.graph.predecessors(case.target))
         assert set(found.effects) <= set(case.graph.successors(case.target))
@@ -171,7 +173,7 @@ def test_without_hidden_causes_no_arrow_is_wrong() -> None:
 
 
 def test_check_algorithm_hides_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    graphs = [(case.graph, case.order) for case in causes_oracle.drawn(seed=5, dags=60, max_nodes=9)]
+    graphs = [(case.graph, case.order) for case in causes_oracle.drawn(5, range(60), max_nodes=9)]
     monkeypatch.setattr("serape.questions.counterexamples.graphs_to_check", lambda *_, **__: iter(graphs))
     assert serape.check_algorithm("mmb-by-mmb", hidden=True) is None
     assert serape.check_algorithm("fbed", hidden=True, k="inf") is None

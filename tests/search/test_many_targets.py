@@ -26,9 +26,9 @@ from serape.search.state import SearchState
 SIZE = 60
 
 
-def searches(seed: int, rows: int, max_conditioning: int | None, threads: int, *, evidence: bool) -> list[Search]:
+def searches(seed: int, rows: int, max_conditioning: int | None, threads: int, **more: Any) -> list[Search]:
     test = G2(mixed_table(seed, rows, SIZE))
-    options: dict[str, Any] = {"alpha": 0.05, "max_conditioning": max_conditioning, "evidence": evidence}
+    options: dict[str, Any] = {"alpha": 0.05, "max_conditioning": max_conditioning, **more}
     return [Search(test, threads=threads, **options), Search(test, **options)]
 
 
@@ -53,7 +53,7 @@ def test_separations_of_many_targets(
     asked = {x: random.permutation([y for y in order[20:40] if y != x])[: k % 9].tolist() for k, x in enumerate(order)}
     pools = {x: [z for z in order[15 : 15 + 1 + x % 8] if z != x] for x in order}
     found = []
-    many, single = searches(seed, rows, max_conditioning, threads, evidence=False)
+    many, single = searches(seed, rows, max_conditioning, threads, evidence=False, keep_separations=False)
     for search, batched in ((many, True), (single, False)):
         with pytest.MonkeyPatch.context() as patch:
             if not batched:
@@ -85,7 +85,7 @@ def test_one_target_with_most_of_the_work() -> None:
     asked = {x: [y for y in range(27) if y != x] if x == 3 else [27 - x] for x in pools if 27 - x not in (x, 27)}
     expected = None
     for threads in (1, 2, 5):
-        search = Search(G2(table), threads=threads, evidence=False)
+        search = Search(G2(table), threads=threads, evidence=False, keep_separations=False)
         lists = TargetLists.of(asked), TargetLists.of({x: pools[x] for x in asked})
         ((targets, answers, separated),) = separate_each(search, *lists, 2)
         each = [(*one, answers.given_of(one[0])) for one in answers.each()]
@@ -125,13 +125,14 @@ def test_dependents_given_each(
 
 def test_pairs_of_few_variables_are_asked_one_by_one() -> None:
     table = serape.load_network("alarm").sample(500, seed=1)
-    search = Search(G2(table), evidence=False)
-    assert dependent_pairs(search, range(37)) is None
+    alone: dict[str, Any] = {"evidence": False, "keep_separations": False}
+    assert dependent_pairs(Search(G2(table), **alone), range(37)) is None
     wide = serape.load_network("alarm").tile(3, seed=0).sample(500, seed=1)
-    assert dependent_pairs(Search(G2(wide), evidence=True), wide.varying) is None
-    unreliable = Search(G2(wide, minimum=300.0), evidence=False)
+    assert dependent_pairs(Search(G2(wide), keep_separations=False), wide.varying) is None
+    assert dependent_pairs(Search(G2(wide), evidence=False), wide.varying) is None
+    unreliable = Search(G2(wide, minimum=300.0), **alone)
     assert dependent_pairs(unreliable, wide.varying) is None
-    search = Search(G2(wide), evidence=False, alpha=0.01)
+    search = Search(G2(wide), alpha=0.01, **alone)
     pairs = dependent_pairs(search, wide.varying)
     assert pairs is not None
     assert search.tally.performed == math.comb(len(wide.varying), 2)

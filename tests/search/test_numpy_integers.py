@@ -130,7 +130,7 @@ CALLS: dict[str, Call] = {
     "known_dependents": known_dependents,
     "candidates": lambda s, v: [s.candidates(v(0)), s.candidates(v(2), v(5), v(3)), s.candidates(v(4))],
     "admissible": lambda s, v: s.admissible(v(2), v([4, 2, 8, 1])),
-    "may_be_adjacent": lambda s, v: s.may_be_adjacent(np.array(v([3, 2])), np.array(v([1, 5]))).tolist(),
+    "may_be_tested": lambda s, v: s.may_be_tested(np.array(v([3, 2])), np.array(v([1, 5]))).tolist(),
     "outside": lambda s, v: s.outside(v([4, 2, 8, 1]), v([8, 2])),
     "rows_per_cell": lambda s, v: s.rows_per_cell(v(1), v(2), v(8)),
     "separating_set": lambda s, v: [

@@ -46,11 +46,14 @@ class Both:
             self.first.setdefault(pair, given)
 
     def assert_agree(self, width: int) -> None:
-        for store in (self.store, pickle.loads(pickle.dumps(self.store))):
-            for x in range(width):
-                for y in range(x):
-                    wanted = self.first.get(frozenset((x, y)))
-                    assert store.get(x, y) == store.get(y, x) == wanted
+        self._assert_agrees(self.store, width)
+        self._assert_agrees(pickle.loads(pickle.dumps(self.store)), width)
+
+    def _assert_agrees(self, store: Separations, width: int) -> None:
+        for x in range(width):
+            for y in range(x):
+                wanted = self.first.get(frozenset((x, y)))
+                assert store.get(x, y) == store.get(y, x) == wanted
 
 
 def draw(random: np.random.Generator, width: int, steps: int) -> Both:
@@ -88,7 +91,7 @@ def test_any_order_of_pairs_and_batches(width: int) -> None:
             made.assert_agree(width)
 
 
-def searched(columns: int) -> SubsetResult:
+def searched(columns: int, log_alpha: float = LOG_ALPHA, pool: Sequence[int] = (1, 2)) -> SubsetResult:
     """Return a search in which the second column separates the first from nearly all others."""
     rng = np.random.default_rng(0)
     first = rng.integers(0, 2, 400)
@@ -96,15 +99,15 @@ def searched(columns: int) -> SubsetResult:
         np.where(rng.random(400) < (0.3 if k != 1 else 0), rng.integers(0, 2, 400), first) for k in range(columns)
     ]
     found, _ = G2(serape.Table(np.array(values).T)).search_subsets(
-        SubsetQuery(list(range(1, columns)), 0, [1, 2], range(1, 3), stop_above=LOG_ALPHA)
+        SubsetQuery(list(range(2, columns)), 0, pool, range(1, 3), stop_above=log_alpha)
     )
-    assert 0.8 * columns < len(found.separated_variables) < columns - 1
+    assert len(found.separated_variables) > 0.8 * columns
     return found
 
 
 @pytest.mark.parametrize("columns", [12, 128, 129, 130, 170])
 def test_what_a_search_found_counts_from_then_on(columns: int) -> None:
-    """Its answers may be looked through later, and still come before what was found later, and after what was before."""
+    """Its answers may be looked through later, and still come before what was found later, and after what was."""
     found = searched(columns)
     some = found.separated_variables[:4]
     made, other = Both(), Both()
@@ -122,6 +125,30 @@ def test_what_a_search_found_counts_from_then_on(columns: int) -> None:
     last.merge(other)
     last.merge(made)
     last.assert_agree(columns)
+
+
+def test_what_is_found_all_around_a_search() -> None:
+    """A search that separates all of its candidates comes after the batch before it, and before the one after it."""
+    found = searched(40, math.log(1e-9), (1,))
+    xs = list(range(2, 40))
+    assert sorted(found.separated_variables) == xs
+    before, after = Both(), Both()
+    for made in (before, after):
+        for x in range(3):
+            made.add(x, 50, ())
+    before.add_batch(xs, 0, None, [(9, 9)])
+    for made in (before, after):
+        made.store.add_found(found, 0, math.log(1e-9))
+        for x in xs:
+            made.first.setdefault(frozenset((x, 0)), (1,))
+    after.add_batch(xs, 0, None, [()])
+    before.assert_agree(51)
+    after.assert_agree(51)
+    late = Both()
+    for x in xs[::-1]:
+        late.add(x, 0, (7, x))
+    late.add_found(found, 0)
+    late.assert_agree(41)
 
 
 def test_first_from_either_side() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 import serape
 from plain_graphs import in_common, made, members, random_parents
 from serape.knowledge import BoundKnowledge
-from serape.structure.equivalence import completed, equivalence_class, is_equivalent, member
-from serape.structure.graphs import PartlyDirected
+from serape.structure.equivalence import agreeing_member, completed, equivalence_class, is_equivalent, member
+from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.scores import make_score
 
 
@@ -30,6 +31,32 @@ def test_class_has_the_arcs_of_all_members_that_agree_with_the_knowledge(seed: i
     one = member(found, names, exact=True)
     assert one is not None
     assert PartlyDirected.of_dag(one) in agreeing
+
+
+def test_a_member_that_agrees_with_any_knowledge() -> None:
+    """True or not: one is returned if there is one, and it is a member that agrees."""
+    random = np.random.default_rng(0)
+    seen: Counter[bool] = Counter()
+    for _ in range(300):
+        dag = PartlyDirected.of_dag(random_parents(random, 5, 0.6))
+        pairs = [(x, y) for x in range(5) for y in range(5) if x != y]
+        required = [arc for arc in (dag.arcs() if random.random() < 0.5 else pairs) if random.random() < 0.08]
+        forbidden = [arc for arc in pairs if random.random() < 0.12 and arc not in required]
+        tiers = [[int(x) for x in random.permutation(5)[:2]]] if random.random() < 0.2 else []
+        tiers += [[x for x in range(5) if x not in tiers[0]]] if tiers else []
+        known = BoundKnowledge(required, forbidden, tiers)
+        agreeing = [
+            other
+            for other in members(dag)
+            if all(known.allows(x, y) for x, y in other.arcs()) and set(required) <= set(other.arcs())
+        ]
+        found = agreeing_member(cpdag(dag.parents), known)
+        assert (found is None) == (not agreeing), (dag, required, forbidden, tiers)
+        assert found is None or PartlyDirected.of_dag(found) in agreeing
+        own = agreeing_member(dag, known)
+        assert own == (dag.parents if dag in agreeing else None)
+        seen[found is None] += 1
+    assert min(seen.values()) > 60
 
 
 def test_knowledge_against_the_dag_directs_nothing() -> None:

@@ -16,14 +16,14 @@ struct BlanketRound {
     std::vector<std::uint32_t> given;  // the members before it, in the order of their entry
     std::size_t performed = 0;         // tests of the candidates outside
     std::size_t skipped = 0;
-    std::vector<FoundSubsets> tested;  // members given the others, in turn
+    std::vector<std::uint32_t> independent;  // candidates outside that are independent given the members
+    std::vector<FoundSubsets> tested;        // members given the others, in turn
 };
 
 struct InterIapc {
     std::vector<BlanketRound> rounds;
-    std::vector<std::uint32_t> independent;  // candidates outside that the last round showed to be independent
-    bool repeats = false;                    // whether a set of members repeated, which ended the search
-    FoundSubsets separated;                  // members of the blanket given the subsets of the others
+    bool repeats = false;    // whether a set of members repeated, which ended the search
+    FoundSubsets separated;  // members of the blanket given the subsets of the others
 };
 
 // The candidates of a target are those of all groups but itself; they must be in the table's order.

@@ -209,7 +209,7 @@ class IndependenceTest(ABC):
     ) -> dict[int, ScreenResult]:
         """Test each target against all variables given nothing, each pair once.
 
-        `forbidden` returns the variables that may not be adjacent to a target: they are not tested. Each screen covers
+        `forbidden` returns the forbidden members of a target: they are not tested. Each screen covers
         all variables; those that were not tested are not reliable.
         """
         count = len(self.variables)

@@ -40,11 +40,9 @@ from serape.wording import setting
 class InterIapcRun(NamedTuple):
     """What a run of Inter-IAPC asked, and the answers."""
 
-    rounds: list[tuple[tuple[int, ...], int, int, list[tuple[SubsetResult, Tally]]]]
-    """The members before each round, the numbers of tests of the others that were performed and skipped, and the tests
-    of members given the rest."""
-    independent: NDArray[np.uint32]
-    """The candidates that the last round showed to be independent."""
+    rounds: list[tuple[tuple[int, ...], int, int, NDArray[np.uint32], list[tuple[SubsetResult, Tally]]]]
+    """The members before each round, the numbers of tests of the others that were performed and skipped, which of these
+    are independent, and the tests of members given the rest."""
     repeats: bool
     """Whether a set of members repeated."""
     separated: tuple[SubsetResult, Tally]
@@ -215,7 +213,7 @@ class ContingencyTest(IndependenceTest):
     def marginals(
         self, targets: Sequence[int], forbidden: Callable[[int], Collection[int]] | None = None, *, threads: int = 1
     ) -> dict[int, ScreenResult]:
-        """Test each target against all variables given nothing, each pair once; not against forbidden neighbours."""
+        """Test each target against all variables given nothing, each pair once; not against forbidden members."""
         if forbidden is not None:
             return super().marginals(targets, forbidden, threads=threads)
         all_variables = np.arange(len(self.variables), dtype=np.uint32)
@@ -297,14 +295,13 @@ class ContingencyTest(IndependenceTest):
         return [
             InterIapcRun(
                 [
-                    (tuple(given), performed, skipped, [native_result(one, self.rows) for one in tested])
-                    for given, performed, skipped, tested in rounds
+                    (tuple(given), performed, skipped, xs, [native_result(one, self.rows) for one in tested])
+                    for given, performed, skipped, xs, tested in rounds
                 ],
-                independent,
                 repeats,
                 native_result(separated, self.rows),
             )
-            for rounds, independent, repeats, separated in found
+            for rounds, repeats, separated in found
         ]
 
     def search_subsets(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -185,6 +185,16 @@ class ScreenResult:
         """Return the conditioning set of one answer."""
         del index
         return self.given
+
+    def by_group(self, groups: CandidateGroups, also: int) -> Iterator[ScreenResult]:
+        """Return the answers of `IndependenceTest.screens` for the candidates of each group, with their set."""
+        begin = 0
+        for candidates, given in groups.all:
+            if also not in given and len(candidates):
+                part = self.at(np.arange(begin, begin + len(candidates)))
+                part.given = (*map(int, given), int(also))
+                begin += len(candidates)
+                yield part
 
     def outcome(self, index: int) -> Outcome:
         """Return one answer."""

@@ -38,7 +38,7 @@ class Neighbourhood:
         self._first: tuple[int, ...] = ()  # the members to begin with, which are no candidates
 
     def begin_with(self, xs: Iterable[int]) -> None:
-        """Add variables before any has been tested; those that may not be adjacent to the target are left out."""
+        """Add variables before any has been tested; those that may not be tested against it are left out."""
         self._first = tuple(dict.fromkeys(self.search.admissible(self.target, [int(x) for x in xs])))
         for x in self._first:
             self.include(x)

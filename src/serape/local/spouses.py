@@ -39,21 +39,26 @@ def blanket_around(
     """Add the spouses to parents and children.
 
     X is a spouse if it is adjacent to some Y in PC(T), independent of T given some Z, and dependent given Z ∪ {Y}: the
-    pattern of X → Y ← T. It is not tested if knowledge forbids T → Y or X → Y, or X and T to be adjacent. As
-    `published` for MMMB in 2003, every Y in PC(T) is tested, whether X is adjacent to it or not, which is not sound.
+    pattern of X → Y ← T. It is not tested if knowledge forbids T → Y or X → Y. As `published` for MMMB in 2003, every Y
+    in PC(T) is tested, whether X is adjacent to it or not, which is not sound.
+
+    An X that knowledge forbids to be adjacent to T is no parent or child, but it can be a spouse. If no test has
+    separated the two, they have depended on each other in all; then it is a spouse if they do so given Y alone.
     """
+    near = search.possible_neighbours(target, list(tpc))
     children: dict[int, list[int]] = {}  # by X, the Y that it is adjacent to
-    for y in possible_children(search, target, tpc):
+    for y in possible_children(search, target, near):
         for x in search.admissible(target, tuple(neighbours(search, y))):
-            if x not in tpc and search.may_join(x, y):
+            if x not in near and search.may_join(x, y):
                 children.setdefault(x, []).append(y)
     spouses: dict[int | str, list[int | str]] = {}
     for x, adjacent in children.items():
         separating = search.separating_set(x, target)
-        if separating is None:  # every test of the pair was skipped
+        if separating is None and x not in tpc:  # every test of the pair was skipped
             continue
+        separating = separating or ()
         dependent: list[tuple[float, tuple[int, ...], Outcome]] = []
-        for y in tpc if published else adjacent:
+        for y in near if published else adjacent:
             given = (*separating, y)
             if y in separating:  # known to be independent
                 continue
@@ -66,4 +71,4 @@ def blanket_around(
         if dependent:
             _, given, outcome = min(dependent, key=lambda test: test[0])
             search.record_decision(x, target, outcome, given)
-    return Answer([*tpc, *spouses], list(tpc), spouses)
+    return Answer([*near, *spouses], near, spouses)

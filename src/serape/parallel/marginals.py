@@ -67,16 +67,15 @@ def marginal_tests(
 ) -> Mapping[int, ScreenResult]:
     """Test every target against all variables given nothing, each pair once; none if the answers are too many.
 
-    Of many pairs only those dependent at `log_alpha` are kept, if it is given. Pairs that knowledge forbids are not
-    tested.
+    Of many pairs only those dependent at `log_alpha` are kept, if it is given. Forbidden members are not tested.
     """
     if len(targets) < 2:
         return {}
     if len(targets) * len(test.variables) > MAX_SHARED:
-        if log_alpha is None or knowledge is not None:
+        if log_alpha is None or not _leaves_tests_alone(knowledge):
             return {}
         return find_dependent_pairs(test, targets, log_alpha, threads) or {}
-    forbidden = None if knowledge is None else knowledge.forbidden_neighbours
+    forbidden = knowledge.forbidden_members if knowledge is not None and knowledge.has_forbidden_members else None
     return Marginals(test.marginals(targets, forbidden, threads=threads))
 
 
@@ -85,9 +84,13 @@ def marginal_blocks(
 ) -> DependentBlocks | None:
     """Return the same in blocks of targets where `marginal_tests` returns none; None if the answers are too few."""
     few = len(targets) < 2 or len(targets) * len(test.variables) <= MAX_SHARED
-    if few or knowledge is not None or not have_few_levels(test, range(len(test.variables))):
+    if few or not _leaves_tests_alone(knowledge) or not have_few_levels(test, range(len(test.variables))):
         return None
     return DependentBlocks(test, targets, log_alpha, threads)
+
+
+def _leaves_tests_alone(knowledge: BoundKnowledge | None) -> bool:
+    return knowledge is None or knowledge.leaves_tests_alone
 
 
 def shared_tests(known: Mapping[int, ScreenResult]) -> int:

@@ -16,6 +16,7 @@ from serape.independence import table_of
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
+from serape.questions.constraints import left_out_notes
 from serape.questions.query import Query
 from serape.results.alpha_path import AlphaPath
 from serape.results.result import Result
@@ -109,7 +110,12 @@ def alpha_path(
         tests=sum(result.tests for result in found.values()),
         seconds=time.perf_counter() - started,
         complete=len(done) == len(levels) and not stopped,
-        notes=(*(() if table is None else table.notes), *query.source.notes, *[spent] * bool(stopped)),
+        notes=(
+            *(() if table is None else table.notes),
+            *query.source.notes,
+            *left_out_notes(query.knowledge, query.source.variables, at),
+            *[spent] * bool(stopped),
+        ),
     )
 
 

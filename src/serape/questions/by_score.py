@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate, is_integer, shown, suggestion
 from serape.independence import IndependenceTest
-from serape.knowledge import Knowledge
+from serape.knowledge import BoundKnowledge, Knowledge
 from serape.names import match
 from serape.progress import Progress, StatusLine, progress_callback
 from serape.questions.edge_evidence import test_attributes
@@ -19,8 +20,8 @@ from serape.results.call import Call
 from serape.results.structure import Structure
 from serape.search import BudgetSpent
 from serape.skeletons.edges import pairs_of
-from serape.structure.equivalence import equivalence_class, is_equivalent, member
-from serape.structure.graphs import PartlyDirected
+from serape.structure.equivalence import agreeing_member, equivalence_class, is_equivalent, member
+from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.registry import NetworkAlgorithm
 from serape.structure.score_choice import automatic_score
 from serape.structure.scores import SCORES, PermutedScore, Score, make_score
@@ -67,7 +68,12 @@ def scored_result(
 def _search_by_score(
     run: Run, algorithm: NetworkAlgorithm, score: Score, neighbours: dict[int, set[int]] | None, options: dict[str, Any]
 ) -> PartlyDirected:
-    """Search with the variables in the order of their names, so that ties do not depend on the order of columns."""
+    """Search with the variables in the order of their names, so that ties do not depend on the order of columns.
+
+    Arcs that knowledge forbids can be steps on the way to the best graph, so a search without them may end before it.
+    With knowledge, two searches run: one that obeys it at each step, and one that does not. The answer of the second
+    counts if it agrees with the knowledge and has the higher score. So what is true takes nothing from the answer.
+    """
     assert algorithm.search is not None
     n = len(run.names)
     order = sorted(range(n), key=run.names.__getitem__)
@@ -78,16 +84,28 @@ def _search_by_score(
     if neighbours is not None:
         allowed = {index[x]: {index[y] for y in others} for x, others in neighbours.items()}
     watch, close = _score_callback(run, algorithm.name)
+    search = partial(algorithm.search, by_name, allowed, threads=run.settings.threads, watch=watch, **options)
+    graph: PartlyDirected | None = None
     try:
-        graph = algorithm.search(
-            by_name, allowed, knowledge=knowledge, threads=run.settings.threads, watch=watch, **options
-        )
+        graph = search(knowledge=knowledge)
+        if knowledge is not None and not knowledge.is_empty:
+            graph = _better(graph, search(), knowledge, by_name)
     except Stopped as stop:
         run.complete = False
-        graph = stop.graph
+        graph = graph or stop.graph
     finally:
         close()
     return graph.renumbered([index[x] for x in range(n)])
+
+
+def _better(graph: PartlyDirected, free: PartlyDirected, knowledge: BoundKnowledge, score: Score) -> PartlyDirected:
+    """Return the graph that obeys knowledge, or one that was found without it if that agrees and scores higher."""
+    is_dag = not free.edges()
+    whole = cpdag(free.parents) if is_dag and is_equivalent(score, free.parents) else free
+    parents = agreeing_member(whole, knowledge)
+    if parents is None or score.total(parents) <= score.total(member(graph, score.variables) or []):
+        return graph
+    return PartlyDirected.of_dag(parents) if is_dag else free
 
 
 def _decided(run: Run, graph: PartlyDirected, score: Score) -> PartlyDirected:

@@ -13,7 +13,7 @@ from serape.local.answer import Answer
 from serape.names import match, unknown
 from serape.progress import StatusLine, progress_callback
 from serape.questions.discoveries import Discoveries
-from serape.questions.hidden import allow_hidden, check_hidden
+from serape.questions.hidden import allow_hidden, check_hidden, unused_pairs_note
 from serape.questions.min_effect import without_weak
 from serape.questions.query import MAX_CONDITIONING, Query
 from serape.questions.run import STRUCTURE_SECONDS
@@ -128,7 +128,11 @@ class _Search:
         self.watch = progress_callback(asked.run.progress)
         budget = Budget.of(asked.run, STRUCTURE_SECONDS if has_rows(query.source) else None)
         self.search = query.search(target, asked.run.threads, self.watch, budget=budget)
-        self.local = LocalGraph(self.search, self.learn, query.source.variables, query.knowledge)
+        # A hidden common cause can join two variables that have no arc, so knowledge of arcs bars nothing there.
+        knowledge = None if algorithm.hidden else query.knowledge
+        if algorithm.hidden:
+            self.search.notes += unused_pairs_note(query.knowledge, query.source.variables)
+        self.local = LocalGraph(self.search, self.learn, query.source.variables, knowledge)
         self.ancestral: PartialAncestralGraph | None = None
         self.through: dict[int, set[int]] = {}
         """By spouse of the target, the neighbours that it is adjacent to, where this is known."""
@@ -164,7 +168,8 @@ class _Search:
             self.through = {int(s): {int(c) for c in near} for s, near in (answer.spouses or {}).items()}
         members = {int(y) for y in answer.blanket or ()}
         if answer.parents_children is None:
-            neighbours = {*self._not_separated(x, sorted(members)), *query.required(x)}
+            near = self._not_separated(x, sorted(members))
+            neighbours = {*(near if self.algorithm.hidden else search.possible_neighbours(x, near)), *query.required(x)}
         else:
             neighbours = {int(y) for y in answer.parents_children}
         return Around(frozenset(neighbours), frozenset(members - neighbours))

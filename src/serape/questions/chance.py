@@ -13,19 +13,20 @@ import numpy as np
 
 from serape.errors import abbreviate
 from serape.independence.outcomes import p_text
-from serape.search import FalseDiscoveryRate, Search
+from serape.search import FalseDiscoveryRate, Positions, Search
 from serape.wording import setting
 
 SUGGESTED_FDR = 0.05
 
 
-def chance_note(search: Search, target: int, members: Collection[int], kept: Collection[int]) -> list[str]:
+def chance_note(
+    search: Search, target: int, members: Collection[int], kept: Collection[int], candidates: int
+) -> list[str]:
     """Return a note about members whose deciding p a false discovery rate of 0.05 over all candidates does not allow.
 
     There is none if a rate is bounded already, or if alpha lets less than one candidate pass by chance; members in
     `kept` are known and not named. No test is performed.
     """
-    candidates = len(search.candidates(target))
     by_chance = math.exp(search.log_alpha) * candidates
     if search.fdr is not None or by_chance < 1:
         return []
@@ -43,12 +44,11 @@ def chance_note(search: Search, target: int, members: Collection[int], kept: Col
     ]
 
 
-def nothing_note(search: Search, target: int, members: Collection[int]) -> list[str]:
+def nothing_note(search: Search, target: int, members: Collection[int], candidates: Positions) -> list[str]:
     """Return a note about the candidates nearest to an answer without members, if a rate kept them out."""
     if members or search.fdr is None:
         return []
     _, _, log_p, reliable, _, _ = search.log(target).columns()
-    candidates = search.candidates(target)
     tested = candidates[reliable[candidates] & (log_p[candidates] <= search.log_alpha)]
     if not len(tested):
         return []

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from serape.data.notes import kind_in_use
 from serape.data.table import Table
-from serape.errors import DataError, OptionError
+from serape.errors import DataError, OptionError, abbreviate, first_few
 from serape.independence import IndependenceTest, position, table_of
 from serape.knowledge import BoundKnowledge, Knowledge
 from serape.settings import SearchSettings
@@ -28,11 +28,12 @@ class Constraints(NamedTuple):
 
 
 def resolve_constraints(
-    source: IndependenceTest, asked: SearchSettings, targets: Sequence[int], *, symmetric: bool = False
+    source: IndependenceTest, asked: SearchSettings, targets: Sequence[int], *, adjacent: bool, symmetric: bool = False
 ) -> Constraints:
     """Return the constraints for these targets; refuse those that contradict each other.
 
-    If `symmetric`, members are neighbours: if x is a known member of y, y is a known member of x.
+    `adjacent` says that members are adjacent to their target; those of a blanket need not be. If `symmetric`, x is a
+    known member of y wherever y is one of x.
     """
     known, forbidden = (_members(source, given, targets) for given in (asked.known_members, asked.forbidden_members))
     for members in known.values():
@@ -44,6 +45,7 @@ def resolve_constraints(
     knowledge = None if asked.knowledge is None else Knowledge.of(asked.knowledge)
     bound = BoundKnowledge() if knowledge is None else knowledge.bind(source.variables)
     bound = _with_forbidden(bound, known, forbidden, source.variables)
+    _check_known(bound, known, source.variables, adjacent=adjacent)
     named = {
         "knowledge": None if knowledge is None else knowledge.to_dict(),
         "known_members": _named(source, asked.known_members),
@@ -52,6 +54,17 @@ def resolve_constraints(
     return Constraints(
         None if bound.is_empty else bound, known, {name: value for name, value in named.items() if value}
     )
+
+
+def left_out_notes(knowledge: BoundKnowledge | None, names: Sequence[str], target: int | None = None) -> list[str]:
+    """Return a note that names the forbidden members, of a target or of all variables; none if there are none."""
+    if knowledge is None:
+        return []
+    if target is None:
+        pairs = [f"{names[x]} – {names[y]}" for x, y in knowledge.untested_pairs]
+        return [f"forbidden members are not tested, and no edge joins them: {first_few(pairs)}"] if pairs else []
+    members = [names[x] for x in sorted(knowledge.forbidden_members(target))]
+    return [f"forbidden members are not tested, and not in the answer: {abbreviate(members)}"] if members else []
 
 
 def refuse_identifiers(table: Table | None, what: str, variables: Iterable[int]) -> None:
@@ -66,7 +79,7 @@ def refuse_identifiers(table: Table | None, what: str, variables: Iterable[int])
 
 
 def _with_forbidden(bound: BoundKnowledge, known: Members, forbidden: Members, names: Sequence[str]) -> BoundKnowledge:
-    """Return knowledge that forbids the pairs of targets and forbidden members."""
+    """Return knowledge with the forbidden members of targets, which are not tested against them."""
     for target, members in forbidden.items():
         if both := sorted(members & known.get(target, frozenset())):
             raise OptionError(
@@ -79,16 +92,21 @@ def _with_forbidden(bound: BoundKnowledge, known: Members, forbidden: Members, n
                 f"remove one of the two"
             )
     pairs = [(target, x) for target, members in forbidden.items() for x in members]
-    if pairs:
-        bound = bound.with_forbidden_pairs(pairs)
+    return bound.with_forbidden_members(pairs) if pairs else bound
+
+
+def _check_known(bound: BoundKnowledge, known: Members, names: Sequence[str], *, adjacent: bool) -> None:
+    """Refuse known members that knowledge forbids. It may forbid that the target and a spouse are adjacent."""
     for target, members in known.items():
-        for x in sorted(members):
-            if bound.forbids_pair(target, x):
-                raise OptionError(
-                    f"{names[x]!r} is a known member, but knowledge forbids it to be adjacent to {names[target]!r}; "
-                    f"remove one of the two"
-                )
-    return bound
+        forbidden = bound.forbidden_neighbours(target) if adjacent else bound.forbidden_members(target)
+        for x in sorted(members & forbidden):
+            untested = x in bound.forbidden_members(target)
+            why = (
+                f"it is forbidden with {names[target]!r}"
+                if untested
+                else (f"knowledge forbids it to be adjacent to {names[target]!r}")
+            )
+            raise OptionError(f"{names[x]!r} is a known member, but {why}; remove one of the two")
 
 
 def _members(source: IndependenceTest, given: Variables, targets: Sequence[int]) -> Members:

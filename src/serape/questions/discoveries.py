@@ -34,15 +34,17 @@ class Discoveries:
 
 
 def bound(
-    search: Search, target: int, answer: Answer, kept: Collection[int], *, either: bool
+    search: Search, target: int, answer: Answer, kept: Collection[int], hypotheses: int, *, either: bool
 ) -> tuple[Answer, Discoveries]:
-    """Return the answer without the members that the rate does not allow; those in `kept` are known."""
+    """Return the answer without the members that the rate does not allow; those in `kept` are known.
+
+    The hypotheses are as many as the variables that could have been found.
+    """
     if search.fdr is None:
         return answer, Discoveries()
     stepwise = search.stepwise
     log_p = _given_rest(search, target, answer) if stepwise else _weakest(search, target, answer, either)
     log_p = {x: value for x, value in log_p.items() if x not in kept}
-    hypotheses = len(search.candidates(target))
     level = search.fdr.log_threshold(log_p.values(), hypotheses)
     adjusted = dict(zip(log_p, search.fdr.adjusted(log_p.values(), hypotheses).tolist(), strict=True))
     dropped = () if stepwise else tuple(x for x, value in log_p.items() if value > level)

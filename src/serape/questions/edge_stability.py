@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from serape.data.table import Table
 from serape.progress import ProgressCallback
+from serape.questions.constraints import left_out_notes
 from serape.questions.draws import Draws, Found
 from serape.questions.run import StructureQuery, source_notes
 from serape.results.edge_stability import EdgeStability
@@ -43,7 +44,7 @@ def stability_of_edges(draws: Draws, finds: FindsEdges, query: StructureQuery, s
         alpha=alpha,
         fdr=fdr,
         score=score,
-        **draws.summary(fixed, candidates, source_notes(query.source)),
+        **draws.summary(fixed, candidates, (*source_notes(query.source), *left_out_notes(query.knowledge, names))),
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from serape.errors import OptionError, shown
+from serape.errors import OptionError, first_few, shown
+from serape.knowledge import BoundKnowledge
 from serape.local.registry import ALGORITHMS
 from serape.names import match
 from serape.settings import Settings
@@ -16,6 +18,20 @@ from serape.wording import algorithm_option, setting
 LEARNER = "fbed"
 """The algorithm for blankets where common causes are hidden, if none is named."""
 NOTE = "common causes may be hidden: the blanket is that of the ancestral graph of these variables"
+
+
+def unused_pairs_note(knowledge: BoundKnowledge | None, names: Sequence[str]) -> list[str]:
+    """Return a note if knowledge forbids pairs: that says nothing of the edges of the ancestral graph."""
+    if knowledge is None:
+        return []
+    untested = set(knowledge.untested_pairs)
+    pairs = [pair for pair in knowledge.forbidden_pairs(range(len(names))) if pair not in untested]
+    if not pairs:
+        return []
+    named = first_few([f"{names[x]} – {names[y]}" for x, y in pairs])
+    return [
+        f"knowledge of pairs bars no edge here, because two variables without an arc can share a hidden cause: {named}"
+    ]
 
 
 def check_hidden(hidden: Any) -> bool:

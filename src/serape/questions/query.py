@@ -27,7 +27,7 @@ from serape.progress import ProgressCallback, StatusLine
 from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note, nothing_note
 from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
-from serape.questions.constraints import refuse_identifiers, resolve_constraints
+from serape.questions.constraints import left_out_notes, refuse_identifiers, resolve_constraints
 from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.leaks import find_leaks
@@ -36,7 +36,7 @@ from serape.questions.untested import untested_note
 from serape.results.call import Call
 from serape.results.explanation import Evidence
 from serape.results.result import Result
-from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Search, StepCache, StepMemory
+from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Positions, Search, StepCache, StepMemory
 from serape.search.budget import STOPPED, stopped_note
 from serape.settings import RunSettings, SearchSettings, Settings
 from serape.types import Finds
@@ -156,11 +156,13 @@ class Query:
     def constrained(self, asked: SearchSettings, targets: Sequence[int], *, symmetric: bool = False) -> Query:
         """Return the query with knowledge, known members and forbidden members for these targets.
 
-        If `symmetric`, members are neighbours: if x is a known member of y, y is a known member of x.
+        If `symmetric`, x is a known member of y wherever y is one of x.
         """
         if asked.knowledge is None and not len(asked.known_members) and not len(asked.forbidden_members):
             return self
-        knowledge, known, named = resolve_constraints(self.source, asked, targets, symmetric=symmetric)
+        knowledge, known, named = resolve_constraints(
+            self.source, asked, targets, adjacent=self.finds != "blanket", symmetric=symmetric
+        )
         return replace(self, knowledge=knowledge, known=known, constraints=named)
 
     # --- asking --------------------------------------------------------------------------------------------------
@@ -194,7 +196,9 @@ class Query:
         started = time.perf_counter()
 
         def so_far() -> Result:
-            members = search.members_so_far(target)
+            members: Sequence[int] = search.members_so_far(target)
+            if self.finds != "blanket":
+                members = search.possible_neighbours(target, members)
             search.reconcile_sides(members)
             partial = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
             return self.result_of(search, target, partial, Discoveries(), time.perf_counter() - started, cache, notes)
@@ -262,9 +266,22 @@ class Query:
         return checked_answer(self, self.algorithm.asked_for(self.finds)(search, target, **self.options), target)
 
     def discovered(self, search: Search, target: int) -> tuple[Answer, Discoveries]:
-        """Return the answer about a target, without what a bound on the false discovery rate does not allow."""
+        """Return the answer about a target, without what knowledge or a bound on the false discovery rate forbids."""
         answer = self.answer(search, target)
-        return bound(search, target, answer, self.kept(target), either=self.algorithm.either_side)
+        if answer.parents_children is not None:
+            near = search.possible_neighbours(target, sorted(map(int, answer.parents_children)))
+            answer = replace(answer, parents_children=near)
+        possible = self.possible_members(search, target)
+        return bound(search, target, answer, self.kept(target), len(possible), either=self.algorithm.either_side)
+
+    def possible_members(self, search: Search, target: int, *excluded: int) -> Positions:
+        """Return the candidates that can be members of the answer, without the excluded ones.
+
+        A variable that knowledge forbids to be adjacent to the target can be in its blanket, as a spouse.
+        """
+        if self.knowledge is not None and self.finds != "blanket":
+            excluded = (*excluded, *self.knowledge.forbidden_neighbours(target))
+        return search.candidates(target, *excluded)
 
     def excluded(self, target: int | None) -> frozenset[int]:
         """Return the columns that are no candidates: identifiers and, for a target, duplicates of a candidate."""
@@ -324,6 +341,7 @@ class Query:
         names = self.source.variables
         table = table_of(self.source)
         of_table = () if table is None else table.notes
+        left_out = left_out_notes(self.knowledge, names, target)
 
         def named(positions: Collection[int | str] | None) -> tuple[str, ...] | None:
             return None if positions is None else tuple([names[v] for v in sorted(map(int, positions))])
@@ -351,13 +369,13 @@ class Query:
             options=dict(self.reported),
             interchangeable=interchangeable,
             data=None if table is None else table.provenance,
-            notes=(*of_table, *self.source.notes, *search.notes, *duplicate_notes, *notes),
+            notes=(*of_table, *self.source.notes, *left_out, *search.notes, *duplicate_notes, *notes),
             complete=complete,
             call=self._call,
             trace=Evidence.of(
                 search,
                 target,
-                {int(s): search.separating_set(int(s), target) or () for s in spouses or ()},
+                {s: given for s in map(int, spouses or ()) if (given := search.separating_set(s, target)) is not None},
                 None if cache is None else lambda: self.run(target).trace,
             ),
         )
@@ -365,11 +383,12 @@ class Query:
     def warnings(self, search: Search, target: int, members: set[int]) -> list[str]:
         """Return notes on what to doubt about the members."""
         stepwise = self.algorithm.conditions_on_blanket
+        possible, untold = (self.possible_members(search, target, *known) for known in ((), members))
         return [
-            *(untested_note(search, target, members, stepwise=stepwise) if search.tally.skipped else ()),
+            *(untested_note(search, target, members, untold, stepwise=stepwise) if search.tally.skipped else ()),
             *find_leaks(search, target, members).notes,
-            *chance_note(search, target, members, self.kept(target)),
-            *nothing_note(search, target, members),
+            *chance_note(search, target, members, self.kept(target), len(possible)),
+            *nothing_note(search, target, members, possible),
         ]
 
     def _members(self, answer: Answer) -> set[int]:

@@ -9,6 +9,7 @@ from serape._keywords import Keywords
 from serape.errors import Interrupted, OptionError, is_integer, shown
 from serape.independence import table_of
 from serape.progress import StatusLine, progress_callback
+from serape.questions.constraints import left_out_notes
 from serape.questions.edge_evidence import edge_evidence
 from serape.questions.min_effect import remove_weak_edges
 from serape.questions.query import Query
@@ -116,7 +117,7 @@ def region(
         tests=search.tally.performed,
         skipped=search.tally.skipped,
         seconds=time.perf_counter() - started,
-        notes=(*source_notes(query.source), *search.notes),
+        notes=(*source_notes(query.source), *left_out_notes(query.knowledge, names), *search.notes),
         complete=complete,
     )
     if interrupted:

@@ -13,7 +13,7 @@ import numpy as np
 
 from serape.checks import is_one_of
 from serape.data.table import Table
-from serape.errors import InputTypeError, Interrupted, OptionError, shown
+from serape.errors import InputTypeError, Interrupted, OptionError, first_few, shown
 from serape.files import as_path
 from serape.independence import IndependenceTest
 from serape.independence.outcomes import Tally
@@ -21,6 +21,7 @@ from serape.knowledge import BoundKnowledge, Knowledge
 from serape.progress import StatusLine, progress_callback
 from serape.questions.checkpoint import Checkpoint
 from serape.questions.choice import choose_learner
+from serape.questions.constraints import left_out_notes
 from serape.questions.discoveries import bound_edges, of_sides
 from serape.questions.edge_evidence import edge_evidence
 from serape.questions.min_effect import remove_weak_edges
@@ -142,6 +143,7 @@ class Run:
             query.source,
             None if knowledge is None else Knowledge.of(knowledge),
             run or settings.run,
+            notes=left_out_notes(query.knowledge, query.source.variables),
         )
 
     @property
@@ -198,12 +200,15 @@ class Run:
 
 
 class _Phase:
-    """A step of a run with a search of its own: its tests are counted, and Ctrl-C ends it."""
+    """A step of a run with a search of its own: its tests are counted, and Ctrl-C ends it.
+
+    What separates pairs is in its answers; the search is not asked for it.
+    """
 
     def __init__(self, run: Run, query: Query) -> None:
         self._run = run
         self._watch = progress_callback(run.settings.progress)
-        self._search = query.search(None, run.settings.threads, self._watch, budget=run.budget)
+        self._search = query.search(None, run.settings.threads, self._watch, budget=run.budget, keep_separations=False)
 
     def __enter__(self) -> Any:
         return self._search
@@ -242,18 +247,35 @@ def find_neighbours(
         run.stop(found.spent)
     knowledge = query.knowledge
     adjacent = join(found.of, rule, len(run.names), knowledge)
+    part_forbidden_pairs(run, query, adjacent)
     if query.fdr is not None:
         either = rule == "or" and not query.algorithm.symmetric(query.options)
         sides = {pair: _sides(found.log_p, pair) for pair in pairs_of(adjacent)}
         drop_edges(run, query, adjacent, {pair: of_sides(log_p, either=either) for pair, log_p in sides.items()})
-    forbids = knowledge is not None and knowledge.has_forbidden_pairs
+    forbids = knowledge is not None and knowledge.has_forbidden_members
     if run.complete and knowledge is not None and forbids and not query.algorithm.separates_by_subsets:
-        # Algorithms that condition on the whole blanket miss a spouse that must not be tested, and keep too many.
+        # Algorithms that condition on the whole blanket miss a spouse that is not tested, and keep too many.
         with _Phase(run, query) as search:
             separate_neighbours(search, Skeleton(adjacent))
         join_pairs(adjacent, knowledge.required)
         join_pairs(adjacent, _known_pairs(query))
     return adjacent
+
+
+def part_forbidden_pairs(run: Run, query: Query, adjacent: Mapping[int, set[int]]) -> None:
+    """Take out the pairs that knowledge forbids to be adjacent, though no test separates them; a note names them."""
+    if query.knowledge is None:
+        return
+    pairs = [(x, y) for x, y in query.knowledge.forbidden_pairs(adjacent) if y in adjacent[x]]
+    for x, y in pairs:
+        adjacent[x].discard(y)
+        adjacent[y].discard(x)
+    if pairs:
+        named = first_few([f"{run.names[x]} – {run.names[y]}" for x, y in pairs], str, 5)
+        run.notes.append(
+            f"by the tests alone, {len(pairs):,} pair{'s' * (len(pairs) > 1)} would be adjacent that knowledge forbids "
+            f"to be: {named}"
+        )
 
 
 def _known_pairs(query: Query) -> list[tuple[int, int]]:
@@ -268,9 +290,10 @@ def _sides(log_p: Mapping[int, Mapping[int, float]], pair: Pair) -> list[float |
 def drop_edges(run: Run, query: Query, adjacent: Mapping[int, set[int]], log_p: Mapping[Pair, float]) -> None:
     """Take out the edges that the false discovery rate does not allow; those that knowledge requires stay."""
     assert query.fdr is not None
-    count = len(run.names if run.table is None else run.table.varying)
+    variables = range(len(run.names)) if run.table is None else run.table.varying
+    forbidden = [] if query.knowledge is None else query.knowledge.forbidden_pairs(variables)
     judged = {pair: value for pair, value in log_p.items() if not any(pair <= {x, *query.kept(x)} for x in pair)}
-    run.threshold, run.adjusted, dropped = bound_edges(query.fdr, judged, comb(count, 2))
+    run.threshold, run.adjusted, dropped = bound_edges(query.fdr, judged, comb(len(variables), 2) - len(forbidden))
     for x, y in map(tuple, dropped):
         adjacent[x].discard(y)
         adjacent[y].discard(x)
@@ -283,12 +306,11 @@ def find_skeleton(run: Run, query: Query, rule: Rule, checkpoint: str | os.PathL
     if query.algorithm.by_pairs:
         with _Phase(run, query) as search:
             query.algorithm.run(search, search.variables if run.table is None else run.table.varying, found)
-            if query.fdr is not None:
-                weakest = found.weakest.of(found.pairs())
-                log_p = weakest.tests.log_p.tolist()
-                drop_edges(
-                    run, query, found.neighbours, dict(zip(map(pair_of, weakest.keys.tolist()), log_p, strict=True))
-                )
+        part_forbidden_pairs(run, query, found.neighbours)
+        if run.complete and query.fdr is not None:
+            weakest = found.weakest.of(found.pairs())
+            log_p = weakest.tests.log_p.tolist()
+            drop_edges(run, query, found.neighbours, dict(zip(map(pair_of, weakest.keys.tolist()), log_p, strict=True)))
         if query.knowledge is not None:
             join_pairs(found.neighbours, query.knowledge.required)
         if known := _known_pairs(query):

@@ -10,6 +10,7 @@ from serape.checks import is_one_of
 from serape.data.table import Table
 from serape.errors import OptionError, shown
 from serape.progress import ProgressCallback
+from serape.questions.constraints import left_out_notes
 from serape.questions.draws import Draws, Found
 from serape.questions.edge_stability import stability_of_edges
 from serape.questions.network import resolve_network
@@ -133,8 +134,9 @@ def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: S
     names = draws.table.names
     draws.search(ask, query.source, asked.run, names[at])
     fixed = query.known.get(at, frozenset()) | query.required(at)
-    forbidden = frozenset() if query.knowledge is None else query.knowledge.forbidden_neighbours(at)
-    candidates = set(draws.table.varying) - query.excluded(at) - fixed - forbidden - {at}
+    possible = set(query.possible_members(query.search(at), at).tolist())
+    candidates = possible.intersection(draws.table.varying) - fixed
+    notes = (*draws.table.notes, *query.source.notes, *left_out_notes(query.knowledge, names, at))
     counts = draws.counts()
     others = [name for name in names if name != names[at]]
     return Stability(
@@ -145,7 +147,7 @@ def _of_variables(draws: Draws, target: str | int | None, finds: Finds, asked: S
         test=query.source.name,
         alpha=float(query.alpha),
         fdr=None if query.fdr is None else query.fdr.rate,
-        **draws.summary({names[x] for x in fixed}, len(candidates), (*draws.table.notes, *query.source.notes)),
+        **draws.summary({names[x] for x in fixed}, len(candidates), notes),
     )
 
 

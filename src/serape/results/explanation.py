@@ -20,6 +20,7 @@ from serape.markup import plain
 from serape.names import NamePositions
 from serape.records import Records
 from serape.results.effects import DecidingEffects, effect_columns
+from serape.results.known import WORDS, Known, known_beforehand
 from serape.results.saved import log_p, number, texts
 
 if TYPE_CHECKING:
@@ -274,7 +275,17 @@ class Evidence:
             outcome.log_p,
             outcome.reliable,
             history,
-            _in_words(variable, result, included, given, outcome, effect, history, self._separating(k)),
+            _in_words(
+                variable,
+                result,
+                included,
+                given,
+                outcome,
+                effect,
+                history,
+                self._separating(k),
+                known_beforehand(variable, result, self.names),
+            ),
             effect,
         )
 
@@ -335,6 +346,7 @@ def _in_words(
     effect: Effect | None,
     history: tuple[str, ...],
     separating: tuple[str, ...] | None,
+    known: Known,
 ) -> str:
     role = "in the Markov blanket" if result.finds == "blanket" else "a parent or child"
     verdict = f"{variable} is {'' if included else 'not '}{role} of {result.target}"
@@ -342,9 +354,13 @@ def _in_words(
         member = next((name for name, others in result.interchangeable.items() if variable in others), None)
         if member is not None:
             return f"{verdict}: it tells the same as {member}, so it was not tested."
+        if known:
+            return f"{verdict}: {WORDS[known]}, so it was not tested."
         return f"{verdict}: it was not tested. The notes of the result tell which columns take part in no search."
     condition = _condition(given)
     entered = " It entered and left again during the search." if not included and "left" in history else ""
+    if included and known in ("known member", "required"):
+        entered = f" {_sentence(WORDS[known])}."
     if variable in result.dropped:
         verdict = f"{variable} was removed by the wrapper"
     if not outcome.reliable:
@@ -386,13 +402,23 @@ def _in_words(
         least = result.options.get("min_effect")
         if not included and effect is not None and least is not None and effect.bits < least:
             entered = f" It is left out because its effect is less than {least:g} bits."
+        elif not included and known == "apart" and result.parents_children is not None:
+            spouse = ", and no effect was found that they have in common" if result.finds == "blanket" else ""
+            entered = f" {_sentence(WORDS[known])}{spouse}."
         elif not included and variable not in result.dropped:
             entered += " The search ended before it could enter."
+        through = (result.spouses or {}).get(variable, ())
+        if known == "apart" and through:
+            entered = f" It is a spouse, through {_listed(through)}: {WORDS[known]}."
         if separating is not None:
             finding = f"it is associated with {result.target}, but not {_condition(separating)}"
-            through = (result.spouses or {}).get(variable)
             entered = f" It is a spouse{', through ' + _listed(through) if through else ''}."
     return f"{verdict}: {condition}, {finding} ({numbers}, {compared} {limit}).{entered}"
+
+
+def _sentence(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def _condition(given: Sequence[str]) -> str:

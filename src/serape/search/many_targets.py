@@ -1,8 +1,9 @@
 """Questions about many targets in one call of the test, where nothing but the answers is kept.
 
 A search that records evidence, must not separate required pairs, reads unreliable tests as independence, keeps the
-weakest associations or ends after a number of tests asks target by target. So does one with a test that has no such
-call. The answers and the numbers of tests are the same.
+weakest associations or ends after a number of tests asks target by target. So does one that keeps separating sets,
+where a call would not return the answers that show independence, and one with a test that has no such call. The answers
+and the numbers of tests are the same.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ Separated = tuple[NDArray[np.uint32], SubsetResult, NDArray[np.bool_]]
 def separate_each(search: Search, asked: TargetLists, pools: TargetLists, size: int) -> Iterator[Separated]:
     """Search the pool of each target for sets of one size that separate it from the variables in `asked`.
 
-    The targets of both must be the same. There is an answer for each variable in `asked`, in their order. In one call
-    for all targets, the search does not keep the sets as `separating_set`.
+    The targets of both must be the same. There is an answer for each variable in `asked`, in their order. A search that
+    keeps separating sets asks target by target.
     """
     test = search.test
-    if search.keeps_answers_alone and _searches_each(test):
+    if search.keeps_answers_alone and not search.keeps_separations and _searches_each(test):
         found, tally = test.search_each(
             asked, pools, size,
             max_size=search.max_conditioning, stop_above=search.log_alpha, threads=search.threads, poll=search.poll,
@@ -59,9 +60,12 @@ def separate_each(search: Search, asked: TargetLists, pools: TargetLists, size: 
 def dependent_pairs(search: Search, variables: Sequence[int]) -> tuple[NDArray[np.uint32], ScreenResult] | None:
     """Test all pairs of the variables given nothing in one call; return, by dependent pair, a variable and the answers.
 
-    None if they must be asked variable by variable. That is so for a few variables too, and if a test is not reliable.
+    None if they must be asked variable by variable. That is so for a few variables too, if a test is not reliable, and
+    if the search keeps separating sets.
     """
-    if not search.keeps_answers_alone or len(variables) < _MANY or search.excludes(variables):
+    if not search.keeps_answers_alone or search.keeps_separations:
+        return None
+    if len(variables) < _MANY or search.excludes(variables):
         return None
     if isinstance(search.test, CorrelationTest):
         found = None
@@ -134,13 +138,12 @@ def _recorded_runs(
         found = test.inter_iapc(some, among, search.log_alpha, threads=search.threads, poll=search.poll)
         for target, run in zip(some, found, strict=True):
             tally = Tally()
-            for given, performed, skipped, tested in run.rounds:
+            for given, performed, skipped, independent, tested in run.rounds:
                 tally.add(len(given), performed, skipped)
+                search.record_independence(independent, target, given)
                 for answers, its in tested:
                     search.record_subsets(target, answers, its)
             search.count(tally)
-            if not run.repeats:
-                search.record_independence(run.independent, target, run.rounds[-1][0])
             search.record_subsets(target, *run.separated)
             yield run
 

@@ -11,7 +11,7 @@ from serape.progress import ProgressCallback
 from serape.search.associations import Associations
 from serape.search.memo import NeedsOtherTarget
 from serape.search.prepared import PreparedStep, Record, key_of
-from serape.search.separations import Separations
+from serape.search.separations import NO_SEPARATIONS, Separations
 from serape.search.state import SearchState
 from serape.search.unreliable import added_notes
 
@@ -89,7 +89,8 @@ class PreparingSearch(SearchState):
         """Record in a record of its own what happens inside; ask for no other step there."""
         outside = {name: getattr(self, name) for name in _APART}
         step_outside, other_side = self._recorder.step_of, self._recorder.other_side
-        record = Record(Tally(), [], Separations(), None if self._associations is None else Associations(), {})
+        separations = Separations() if self.keeps_separations else NO_SEPARATIONS
+        record = Record(Tally(), [], separations, None if self._associations is None else Associations(), {})
         self.tally, self.notes, self._separations, self._associations, self._recorder.other_side = record
         self._members, self._threads, self._progress = {}, threads, watch
         self._compute_each, self.restrict_to, self._recorder.step_of = None, -1, step_of

@@ -43,9 +43,9 @@ class Search(PreparingSearch):
 
     `subject` is the variable that the whole search is about: evidence is kept for it alone, and not for the other
     variables that an algorithm treats as targets; with `evidence=False`, for none. Searches that share a `cache` share
-    their `memoised` steps. Pairs that `knowledge` forbids are no candidates for each other, and pairs that it requires
-    are never separated; `known` are members of the subject's blanket. `excluded` variables are candidates for no
-    target. Variables may be given as integers of any type.
+    their `memoised` steps. Pairs that `knowledge` requires are never separated; those that it forbids are tested like
+    others, and left out of the answer (`possible_neighbours`). `known` are members of the subject's blanket.
+    `excluded` variables are candidates for no target. Variables may be given as integers of any type.
 
     Examples
     --------
@@ -75,10 +75,7 @@ class Search(PreparingSearch):
             outcome = read_outcome(self._read, self.test.answer(x, target, given))
         if not outcome.reliable:
             return None
-        if outcome.log_p > self.log_alpha:
-            self._separations.add(x, target, given)
-        elif self._associations is not None:
-            self._associations.note(x, target, outcome.log_p)
+        self._note_outcome(x, target, given, outcome)
         return outcome
 
     def independent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
@@ -149,8 +146,7 @@ class Search(PreparingSearch):
         indices, log_p = screen.strongest() if rank == "significance" else self._most_informative(screen)
         level = self._level(target, screen)
         if not indices or log_p > level:
-            dependent, independent = screen.ranked_split(level)
-            self.record_independence(independent, target, screen.given)
+            dependent = screen.dependents(level) if rank == "information" else []
             if dependent:
                 self.notes.append(
                     f"the search ended because the most informative candidate, "
@@ -195,9 +191,7 @@ class Search(PreparingSearch):
         target = int(target)
         screen = self.screen(target, candidates, given)
         if self._random is None and self._read is None and not self._required(target):
-            found, separated = screen.ranked_split(self._level(target, screen))
-            self.record_independence(separated, target, screen.given)
-            return found, separated
+            return screen.ranked_split(self._level(target, screen))
         dependent, independent = self._partitioned(target, screen)
         ranked = self._ranked(screen, screen.by_position(dependent))
         return list(map(int, screen.xs[ranked])), screen.xs[independent]
@@ -231,9 +225,13 @@ class Search(PreparingSearch):
         Groups whose set contains `also` are left out. Exact ties are broken by position. The tests are counted; they
         decide on no variable and are not kept as evidence.
         """
+        target = int(target)
         groups = self.up_to_max_conditioning(groups, (also,))
         screen, tally = self.test.screens(target, groups, also, threads=self._threads, poll=self._tick)
         self.tally.merge(tally)
+        if self.keeps_separations:
+            for part in screen.by_group(groups, also):
+                self._separations.add_screen(part, target, self.log_alpha)
         self._tick()
         return screen.dependents(self.log_alpha)
 
@@ -248,15 +246,16 @@ class Search(PreparingSearch):
         return groups.up_to(max_size)
 
     def _partitioned(self, target: int, screen: ScreenResult) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the indices of dependent candidates, and of independent ones; keep the separating set of these."""
+        """Return the indices of dependent candidates, and of independent ones."""
         dependent, independent = screen.partition(self._level(target, screen))
         if self._read is not None and not self._too_large(screen.given):
-            independent = np.sort(np.concatenate([independent, read_indices(self._read, screen)]))
+            read = read_indices(self._read, screen)
+            self.record_independence(screen.xs[read], target, screen.given)
+            independent = np.sort(np.concatenate([independent, read]))
         if required := self._required(target):
             kept = np.isin(screen.xs[independent], list(required))
             dependent = np.sort(np.concatenate([dependent, independent[kept]]))
             independent = independent[~kept]
-        self.record_independence(screen.xs[independent], target, screen.given)
         return dependent, independent
 
     def _level(self, target: int, screen: ScreenResult) -> float:
@@ -272,11 +271,15 @@ class Search(PreparingSearch):
         if self._members_log_p is None or self._members_log_p[0] != key:
             tests = [(x, tuple(z for z in screen.given if z != x)) for x in screen.given]
             outcomes = [self._member_outcome(x, target, rest) for x, rest in tests]
-            for (_, rest), outcome in zip(tests, outcomes, strict=True):
+            for (x, rest), outcome in zip(tests, outcomes, strict=True):
                 self.tally.add(len(rest), outcome.reliable, not outcome.reliable)
+                if outcome.reliable:
+                    self._note_outcome(x, target, rest, outcome)
             self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
         log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
-        return self.fdr.log_threshold(log_p, len(self.candidates(target)))
+        level = self.fdr.log_threshold(log_p, len(self.candidates(target)))
+        self._separations.add_screen(screen, target, level)
+        return level
 
     def _member_outcome(self, x: int, target: int, rest: tuple[int, ...]) -> Outcome:
         """Return the outcome of a test of a member given the others: computed once, however often it is asked for."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.checks import check_alpha, check_max_conditioning, check_random_state
+from serape.errors import abbreviate
 from serape.independence.base import IndependenceTest
 from serape.independence.dependent_pairs import KnownDependents
 from serape.independence.outcomes import Outcome, Tally, as_positions
@@ -154,11 +155,12 @@ class SearchState(WhatIsKept):
         return not self._excluded.isdisjoint(variables)
 
     def candidates(self, target: int, *excluded: int, among: Positions | None = None) -> Positions:
-        """Return the variables that may be adjacent to the target, without the excluded ones, in the table's order.
+        """Return the variables that may be tested against the target, without the excluded ones, in the table's order.
 
-        `among` restricts them to some variables, which must be in the table's order and come from this search.
+        Among them are those that knowledge forbids to be adjacent to it; see `possible_neighbours`. `among` restricts
+        them to some variables, which must be in the table's order and come from this search.
         """
-        forbidden = () if self._knowledge is None else self._knowledge.forbidden_neighbours(target)
+        forbidden = () if self._knowledge is None else self._knowledge.forbidden_members(target)
         return _core.without(self._all if among is None else among, (target, *excluded, *forbidden), ascending=True)
 
     def known_dependents(self, target: int, *excluded: int) -> list[int] | None:
@@ -175,20 +177,35 @@ class SearchState(WhatIsKept):
         return found if found is None or not refused else [x for x in found if x not in refused]
 
     def admissible(self, target: int, candidates: Sequence[int]) -> list[int]:
-        """Return the candidates that are not the target and may be adjacent to it."""
+        """Return the candidates that are not the target and may be tested against it."""
         refused = self._excluded
         if self._knowledge is not None:
-            refused = refused.union(self._knowledge.forbidden_neighbours(target))
+            refused = refused.union(self._knowledge.forbidden_members(target))
         if not refused and target not in candidates:
             return list(candidates)
         return [x for x in candidates if x != target and x not in refused]
 
-    def may_be_adjacent(self, xs: NDArray[np.int64], ys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def may_be_tested(self, xs: NDArray[np.int64], ys: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return, for each x, whether `y` is admissible to it."""
-        if self._knowledge is None and not self._excluded:
+        if self._leaves_tests_alone and not self._excluded:
             return np.ones(len(xs), bool)
         pairs = zip(xs.tolist(), ys.tolist(), strict=True)
         return np.fromiter((bool(self.admissible(x, [y])) for x, y in pairs), bool, len(xs))
+
+    def possible_neighbours(self, target: int, found: Sequence[int]) -> list[int]:
+        """Return the variables that knowledge allows to be adjacent to the target; a note names the others.
+
+        Knowledge that two variables are not adjacent says this and no more. They may depend on each other, be spouses
+        and be conditioned on, and the set that separates them directs edges. So an algorithm tests and keeps them like
+        all others, and leaves them out at the end, if no test has separated them.
+        """
+        forbidden = frozenset() if self._knowledge is None else self._knowledge.forbidden_neighbours(target)
+        if names := [self.test.variables[x] for x in found if x in forbidden]:
+            self.notes.append(
+                f"by the tests alone, {self.test.variables[target]!r} would be adjacent to {abbreviate(names)}, which "
+                f"knowledge forbids: left out of its parents and children"
+            )
+        return [x for x in found if x not in forbidden]
 
     def outside(self, candidates: Candidates, members: Collection[int]) -> Positions:
         """Return the candidates that are not members, in their order."""
@@ -201,11 +218,15 @@ class SearchState(WhatIsKept):
     def separating_set(self, x: int, y: int) -> tuple[int, ...] | None:
         """Return a set that separates two variables, whichever of them was the target, or None if none was found.
 
-        Sets from a step about y come first, then those from a step about x, then all others. The search keeps the
-        sets that `ask`, `partition`, `ranked_split`, `dependents`, `separate`, `weakest` and `test_each_given_rest`
-        find, and `strongest` when no candidate is dependent.
+        This is a guarantee: a reliable test with p > alpha, in whichever question of the search, shows that the pair is
+        independent given its conditioning set, and one such set of each pair is kept. So any algorithm that learns
+        blankets can serve an orientation of edges. Of several sets the first found is kept; sets from a step about y
+        come first, then those from a step about x, then all others. Pairs that knowledge requires have none. A search
+        that is made to keep no sets refuses the question.
         """
         x, y = int(x), int(y)
+        if x in self._required(y):
+            return None
         steps = (step.separations for target in (y, x) for step in self._steps.get(target, {}).values())
         found = (store.get(x, y) for store in (*steps, self._separations))
         return next((given for given in found if given is not None), None)
@@ -237,7 +258,9 @@ class SearchState(WhatIsKept):
             self._associations = None if self._associations is None else Associations()
             try:
                 with self._counted_once(key):
-                    return CachedStep(target, compute(), self._separations, self._associations)
+                    value = compute()
+                self._separations.look_through_screens()  # several threads may ask for sets of the step
+                return CachedStep(target, value, self._separations, self._associations)
             finally:
                 self._separations, self._associations, self._recorder.step_of = outside
 
@@ -348,8 +371,16 @@ class SearchState(WhatIsKept):
 
     def _note_screen(self, target: int, screen: ScreenResult) -> None:
         self._recorder.note_screen(target, screen)
+        self._separations.add_screen(screen, int(target), self.log_alpha)
         if self._associations is not None:
             self._associations.note_screen(screen, target, self.log_alpha)
+
+    def _note_outcome(self, x: int, target: int, given: tuple[int, ...], outcome: Outcome) -> None:
+        """Keep what a reliable test shows: a separating set, or an association."""
+        if outcome.log_p > self.log_alpha:
+            self._separations.add(x, target, given)
+        elif self._associations is not None:
+            self._associations.note(x, target, outcome.log_p)
 
     def record_subsets(self, target: int, found: SubsetResult, tally: Tally) -> SubsetResult:
         """Count and record the answers of a search through conditioning sets."""

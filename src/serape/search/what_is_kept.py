@@ -35,7 +35,7 @@ class WhatIsKept:
     def keeps_answers_alone(self) -> bool:
         """Whether answers need not be recorded or read in another way, target by target."""
         return (
-            self._knowledge is None
+            self._leaves_tests_alone
             and self._read is None
             and self._associations is None
             and not self.stepwise
@@ -64,7 +64,7 @@ class WhatIsKept:
         target = int(target)
         return (
             self.asks_plainly(target)
-            and self._knowledge is None
+            and self._leaves_tests_alone
             and self._associations is None
             and self._random is None
             and self.max_conditioning is None
@@ -73,6 +73,11 @@ class WhatIsKept:
             and not (target == self.subject and self._known_members)
             and target not in self._marginals
         )
+
+    @property
+    def _leaves_tests_alone(self) -> bool:
+        """Whether knowledge has no effect before the tests are done."""
+        return self._knowledge is None or self._knowledge.leaves_tests_alone
 
     def _required(self, target: int) -> frozenset[int]:
         """Return the neighbours of the target that knowledge requires."""

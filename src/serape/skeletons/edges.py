@@ -56,8 +56,8 @@ def _by_strength(asked: TargetLists, log_p: Floats, statistic: Floats) -> dict[i
 def find_separations(search: Search, found: Skeleton, pools: Mapping[int, list[int]]) -> None:
     """Find sets that separate the pairs that have a common neighbour but are not adjacent.
 
-    The subsets of the neighbours of either variable are searched, the smallest first. Pairs that knowledge forbids are
-    not tested and have no separating set.
+    The subsets of the neighbours of either variable are searched, the smallest first. Forbidden members are not tested
+    and have no separating set.
     """
     pending = {x: search.admissible(x, sorted(found.at_distance_two(x))) for x in pools}
     size = 0

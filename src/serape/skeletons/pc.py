@@ -185,4 +185,4 @@ def _separations(search: Search, found: Skeleton, edges: _Edges, untested: Keys)
     """Return the sets that separate the pairs that have a common neighbour but are not adjacent."""
     distant = found.pairs_at_distance_two()
     xs, ys = distant >> 32, distant & 0xFFFFFFFF
-    return edges.separations_of(distant[search.may_be_adjacent(xs, ys)], untested)
+    return edges.separations_of(distant[search.may_be_tested(xs, ys)], untested)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Sequence
 
 from serape.knowledge import BoundKnowledge
-from serape.structure.graphs import PartlyDirected, cpdag, extension, meek, some_dag
+from serape.structure.graphs import PartlyDirected, TopologicalOrder, cpdag, extension, meek, some_dag
 from serape.structure.scores import Score
 
 
@@ -29,6 +29,27 @@ def equivalence_class(
                 graph.orient(*arc)
         meek(graph)
     return graph
+
+
+def agreeing_member(found: PartlyDirected, knowledge: BoundKnowledge) -> list[set[int]] | None:
+    """Return the parents in a member of a class, or in one DAG, that agrees with the knowledge; None if none does."""
+    graph = found.copy()
+    order = TopologicalOrder(graph)
+    for x, y in graph.edges():
+        arc = knowledge.direction(x, y)
+        if arc is None:
+            continue
+        if not order.admits(*arc):  # it would close a cycle
+            return None
+        graph.orient(*arc)
+    meek(graph)
+    parents = extension(graph)
+    if parents is None or any(x not in parents[y] for x, y in knowledge.required):
+        return None
+    if found.edges() and cpdag(parents) != found:  # the directions that are known make another class
+        return None
+    allowed = all(knowledge.allows(x, y) for y, above in enumerate(parents) for x in above)
+    return parents if allowed else None
 
 
 def completed(graph: PartlyDirected, knowledge: BoundKnowledge | None = None) -> PartlyDirected:
