@@ -11,7 +11,9 @@ import pytest
 
 import serape
 from serape.independence import G2, SubsetQuery
+from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
+from serape.search import separations
 from serape.search.separations import NO_SEPARATIONS, Separations
 
 Given = tuple[int, ...]
@@ -40,6 +42,15 @@ class Both:
         for x, given in found.separations(LOG_ALPHA):
             self.first.setdefault(frozenset((x, target)), given)
 
+    def add_screen(self, xs: Sequence[int], target: int, p: Sequence[float], given: Given) -> None:
+        """Add tests; a p of NaN stands for one that is not reliable."""
+        reliable, nothing = ~np.isnan(p), np.zeros(len(xs))
+        screen = ScreenResult(np.array(xs, np.uint32), given, nothing, nothing, reliable, np.log(p))
+        self.store.add_screen(screen, target, LOG_ALPHA)
+        for x, one in zip(xs, p, strict=True):
+            if one > 0.01:
+                self.first.setdefault(frozenset((x, target)), given)
+
     def merge(self, other: Both) -> None:
         self.store.merge(other.store)
         for pair, given in other.first.items():
@@ -63,9 +74,14 @@ def draw(random: np.random.Generator, width: int, steps: int) -> Both:
         target = int(random.integers(4)) if random.random() < 0.7 else width - 1
         others = [x for x in range(width) if x != target]
         given = (1000 + step,)
-        kind = int(random.integers(5))
+        kind = int(random.integers(6))
         if kind == 0:
             made.add(others[random.integers(len(others))], target, given)
+            continue
+        if kind == 5:
+            xs = random.permutation(others)[: random.integers(len(others) + 1)].tolist()
+            p = random.choice([0.001, 0.01, 0.5, math.nan], size=len(xs), p=random.dirichlet([0.5] * 4))
+            made.add_screen(sorted(xs), target, p.tolist(), given)
             continue
         most = (3, 12, len(others), len(others))[kind - 1]
         size = int(random.integers(len(others) - 2, len(others) + 1)) if kind == 4 else int(random.integers(most + 1))
@@ -78,10 +94,13 @@ def draw(random: np.random.Generator, width: int, steps: int) -> Both:
     return made
 
 
+@pytest.mark.parametrize("pending", [0, 1 << 15])
 @pytest.mark.parametrize("width", [9, 60, 150])
-def test_any_order_of_pairs_and_batches(width: int) -> None:
+def test_any_order_of_pairs_batches_and_screens(width: int, pending: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Screens are looked through when somebody asks, or as soon as they have many answers."""
+    monkeypatch.setattr(separations, "_MIN_PENDING", pending)
     random = np.random.default_rng(width)
-    for steps in (1, 2, 4, 12):
+    for steps in (1, 2, 4, 12, 40):
         for _ in range(max(1, 60 // width)):
             made = draw(random, width, steps)
             made.assert_agree(width)
@@ -164,11 +183,16 @@ def test_first_from_either_side() -> None:
 def test_a_store_that_keeps_nothing() -> None:
     NO_SEPARATIONS.add(1, 0, ())
     NO_SEPARATIONS.add_batch(np.arange(1, 50, dtype=np.uint32), 0, None, [()])
+    nothing = np.zeros(1)
+    screen = ScreenResult(np.array([1], np.uint32), (), nothing, nothing, nothing == 0, nothing)
+    NO_SEPARATIONS.add_screen(screen, 0, LOG_ALPHA)
     NO_SEPARATIONS.add_found(searched(12), 0, LOG_ALPHA)
-    Separations().merge(NO_SEPARATIONS)
     kept = Separations()
-    kept.merge(NO_SEPARATIONS)
-    assert kept.get(1, 0) is None
+    kept.add(1, 2, ())
+    NO_SEPARATIONS.merge(kept)
+    empty = Separations()
+    empty.merge(NO_SEPARATIONS)
+    assert empty.get(1, 0) is empty.get(1, 2) is None
     with pytest.raises(LookupError, match="keeps no separating sets, so that of 1 and 0 is not known"):
         NO_SEPARATIONS.get(1, 0)
     assert pickle.loads(pickle.dumps(NO_SEPARATIONS)) is NO_SEPARATIONS
