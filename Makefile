@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test test-gpu test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak audit oracle corpus lint format stubs docs clean
+.PHONY: demo test test-gpu test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak audit oracle corpus mutants lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo --out build/demo
@@ -67,6 +67,9 @@ bench-kernels: $(VENV)/test.ready
 	@$(BIN)/python -m benchmarks kernels incremental
 	@$(BIN)/python -m benchmarks kernels divide
 
+# How many processes `make corpus` and `make mutants` use.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
 # Random input for so many seconds: see tests/fuzz.py.
 TIME ?= 300
 fuzz: $(VENV)/test.ready
@@ -91,7 +94,11 @@ oracle: $(VENV)/test.ready
 	@$(BIN)/python tests/contexts_oracle.py
 
 corpus: $(VENV)/test.ready
-	@$(BIN)/python tests/corpus.py check tests/corpus.txt
+	@$(BIN)/python tests/corpus.py check tests/corpus.txt --jobs $(JOBS)
+
+# Small changes of the code that tests must notice: see tests/mutants.py.
+mutants: $(VENV)/test.ready
+	@$(BIN)/python tests/mutants.py --jobs $(JOBS)
 
 lint: $(VENV)/lint.ready
 	$(BIN)/ruff check .

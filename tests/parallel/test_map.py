@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -217,6 +218,21 @@ def test_shared_file() -> None:
     assert not found["numbers"].flags.writeable  # mapped, not copied
     assert found["function"](1) == 2
     assert serape.markov_blanket(found["table"], 0).blanket == serape.markov_blanket(TABLE, 0).blanket
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such modes")
+def test_only_its_owner_may_look_into_the_folder_of_pickles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    before = os.umask(0)
+    try:
+        file = SharedFile([1])
+    finally:
+        os.umask(before)
+    folder = Path(file.path).parent
+    assert folder.parent == tmp_path
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    file.delete()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_no_room_for_the_shared_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -116,6 +116,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     serape.context_blankets(data, "HeartDisease", "Parking", alpha=0.05).save(folder / "contexts.json")
     serape.joint_blanket(data, ["ECG", "ChestPain"], alpha=0.05).save(folder / "joint.json")
     serape.knockoff_filter(data, "HeartDisease").save(folder / "knockoffs.json")
+    serape.causes(data, "HeartDisease", alpha=0.05).save(folder / "causes.json")
     serape.skeleton(data, "hiton-pc", alpha=0.05).save(folder / "skeleton.json")
     serape.network(data, "mmhc").save(folder / "network.json")
     return folder
@@ -194,6 +195,33 @@ def test_of_networks(files: Path, tmp_path: Path, at: tuple[Any, ...], value: An
     content = json.loads((files / "network.json").read_text())
     content["separating_sets"] = content["separating_sets"] or [{"pair": ["Age", "Smoking"], "given": []}]
     assert_read_or_refused(use_structure, tmp_path / "changed.json", changed(content, at, value))
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [
+        ("result", ("blanket",), ["nobody"]), ("blankets", ("interchangeable",), {"nobody": []}),
+        ("knockoffs", ("members",), ["nobody"]), ("knockoffs", ("same",), ["nobody"]),
+        ("causes", ("edges", 0, "from"), "nobody"), ("causes", ("edges", 0, "to"), "nobody"),
+        ("causes", ("marks",), {"nobody": "x"}), ("causes", ("expanded",), ["nobody"]),
+        ("contexts", ("context",), "nobody"), ("contexts", ("changes",), ["nobody"]),
+        ("contexts", ("causes",), ["nobody"]),
+        ("contexts", ("invariant_sets",), [["nobody"]]),
+        ("joint", ("targets",), ["nobody"]),
+        ("skeleton", ("separating_sets", 0, "given"), ["nobody"]),
+        ("skeleton", ("separating_sets", 0, "pair", 0), "nobody"),
+    ],
+)  # fmt: skip
+def test_names_of_no_variable_are_refused(
+    files: Path, tmp_path: Path, name: str, at: tuple[Any, ...], value: Any
+) -> None:
+    content = json.loads((files / f"{name}.json").read_text())
+    load = serape.load_structure if name == "skeleton" else serape.load_result
+    load(files / f"{name}.json")
+    path = tmp_path / "changed.json"
+    path.write_text(changed(content, at, value), encoding="utf-8")
+    with pytest.raises(serape.DataError, match="is damaged"):
+        load(path)
 
 
 @pytest.mark.parametrize("load", [serape.load_result, serape.load_structure])

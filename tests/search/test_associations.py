@@ -9,6 +9,8 @@ import pytest
 
 import serape
 from serape.independence import G2, SubsetQuery
+from serape.independence.screens import ScreenResult
+from serape.independence.subsets import SubsetResult
 from serape.search import associations
 from serape.search.associations import Associations, DecidingTest
 
@@ -40,3 +42,42 @@ def test_associations_are_the_largest_p_of_dependent_pairs(
             continue
         assert (None if weakest is None else (weakest.counted, weakest.given)) == max(shown, default=None)
     assert columns == 4 or n_separated > 0
+
+
+def answered() -> tuple[ScreenResult, SubsetResult, float]:
+    """Return the tests of a target given nothing, and given one of two columns.
+
+    The first column separates the target from all others; every second of these is noise.
+    """
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 2, 400)
+    values = [
+        np.where(rng.random(400) < (0.0 if k == 1 else k % 2 or 0.3), rng.integers(0, 2, 400), first) for k in range(30)
+    ]
+    test, xs, log_alpha = G2(serape.Table(np.array(values).T)), list(range(1, 30)), math.log(0.01)
+    found, _ = test.search_subsets(SubsetQuery(xs, 0, xs[:2], range(1, 2), stop_above=log_alpha))
+    return test.screen(0, xs, ()), found, log_alpha
+
+
+def test_what_is_separated_after_it_was_dependent_counts_as_separated_in_two_stores_too() -> None:
+    screen, found, log_alpha = answered()
+    together, first, second = Associations(), Associations(), Associations()
+    together.note_screen(screen, 0, log_alpha)
+    together.note_subsets(found, 0, log_alpha)
+    first.note_screen(screen, 0, log_alpha)
+    second.note_subsets(found, 0, log_alpha)
+    first.merge(second)
+    separated = set(found.separated_variables)
+    dependent = {x for x in range(1, 30) if together.get(x, 0) is not None}
+    assert separated & dependent
+    assert separated - dependent
+    for x in range(1, 30):
+        assert first.get(x, 0) == together.get(x, 0)
+
+
+def test_what_was_never_dependent_has_no_association() -> None:
+    _, found, log_alpha = answered()
+    kept = Associations()
+    kept.note_subsets(found, 0, log_alpha)
+    assert found.separated_variables
+    assert all(kept.get(x, 0) is None for x in found.separated_variables)

@@ -115,3 +115,23 @@ def test_associations_keep_the_weakest() -> None:
     assert weakest is not None
     assert (weakest.log_p, weakest.statistic, weakest.given) == (-5.0, 10.0, (2,))
     assert kept.get(0, 1) is None
+
+
+def test_the_adaptive_rule_without_a_level() -> None:
+    """No p is above 1, so those above 1/2 are weak: (1 + 1) / 0.5 = 4 of 100 candidates count as false."""
+    adjusted = FalseDiscoveryRate(0.1, "adaptive").adjusted(np.log([0.01, 0.7]), 100)
+    assert adjusted == pytest.approx([0.04, 1])
+
+
+def test_a_p_of_half_the_level_is_not_weak() -> None:
+    half = math.log(0.05) - math.log(2)
+    adjusted = FalseDiscoveryRate(0.1, "adaptive", math.log(0.05)).adjusted([half], 1000)
+    assert adjusted == pytest.approx([1 / 0.025 * 0.025])
+    weaker = FalseDiscoveryRate(0.1, "adaptive", math.log(0.05)).adjusted([half, half - 1], 1000)
+    assert weaker[1] == pytest.approx(40 * 0.025 / math.e)
+
+
+@pytest.mark.parametrize("n", [1, 2, 999, 1000, 1001, 50_000])
+def test_the_harmonic_sum_is_exact(n: int) -> None:
+    expected = n * math.fsum(1 / k for k in range(1, n + 1)) * math.exp(-50)
+    assert FalseDiscoveryRate(0.1, "by").adjusted([-50.0], n) == pytest.approx([expected], rel=1e-12, abs=0)

@@ -1,0 +1,108 @@
+"""The program that changes the code: what it changes, and that it notices what tests notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mutants import MODULES, ROOT, equivalents, files_of_tests, mutants_of, path_of, report
+from mutation import core_code, python_code
+from mutation.mutant import Mutant
+
+CODE = '''
+"""Docstring."""
+
+@decorated(strict=True)
+def f(a: int = 2, *, b: bool = False) -> list[int]:
+    """Docstring."""
+    if a < 2 and not b:
+        raise ValueError(f"no {a + 1}")
+    with lock:
+        a += 1
+    held.value = min(a, 1.5)
+    return sorted({"x": 1, "y": [k for k in g(a, key=b) if k != "end"]})
+'''
+WANTED = {
+    "def f(a: int=3, *, b: bool=False) -> list[int]:", "def f(a: int=2, *, b: bool=True) -> list[int]:",
+    "if True:", "if False:", "if a <= 2 and (not b):", "if a < 2 or not b:", "if not b:", "if a < 2:",
+    "", "(no with)", "a -= 1", "a += 2", "held.value = max(a, 1.5)", "held.value = min(a, 3.0)", "return None",
+}  # fmt: skip
+UNWANTED = ("strict", "Docstring", "a + 2", "a - 1")
+
+
+@pytest.fixture
+def drawn(tmp_path: Path) -> list[Mutant]:
+    path = tmp_path / "code.py"
+    path.write_text(CODE)
+    return python_code.mutants(path, "code.py")
+
+
+def test_changes_of_python(drawn: list[Mutant]) -> None:
+    after = {mutant.after for mutant in drawn}
+    assert after >= WANTED
+    assert not any(word in mutant.after for mutant in drawn for word in UNWANTED)
+    assert len({mutant.key for mutant in drawn}) == len(drawn)
+    assert all(mutant.where in ("f", "module") for mutant in drawn)
+
+
+def test_a_change_is_compiled_and_nothing_else_changes(drawn: list[Mutant], tmp_path: Path) -> None:
+    path = tmp_path / "code.py"
+    for mutant in drawn:
+        assert python_code.compiled(path, mutant).co_filename == str(path)
+    assert path.read_text() == CODE
+    first = next(mutant for mutant in drawn if mutant.after == "a += 2")
+    assert first.lines == range(10, 11)
+
+
+def test_the_same_change_at_two_places_is_two_mutants(tmp_path: Path) -> None:
+    path = tmp_path / "code.py"
+    path.write_text("def f():\n    g(1)\n    g(1)\n")
+    keys = [mutant.key for mutant in python_code.mutants(path, "code.py")]
+    assert keys == [
+        "f: g(1) → nothing", "f: g(1) → g(2)", "f: g(1) → g(0)",
+        "f: g(1) → nothing [2]", "f: g(1) → g(2) [2]", "f: g(1) → g(0) [2]",
+    ]  # fmt: skip
+
+
+def test_changes_of_the_core(tmp_path: Path) -> None:
+    path = tmp_path / "code.cpp"
+    path.write_text(
+        "double f(double x) {\n    // x < 1\n    for (int i = 0; i < 5; ++i) {\n        x += g(x);\n    }\n"
+        "    if (x > 2.5) {\n        h(x);\n    }\n    return x == 1 ? 3 : x;\n}\n"
+    )
+    found = {mutant.after for mutant in core_code.mutants(path, "code.cpp")}
+    assert found == {
+        "for (int i = 1; i < 5; ++i) {", "x -= g(x);", "", "if (x >= 2.5) {", "if (x <= 2.5) {", "if (x > (2 * 2.5)) {",
+        "if (true) {", "if (false) {", "return x != 1 ? 3 : x;", "return x == 2 ? 3 : x;", "return x == 1 ? 4 : x;",
+        "return x == 1 ? x : 3;",
+    }  # fmt: skip
+    assert {mutant.where for mutant in core_code.mutants(path, "code.cpp")} == {"f"}
+
+
+def test_the_listed_modules_tests_and_mutants_are_there() -> None:
+    for module, places in MODULES.items():
+        assert path_of(module).is_file()
+        assert all((ROOT / file).is_file() for file in files_of_tests(places))
+    for module, listed in equivalents().items():
+        assert module in MODULES
+        assert all(reason.endswith(".") for reason in listed.values())
+
+
+def test_a_survivor_that_is_not_listed_is_counted(drawn: list[Mutant], capsys: pytest.CaptureFixture[str]) -> None:
+    outcomes = {("code.py", mutant.key): "killed" for mutant in drawn}
+    assert report("code.py", drawn, outcomes, {}) == 0
+    alive = next(mutant for mutant in drawn if mutant.after == "a += 2")
+    outcomes["code.py", alive.key] = "survived"
+    assert report("code.py", drawn, outcomes, {alive.key: "A reason."}) == 0
+    capsys.readouterr()
+    assert report("code.py", drawn, outcomes, {}) == 1
+    assert "code.py:10 in f\n  - a += 1\n  + a += 2" in capsys.readouterr().out
+    outcomes["code.py", alive.key] = "killed"
+    assert report("code.py", drawn, outcomes, {alive.key: "A reason."}) == 1  # it is no equivalent
+
+
+@pytest.mark.parametrize("module", ["files.py", "search/associations.py", "core/src/residual_comparison.cpp"])
+def test_mutants_have_names_of_their_own(module: str) -> None:
+    found = mutants_of(module)
+    assert len({mutant.key for mutant in found}) == len(found) > 30
