@@ -13,7 +13,6 @@ from serape.structure.ges import Operator, cliques
 from serape.structure.graphs import PartlyDirected, cpdag, extension
 from serape.structure.scores import Score
 
-MIN_GAIN = 1e-9
 Parents = list[set[int]]
 Trace = list[tuple[int, float]]
 """After every change, the number of arcs and the score."""
@@ -63,7 +62,7 @@ def plain_tabu(
         recent.append(now)
         trace.append((sum(map(len, now)), total))
         stale += 1
-        if total > best + MIN_GAIN * abs(best):
+        if total > best + score.rounding:
             found, best, stale = now, total, 0
     return found, trace
 
@@ -135,7 +134,7 @@ def plain_ges(score: Score, max_parents: int) -> tuple[PartlyDirected, Trace]:
         while True:
             every = [operator for y in range(n) for operator in operators(graph, score, y, max_parents)]
             best = max(every, key=lambda operator: operator.gain, default=None)
-            if best is None or best.gain <= MIN_GAIN * abs(total):
+            if best is None or best.gain <= score.rounding:
                 break
             graph = after(graph, best)
             total += best.gain

@@ -9,7 +9,7 @@ from functools import cache
 import networkx as nx
 
 from plain_graphs import made, members
-from plain_searches import MIN_GAIN, Trace, after, deletions, insertions
+from plain_searches import Trace, after, deletions, insertions
 from serape.structure.ges import Operator, cliques
 from serape.structure.graphs import Arc, PartlyDirected, cpdag
 from serape.structure.scores import Score
@@ -61,7 +61,7 @@ class PlainXges:
         while True:
             for moves in (self._deletions(graph), self._reversals(graph), self._insertions(graph, barred)):
                 gain, best = max(moves, key=lambda move: move[0], default=(0.0, graph))
-                if gain > MIN_GAIN * abs(total):
+                if gain > self.score.rounding:
                     break
             else:
                 return graph, total
@@ -80,7 +80,7 @@ class PlainXges:
                 pair = frozenset((operator.x, operator.y))
                 other = self.climb(after(graph, operator), total + operator.gain, pair)
                 other = self.climb(*other, frozenset())
-                if other[1] > total + MIN_GAIN * abs(total):
+                if other[1] > total + self.score.rounding:
                     graph, total = other
                     better = True
                     break

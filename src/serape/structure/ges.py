@@ -24,7 +24,7 @@ from serape.knowledge import BoundKnowledge
 from serape.structure.dag_class import DagClass
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
-from serape.structure.tabu import MIN_GAIN, TOGETHER, Family, ScoreCallback, Stopped
+from serape.structure.tabu import TOGETHER, Family, ScoreCallback, Stopped
 
 Entry = tuple[int, int, int]
 """An operator: its target, its place among those of the target, and their version."""
@@ -280,15 +280,14 @@ class ClassSearch:
                 common.setdefault(x, set()).add(z)
         nobody: set[int] = set()
         found = []
-        min_gain = MIN_GAIN * abs(self.total)
         for clique, base in bases:
             for x, gain in self._known[y, base]:
-                if gain > min_gain and x not in excluded and common.get(x, nobody) <= clique:
+                if x not in excluded and common.get(x, nobody) <= clique:
                     found.append(Operator(gain, x, y, clique - common.get(x, nobody), clique))
         return sorted(found, key=lambda o: -o.gain)
 
     def _compute(self, families: Iterable[Family]) -> None:
-        """Compute what each x adds to the score of a child as a further parent; those that add something are kept."""
+        """Compute what each x adds to the score of a child as a further parent; those that raise it are kept."""
         new = [family for family in dict.fromkeys(families) if family not in self._known]
         for k in range(0, len(new), TOGETHER):
             asked = new[k : k + TOGETHER]
@@ -300,7 +299,7 @@ class ClassSearch:
             found = self.score.additions_of_many(queries, threads=self.threads)
             for family, (y, xs, parents), after in zip(asked, queries, found, strict=True):
                 gains = after - self.score.family(y, parents)
-                raising = np.flatnonzero(gains > 0.0)
+                raising = np.flatnonzero(gains > self.score.rounding)
                 self._known[family] = list(zip(xs[raising].tolist(), gains[raising].tolist(), strict=True))
 
     def insert(self, operator: Operator) -> set[int]:
@@ -316,8 +315,7 @@ class ClassSearch:
 
     def _deletions(self, y: int) -> list[Operator]:
         """Return the deletions at y that raise the score, the best first."""
-        min_gain = MIN_GAIN * abs(self.total)
-        return sorted((o for o in self.every_deletion(y) if o.gain > min_gain), key=lambda o: -o.gain)
+        return sorted((o for o in self.every_deletion(y) if o.gain > self.score.rounding), key=lambda o: -o.gain)
 
     def every_deletion(self, y: int) -> Iterator[Operator]:
         """Yield the deletions of arcs into y and of edges at y, whatever they gain."""

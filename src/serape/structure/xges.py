@@ -22,7 +22,7 @@ from serape.knowledge import BoundKnowledge
 from serape.structure.ges import ClassSearch, Operator, Phase, Ranking, cliques
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
-from serape.structure.tabu import MIN_GAIN, ScoreCallback, Stopped
+from serape.structure.tabu import ScoreCallback, Stopped
 
 
 def xges(
@@ -36,8 +36,7 @@ def xges(
     """Return the completed graph at which the search ends. Of knowledge, only forbidden pairs are used."""
     best = _Xges(score, knowledge or BoundKnowledge(), max_parents, threads)
     try:
-        while best.climb(best.phases, watch):
-            pass  # small gains count once the score is nearer to 0
+        best.climb(best.phases, watch)
         while (better := best.improved(watch)) is not None:
             best = better
     except KeyboardInterrupt:
@@ -48,14 +47,8 @@ def xges(
 class _Xges(ClassSearch):
     def __init__(self, score: Score, knowledge: BoundKnowledge, max_parents: int | None, threads: int) -> None:
         super().__init__(score, knowledge, max_parents, threads)
-        self._scale = abs(self.total)
         self._turned: set[object] = set()  # classes, each with a reversal that was applied to it
         self.phases = [self.deletion_phase(), self.reversal_phase(), self.insertion_phase()]
-
-    @property
-    def _min_gain(self) -> float:
-        """The smallest gain that counts: rounding is relative to the largest scores that occur, those of few arcs."""
-        return MIN_GAIN * max(abs(self.total), self._scale)
 
     def affected(self, pair: set[int], changed: set[int]) -> set[int]:
         """Return the targets whose operators may have changed; reversals depend on the parents of children, too."""
@@ -71,7 +64,6 @@ class _Xges(ClassSearch):
         """Return the reversals of arcs y → x that raise the score, the best first."""
         graph, family = self.graph, self.score.family
         found = []
-        min_gain = self._min_gain
         above = graph.parents[y]
         bases = [
             clique for clique in cliques(graph, graph.neighbours[y]) if len(clique) + len(above) < self.max_parents
@@ -82,7 +74,7 @@ class _Xges(ClassSearch):
             for clique in bases:
                 if common <= clique:
                     gain = of_x + family(y, above | clique | {x}) - family(y, above | clique)
-                    if gain > min_gain:
+                    if gain > self.score.rounding:
                         found.append(Operator(gain, x, y, clique, clique | graph.neighbours[x]))
         return sorted(found, key=lambda o: -o.gain)
 
@@ -104,7 +96,7 @@ class _Xges(ClassSearch):
         every = [deletion for y in range(self.graph.n) for deletion in self.every_deletion(y)]
         for deletion in sorted(every, key=lambda o: -o.gain):
             other = self.after(deletion, watch)
-            if other.total > self.total + self._min_gain:
+            if self.score.gain(self.found.member.parents, other.found.member.parents) > self.score.rounding:
                 return other
         return None
 
