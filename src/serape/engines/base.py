@@ -59,6 +59,6 @@ class Engine(Protocol):
     def gram(self, columns: Columns, others: Columns) -> Gram:
         """Return the sums of numeric columns, of others, and of the products of each with each.
 
-        Every column is measured from an origin near its middle, in a unit near its spread: the same for all rows, and in
-        every answer (`serape.data.origins.Origin`). So no digits are lost, and nothing overflows.
+        Every column is measured from an origin near its middle, in a unit near its spread, the same for all rows and
+        in every answer (`serape.data.origins.Origin`). So no digits are lost, and nothing overflows.
         """

@@ -18,7 +18,6 @@ See docs/papers.md: Andrews et al. 2023.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
