@@ -108,8 +108,8 @@ def test_no_order_changes_an_answer(name: str, rows: str) -> None:
         return
     by = random.permutation(ROWS)
     options = {key: value[by] if key == "sample_weight" else value for key, value in WEIGHTS[rows].items()}
-    other = [{key: column[by] for key, column in some.items()} for some in (given, classes)]
-    assert_same(answers(make_test(table(*other, **options), name), asked), expected)
+    given, classes = ({key: column[by] for key, column in some.items()} for some in (given, classes))
+    assert_same(answers(make_test(table(given, classes, **options), name), asked), expected)
 
 
 @pytest.mark.parametrize("name", OF_RANKS)

@@ -67,7 +67,8 @@ def test_gains_are_sums_over_the_families_that_change() -> None:
             return -(10.0**15) * (child + 1) + 0.25 * len(parents)
 
     score: Any = Large()
-    none, one = [[], [], []], [[], [0], []]
+    none: list[list[int]] = [[], [], []]
+    one = [[], [0], []]
     assert score.gain(none, one) == 0.25
     assert score.gain(one, none) == -0.25
     assert score.gain(one, [[], [0], []]) == 0.0

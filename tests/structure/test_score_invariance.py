@@ -82,8 +82,9 @@ def test_no_order_changes_a_gain(name: str, rows: str) -> None:
     np.testing.assert_allclose(gains(table(*columns, order, **WEIGHTS[rows]), name), expected, rtol=0, atol=2e-7)
     by = random.permutation(ROWS)
     options = {key: value[by] if key == "sample_weight" else value for key, value in WEIGHTS[rows].items()}
-    shuffled = [{key: column[by] for key, column in some.items()} for some in columns]
-    np.testing.assert_allclose(gains(table(*shuffled, **options), name), expected, rtol=0, atol=2e-7)
+    given, classes = ({key: column[by] for key, column in some.items()} for some in columns)
+    found = gains(table(given, classes, **options), name)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-7)
 
 
 @pytest.mark.parametrize("algorithm", ["ges", "xges", "boss", "tabu", "sca"])

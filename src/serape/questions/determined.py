@@ -46,4 +46,4 @@ def _standardised(table: Table, k: int) -> NDArray[np.float64]:
     column: NDArray[np.float64] = np.asarray(table.numbers(k), np.float64)
     values = Origin.of(column).measured(column)
     values = values - values.mean()
-    return values / (float(np.abs(values).max()) or 1.0)
+    return np.asarray(values / (float(np.abs(values).max()) or 1.0))

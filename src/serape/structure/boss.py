@@ -56,7 +56,7 @@ def boss(
     progress = _Progress(watch, score.total([()] * n))
     family = _Family(score, knowledge, max_parents, threads, progress)
     search = _core.OrderSearch(n, family.grow, family.shrink)
-    found: list[list[int]] | None = None
+    found: list[list[int]] = []
     random = np.random.default_rng(0)
     starts = max(1, min(MOST_STARTS, 1000 // max(n, 1))) if starts is None else starts
     try:
@@ -64,10 +64,10 @@ def boss(
             search.set_order(random.permutation(n).tolist() if start else list(range(n)))
             _improve(search, score.rounding, progress)
             other = [search.parents(y) for y in range(n)]
-            if found is None or score.gain(found, other) > score.rounding:
+            if not found or score.gain(found, other) > score.rounding:
                 found = other
     except KeyboardInterrupt:
-        if found is None and search.order:
+        if not found and search.order:
             if progress.order:  # no scores are asked for: the trees have those of this order
                 search.set_order(progress.order)
             found = [search.parents(y) for y in range(n)]
