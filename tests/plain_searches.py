@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from plain_graphs import made, members
 from serape.structure.ges import Operator, cliques
-from serape.structure.graphs import PartlyDirected, cpdag, extension
+from serape.structure.graphs import Arc, PartlyDirected, cpdag, extension
 from serape.structure.scores import Score
 
-MIN_GAIN = 1e-9
 Parents = list[set[int]]
 Trace = list[tuple[int, float]]
 """After every change, the number of arcs and the score."""
@@ -63,7 +65,7 @@ def plain_tabu(
         recent.append(now)
         trace.append((sum(map(len, now)), total))
         stale += 1
-        if total > best + MIN_GAIN * abs(best):
+        if total > best + score.rounding:
             found, best, stale = now, total, 0
     return found, trace
 
@@ -125,19 +127,64 @@ def after(graph: PartlyDirected, operator: Operator) -> PartlyDirected:
     return cpdag(parents)
 
 
-def plain_ges(score: Score, max_parents: int) -> tuple[PartlyDirected, Trace]:
-    """GES: of operators with the same gain, that of the first target comes first."""
+@cache
+def class_of(arcs: frozenset[Arc], edges: frozenset[Arc], n: int) -> tuple[PartlyDirected, ...]:
+    """All graphs of a class."""
+    return tuple(members(made(n, arcs, edges)))
+
+
+def reversed_members(graph: PartlyDirected, x: int, y: int) -> Iterator[tuple[frozenset[int], PartlyDirected]]:
+    """The graphs of a class, with y → x turned, in which no neighbour of x is its parent; and the new parents of y."""
+    for dag in class_of(frozenset(graph.arcs()), frozenset(graph.edges()), graph.n):
+        if dag.parents[x] & graph.neighbours[x]:
+            continue
+        turned = dag.copy()
+        turned.remove(x, y)
+        turned.add_arc(x, y)
+        if nx.is_directed_acyclic_graph(nx.DiGraph(turned.arcs())):
+            yield frozenset(dag.parents[y] & graph.neighbours[y]), turned
+
+
+def reversals(graph: PartlyDirected, score: Score, y: int, max_parents: int) -> Iterator[tuple[float, PartlyDirected]]:
+    """The gains of all reversals of arcs y → x, and the classes they lead to."""
+    for x in sorted(graph.children[y]):
+        possible: dict[frozenset[int], PartlyDirected] = {}
+        for clique, dag in reversed_members(graph, x, y):
+            if graph.neighbours[y] & graph.adjacent(x) <= clique:
+                assert possible.setdefault(clique, cpdag(dag.parents)) == cpdag(dag.parents)
+        for clique in cliques(graph, graph.neighbours[y]):
+            base = clique | graph.parents[y]
+            if clique in possible and len(base) < max_parents:
+                above = graph.parents[x]
+                gain = score.family(x, above - {y}) - score.family(x, above)
+                yield gain + score.family(y, base | {x}) - score.family(y, base), possible[clique]
+
+
+def plain_ges(score: Score, max_parents: int, turning: bool = False) -> tuple[PartlyDirected, Trace]:
+    """GES: of operators with the same gain, that of the first target comes first. Turning is slow in large classes."""
     n = len(score.variables)
     graph = PartlyDirected(n)
     total = score.total(graph.parents)
     trace: Trace = []
-    for operators in (insertions, deletions):
-        while True:
-            every = [operator for y in range(n) for operator in operators(graph, score, y, max_parents)]
-            best = max(every, key=lambda operator: operator.gain, default=None)
-            if best is None or best.gain <= MIN_GAIN * abs(total):
-                break
-            graph = after(graph, best)
-            total += best.gain
-            trace.append((len(graph.arcs()) + len(graph.edges()), total))
+    again = True
+    while again:
+        again = False
+        for operators in (insertions, deletions, reversals) if turning else (insertions, deletions):
+            while True:
+                every = [move for y in range(n) for move in moves(graph, score, y, max_parents, operators)]
+                gain, following = max(every, key=lambda move: move[0], default=(0.0, graph))
+                if gain <= score.rounding:
+                    break
+                again = again or operators is reversals
+                graph = following if isinstance(following, PartlyDirected) else after(graph, following)
+                total += gain
+                trace.append((len(graph.arcs()) + len(graph.edges()), total))
     return graph, trace
+
+
+def moves(
+    graph: PartlyDirected, score: Score, y: int, max_parents: int, operators: Callable[..., Iterator[Any]]
+) -> Iterator[tuple[float, Operator | PartlyDirected]]:
+    """The gains of operators at y, and the operators or the classes that they lead to."""
+    for one in operators(graph, score, y, max_parents):
+        yield (one.gain, one) if isinstance(one, Operator) else one

@@ -2,50 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 
-import networkx as nx
-
-from plain_graphs import made, members
-from plain_searches import MIN_GAIN, Trace, after, deletions, insertions
-from serape.structure.ges import Operator, cliques
-from serape.structure.graphs import Arc, PartlyDirected, cpdag
+from plain_searches import Trace, after, deletions, insertions, reversals
+from serape.structure.ges import Operator
+from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
-
-
-@cache
-def class_of(arcs: frozenset[Arc], edges: frozenset[Arc], n: int) -> tuple[PartlyDirected, ...]:
-    """All graphs of a class."""
-    return tuple(members(made(n, arcs, edges)))
-
-
-def reversed_members(graph: PartlyDirected, x: int, y: int) -> Iterator[tuple[frozenset[int], PartlyDirected]]:
-    """The graphs of a class, with y → x turned, in which no neighbour of x is its parent; and the new parents of y."""
-    for dag in class_of(frozenset(graph.arcs()), frozenset(graph.edges()), graph.n):
-        if dag.parents[x] & graph.neighbours[x]:
-            continue
-        turned = dag.copy()
-        turned.remove(x, y)
-        turned.add_arc(x, y)
-        if nx.is_directed_acyclic_graph(nx.DiGraph(turned.arcs())):
-            yield frozenset(dag.parents[y] & graph.neighbours[y]), turned
-
-
-def reversals(graph: PartlyDirected, score: Score, y: int, max_parents: int) -> Iterator[tuple[float, PartlyDirected]]:
-    """The gains of all reversals of arcs y → x, and the classes they lead to."""
-    for x in sorted(graph.children[y]):
-        possible: dict[frozenset[int], PartlyDirected] = {}
-        for clique, dag in reversed_members(graph, x, y):
-            if graph.neighbours[y] & graph.adjacent(x) <= clique:
-                assert possible.setdefault(clique, cpdag(dag.parents)) == cpdag(dag.parents)
-        for clique in cliques(graph, graph.neighbours[y]):
-            base = clique | graph.parents[y]
-            if clique in possible and len(base) < max_parents:
-                above = graph.parents[x]
-                gain = score.family(x, above - {y}) - score.family(x, above)
-                yield gain + score.family(y, base | {x}) - score.family(y, base), possible[clique]
 
 
 @dataclass
@@ -61,7 +23,7 @@ class PlainXges:
         while True:
             for moves in (self._deletions(graph), self._reversals(graph), self._insertions(graph, barred)):
                 gain, best = max(moves, key=lambda move: move[0], default=(0.0, graph))
-                if gain > MIN_GAIN * abs(total):
+                if gain > self.score.rounding:
                     break
             else:
                 return graph, total
@@ -80,7 +42,7 @@ class PlainXges:
                 pair = frozenset((operator.x, operator.y))
                 other = self.climb(after(graph, operator), total + operator.gain, pair)
                 other = self.climb(*other, frozenset())
-                if other[1] > total + MIN_GAIN * abs(total):
+                if other[1] > total + self.score.rounding:
                     graph, total = other
                     better = True
                     break

@@ -25,6 +25,7 @@ void bind_gaussian_score(nb::module_& m) {
         },
         nb::arg("columns"), nb::arg("kind"), nb::arg("log_variance"), nb::arg("cost") = 0.0, nb::keep_alive<1, 2>(),
         "Of the columns of a test of partial correlations, all of which must have been appended.");
+    bound.def_prop_ro("unit", &GaussianScore::unit, "All scores are multiples of it.");
     bind_families(bound);
 }
 

@@ -27,6 +27,7 @@ void bind_mixed_score(nb::module_& m) {
             },
             nb::arg("codes"), nb::arg("levels"), "Adds a category as the next variable.")
         .def("add_number", &MixedScore::add_number, "Adds the next of the numbers as the next variable.");
+    bound.def_prop_ro("unit", &MixedScore::unit, "All scores are multiples of it.");
     bind_families(bound);
 }
 

@@ -9,6 +9,8 @@ namespace serape {
 
 namespace {
 
+constexpr double same = 1e-9;  // means that differ less, in units of the column, are equally near
+
 struct Spread {
     std::uint32_t width;
     double deviation;
@@ -55,7 +57,7 @@ class Builder {
             return a.width > b.width || (a.width == b.width && a.deviation > b.deviation);
         });
         for (const Spread& spread : spreads_) {
-            const std::size_t middle = spread.width > 0 ? halved(begin, end, ranks_[spread.variable]) : begin;
+            const std::size_t middle = spread.width > 0 ? halved(begin, end, spread.variable) : begin;
             if (middle != begin) {
                 return middle;
             }
@@ -63,16 +65,30 @@ class Builder {
         return begin;
     }
 
-    std::size_t halved(std::size_t begin, std::size_t end, const std::uint32_t* rank) {
+    std::size_t halved(std::size_t begin, std::size_t end, std::size_t variable) {
+        const std::uint32_t* const rank = ranks_[variable];
+        const double* const value = values_[variable];
         const auto first = out_.rows.begin() + static_cast<std::ptrdiff_t>(begin);
         const auto last = out_.rows.begin() + static_cast<std::ptrdiff_t>(end);
         const auto half = first + (last - first) / 2;
         std::nth_element(first, half, last, [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
         const std::uint32_t median = rank[*half];
-        // Below the median or up to it: whichever halves more evenly.
         const auto below = std::partition(first, last, [&](std::uint32_t row) { return rank[row] < median; });
         const auto up_to = std::partition(below, last, [&](std::uint32_t row) { return rank[row] == median; });
-        const auto best = half - below <= up_to - half ? below : up_to;
+        // The rows at the median go to the smaller half; of equal ones, to that whose mean is nearer.
+        auto best = below - first > last - up_to ? below : up_to;
+        if (below - first == last - up_to && below != first) {
+            const auto mean = [&](auto from, auto to) {
+                double sum = 0.0;
+                std::for_each(from, to, [&](std::uint32_t row) { sum += value[row]; });
+                return sum / static_cast<double>(to - from);
+            };
+            const double nearer = mean(first, below) + mean(up_to, last) - 2.0 * value[*below];
+            if (std::fabs(nearer) <= same) {
+                return begin;
+            }
+            best = nearer < 0.0 ? below : up_to;
+        }
         const auto enough = static_cast<std::ptrdiff_t>(min_rows_);
         return std::min(best - first, last - best) < enough ? begin : begin + static_cast<std::size_t>(best - first);
     }
@@ -103,9 +119,13 @@ std::vector<std::uint32_t> ranks_of(std::span<const double> values) {
     std::vector<std::uint32_t> order(values.size()), out(values.size());
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        out[order[i]] =
-            i > 0 && values[order[i]] == values[order[i - 1]] ? out[order[i - 1]] : static_cast<std::uint32_t>(i);
+    for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
+        while (last < order.size() && values[order[last]] == values[order[first]]) {
+            ++last;
+        }
+        for (std::size_t i = first; i < last; ++i) {
+            out[order[i]] = static_cast<std::uint32_t>(first + last - 1);
+        }
     }
     return out;
 }

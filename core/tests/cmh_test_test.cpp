@@ -15,9 +15,9 @@ std::vector<std::uint32_t> all_rows(std::size_t rows) {
     return all;
 }
 
-const Case ranks("k-d tree: ranks count smaller values", [] {
+const Case ranks("k-d tree: tied values have twice their mean rank", [] {
     const std::vector<double> values{3.0, -1.0, 3.0, 7.0, 0.0};
-    check_equal(ranks_of(values), std::vector<std::uint32_t>{2, 0, 2, 4, 1});
+    check_equal(ranks_of(values), std::vector<std::uint32_t>{5, 0, 5, 8, 2});
 });
 
 const Case leaves("k-d tree: leaves divide the rows, none too small, ties together", [] {
@@ -60,6 +60,31 @@ const Case leaves("k-d tree: leaves divide the rows, none too small, ties togeth
                 }
             }
         }
+    }
+});
+
+const Case mirrored("k-d tree: the leaves of a variable and of its negative are the same", [] {
+    Random random(10);
+    for (std::size_t rows = 60; rows < 260; ++rows) {  // odd numbers of rows, and ties, have no middle
+        std::vector<double> values(rows), negative(rows);
+        for (std::size_t i = 0; i < rows; ++i) {
+            values[i] = rows % 3 == 0 ? uniform(random) : rows % 3 == 1 ? below(random, 3) : below(random, 20);
+            negative[i] = -values[i];
+        }
+        const auto leaves_of = [&](const std::vector<double>& column) {
+            const std::vector<std::uint32_t> ranked = ranks_of(column);
+            const KdTree tree = build_kd_tree(all_rows(rows), std::vector<std::uint32_t>{0, std::uint32_t(rows)},
+                                              {ranked.data()}, {column.data()}, 7);
+            std::vector<std::vector<std::uint32_t>> found;
+            for (std::size_t k = 0; k < tree.size(); ++k) {
+                found.emplace_back(tree.leaf(k).begin(), tree.leaf(k).end());
+            }
+            std::sort(found.begin(), found.end());
+            return found;
+        };
+        const auto found = leaves_of(values);
+        check(found == leaves_of(negative));
+        check(rows % 3 == 1 || found.size() > 3);
     }
 });
 

@@ -344,6 +344,10 @@ class GaussianScore:
         Of the columns of a test of partial correlations, all of which must have been appended.
         """
 
+    @property
+    def unit(self) -> float:
+        """All scores are multiples of it."""
+
     def additions_of_many(self, children: Sequence[int], candidates: Sequence[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], parents: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """
         Scores of many children, each with its parents and each of its candidates.
@@ -376,6 +380,10 @@ class MixedScore:
 
     def add_number(self) -> None:
         """Adds the next of the numbers as the next variable."""
+
+    @property
+    def unit(self) -> float:
+        """All scores are multiples of it."""
 
     def additions_of_many(self, children: Sequence[int], candidates: Sequence[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], parents: Sequence[Sequence[int]], threads: int = 1, poll: object | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """

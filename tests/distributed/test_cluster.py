@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import moved
 import serape
+from serape.independence.registry import TESTS, make_test
 
 pytest.importorskip("distributed")
 import serape.dask
@@ -109,6 +112,45 @@ def test_sums_of_split_rows_agree_up_to_rounding(client: Any, numbers: serape.Ta
             assert found.adjusted_p is not None
             assert expected.adjusted_p is not None
             assert found.adjusted_p[name] == pytest.approx(expected.adjusted_p[name], rel=1e-9)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_every_test_on_far_numbers_gives_the_answers_of_one_process(client: Any, split: str) -> None:
+    """Numbers 10⁹ standard deviations away, turned round, with rows in any order, are answered as near ones are."""
+    by = np.random.default_rng(1).permutation(moved.ROWS)
+    given, classes = moved.numbers(), moved.categories()
+    for name, entry in TESTS.items():
+        rows = np.arange(moved.ROWS) if entry.uses_seed else by  # random numbers follow the order of the rows
+        far = {key: x[rows] for key, x in moved.moved(given, "the negatives from far").items()}
+        own = {key: x[rows] for key, x in classes.items()}
+        for some, others, of in ((given, classes, {**far, **own}), (given, {}, far), ({}, classes, own)):
+            here = moved.table(some, others)
+            kinds = {key: "continuous" if key in some else "categorical" for key in here.names}
+            try:
+                near = make_test(here, name)
+                near.check(range(len(here.names)))
+            except serape.DataError:
+                continue
+            there = make_test(serape.dask.table(client, serape.Table(of, kinds=kinds), split=split), name)  # type: ignore[arg-type]
+            for x, y, z in ((0, 1, ()), (3, 2, (0, 1))):
+                found, expected = there.test(x, y, z), near.test(x, y, z)
+                assert found.reliable == expected.reliable
+                assert found.log_p == pytest.approx(expected.log_p, rel=1e-8, abs=1e-9), name
+                assert there.screen(y, [x], z).statistic[0] == pytest.approx(expected.statistic, rel=1e-8, abs=1e-9)
+            break
+
+
+def test_columns_are_measured_from_the_same_origin_however_rows_are_split(client: Any) -> None:
+    """Parts of rows in ascending order lie far from each other, and one part has three rows."""
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    data = pd.DataFrame(moved.moved(moved.numbers(), "far above 0")).sort_values("a", ignore_index=True)
+    data["time"] = np.arange(moved.ROWS) * 2.0**20 + 1e15
+    expected = make_test(serape.Table(data, kinds="continuous"), "partial-correlation")
+    frames = [data.iloc[begin:end] for begin, end in pairwise([0, 3, 50, moved.ROWS])]
+    parts = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
+    test = make_test(serape.dask.table(client, parts, split="rows", kinds="continuous"), "partial-correlation")
+    for x, y, z in ((0, 1, ()), (2, 0, (1, 6)), (6, 2, (0, 1)), (3, 4, (0, 1, 2, 6))):
+        assert test.test(x, y, z).log_p == pytest.approx(expected.test(x, y, z).log_p, rel=1e-8, abs=1e-9)
 
 
 # --- sources ----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import serape
 from plain import random_table
 from serape import _core
+from serape.data.origins import Origin
 from serape.engines import Engine, NativeEngine, PlainEngine
 from serape.independence import G2, X2, IndependenceTest
 from serape.independence.counted import CountedTest
@@ -193,7 +194,11 @@ def test_gram() -> None:
     assert native.products.shape == (3, 2)
     assert native.rows == plain.rows == 300
     for a, b in zip(native[1:], plain[1:], strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12)
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+    covariance = native.products / 300 - np.outer(native.sums, native.other_sums) / 300**2
+    units = [2.0 ** Origin.of(frame[name].to_numpy()).exponent for name in "acebf"]
+    expected = np.cov(frame[list("acebf")].to_numpy().T, bias=True)[:3, 3:]
+    np.testing.assert_allclose(covariance * np.outer(units[:3], units[3:]), expected, rtol=1e-9)
 
 
 def test_engines_are_engines(make_engine: type[NativeEngine]) -> None:

@@ -8,8 +8,10 @@ import pytest
 
 import serape
 from plain import random_dag
+from plain_correlations import correlated, table_of
 from plain_number_scores import Population
 from plain_searches import Trace, plain_ges
+from serape.structure.gaussian_score import GaussianBIC
 from serape.structure.ges import cliques, ges
 from serape.structure.graphs import PartlyDirected, cpdag, extension
 from serape.structure.scores import BDeu, make_score
@@ -70,7 +72,23 @@ def test_every_step_is_that_of_the_plain_twin(seed: int) -> None:
     for threads in (1, 3):
         trace: Trace = []
         watch = lambda arcs, total, trace=trace: trace.append((arcs, total))  # noqa: E731
-        assert (ges(score, max_parents=most, threads=threads, watch=watch), trace) == expected
+        found = ges(score, max_parents=most, threads=threads, watch=watch)
+        assert trace[: len(expected[1])] == expected[1]
+        assert found == expected[0] or trace[-1][1] > expected[1][-1][1] + score.rounding  # arcs are turned at last
+
+
+def test_arcs_are_turned_and_the_search_begins_again_as_the_plain_twin_does() -> None:
+    turned = 0
+    for seed in range(20, 30):
+        score = GaussianBIC(table_of(correlated(seed, 400, 9)))
+        trace: Trace = []
+        found = ges(score, watch=lambda arcs, total, trace=trace: trace.append((arcs, total)))  # type: ignore[misc]
+        expected, steps = plain_ges(score, 9, turning=True)
+        assert found == expected
+        assert [arcs for arcs, _ in trace] == [arcs for arcs, _ in steps]
+        assert [total for _, total in trace] == pytest.approx([total for _, total in steps], abs=1e-6)
+        turned += len(steps) > len(plain_ges(score, 9)[1])
+    assert turned > 1
 
 
 def test_an_interrupted_search_returns_the_graph_before() -> None:

@@ -35,6 +35,7 @@ class GaussianScore {
     GaussianScore(const GaussianTest& columns, GaussianScoreKind kind, std::vector<double> log_variance, double cost);
 
     const GaussianTest& table() const { return columns_; }
+    double unit() const { return unit_; }  // of which all scores are multiples
 
     // As those of FamilyScore.
     void additions_of_many(std::span<const AdditionQuery> queries, std::size_t threads, CancellationToken& token,

@@ -2,7 +2,9 @@
 //
 // Rows are halved at the median of the variable whose ranks spread most, until a half would have fewer rows than
 // `min_rows`. If several spread as much, it is the one whose values deviate most, so that the order of the variables
-// plays no part. Tied values stay together, so that halves may be unequal.
+// plays no part. Tied values stay together, so that halves may be unequal. The rows at the median go to the smaller
+// half; of equal halves, to that whose mean is nearer, so that the leaves are the same for the negative of a variable.
+// If both are equally near, the rows are not halved by this variable.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +32,7 @@ KdTree build_kd_tree(std::vector<std::uint32_t> rows, std::span<const std::uint3
                      const std::vector<const std::uint32_t*>& ranks, const std::vector<const double*>& values,
                      std::size_t min_rows);
 
-// The rank of every value: how many values are below it.
+// Twice the rank of every value, from 0 on; tied values have their mean rank.
 std::vector<std::uint32_t> ranks_of(std::span<const double> values);
 
 }  // namespace serape

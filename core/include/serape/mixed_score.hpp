@@ -38,6 +38,7 @@ class MixedScore {
     std::size_t rows() const { return rows_; }
     std::size_t columns() const { return variables_.size(); }
     const MixedScore& table() const { return *this; }
+    double unit() const { return unit_; }  // of which all scores are multiples
 
     // As those of FamilyScore.
     void additions_of_many(std::span<const AdditionQuery> queries, std::size_t threads, CancellationToken& token,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from serape.data.dates import UNIT
 from serape.data.kinds import AS_ASKED
 from serape.errors import abbreviate
@@ -15,23 +17,42 @@ if TYPE_CHECKING:
 
 MIN_ROWS_PER_LEVEL = 5
 """A column with fewer rows per level, on average, is noted."""
+MIN_STEPS = 1 << 12
+"""Numbers between the smallest and the largest of which a double holds fewer are noted."""
 _RECOGNISED = {"count": "counts", "proportion": "proportions", "date": f"dates (in {UNIT})"}
 
 
 def column_notes(table: Table) -> list[str]:
-    """Return notes about the kinds of columns, constant columns and columns of too many levels."""
+    """Return notes about the kinds of columns, constant and rounded columns, and columns of too many levels."""
     names = table.names
     constant = [name for k, name in enumerate(names) if table.is_constant(k)]
+    rounded = [] if table.remote is not None else [names[k] for k in table.continuous if is_rounded(table, k)]
     sparse = [name for k, name in enumerate(names) if has_sparse_levels(table, k)]
     notes = _kind_notes(table)
     if constant:
         notes.append(f"constant, so never part of a blanket: {abbreviate(constant)}")
+    if rounded:
+        notes.append(
+            f"differing in the last digits of a double only, so that further digits are lost: {abbreviate(rounded)}; "
+            f"subtract a constant before such numbers are written or stored"
+        )
     if sparse:
         notes.append(
             f"fewer than {MIN_ROWS_PER_LEVEL} rows per level, so hardly any test is reliable "
             f"(an identifier?): {abbreviate(sparse)}"
         )
     return notes
+
+
+def is_rounded(table: Table, position: int) -> bool:
+    """Return whether a column's numbers are so large and near each other that doubles hold few of their digits."""
+    if table.is_constant(position):
+        return False
+    values = table.numbers(position)
+    if position in table.missing:
+        values = values[~table.missing[position]]
+    low, high = float(values.min()), float(values.max())
+    return high / 2 - low / 2 < MIN_STEPS / 2 * float(np.spacing(max(abs(low), abs(high))))
 
 
 def has_sparse_levels(table: Table, position: int) -> bool:

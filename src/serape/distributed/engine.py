@@ -67,9 +67,13 @@ class ClusterEngine:
         )
 
     def gram(self, columns: Columns, others: Columns) -> Gram:
-        """Return the sums of numeric columns, of others, and of the products of each with each, in one round."""
+        """Return the sums of numeric columns, of others, and of the products of each with each, in one round.
+
+        Columns that were not asked for before need another round, for an origin that is the same in all parts.
+        """
         cluster = self.table.cluster
         fixed, every = tuple(map(int, columns)), np.asarray(others, np.int64)
+        origins = self.table.origins([*fixed, *every.tolist()])
         tasks, places = [], []
         for part in range(len(cluster.grid)):
             lent = cluster.lend(part, sorted(set(fixed))) if cluster.blocks > 1 else []
@@ -77,7 +81,8 @@ class ClusterEngine:
                 at = np.flatnonzero((every >= cluster.starts[block]) & (every < cluster.starts[block + 1]))
                 if len(at):
                     own = tuple(every[at].tolist())
-                    tasks.append(cluster.submit(shards.gram, cluster.grid[part][block], fixed, own, *lent))
+                    needed = {x: origins[x] for x in (*fixed, *own)}
+                    tasks.append(cluster.submit(shards.gram, cluster.grid[part][block], fixed, own, needed, *lent))
                     places.append((part, at))
         total = Gram(
             self.rows,

@@ -7,7 +7,7 @@ other shards: workers borrow these few columns from each other.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from serape import _core
 from serape.data.columns import Columns
+from serape.data.origins import Extent, Origin
 from serape.data.slicing import column_range
 from serape.data.table import Table
 from serape.distributed.encoding import Description, encoded_as
@@ -252,11 +253,23 @@ def screen(shard: Shard, questions: Sequence[Question], recipe: Recipe, *borrowe
     return found
 
 
-def gram(shard: Shard, columns: tuple[int, ...], others: tuple[int, ...], *borrowed: Borrowed) -> Gram:
-    """Return the sums of borrowed columns, of others of this shard, and of their products."""
+def extents(shard: Shard, columns: tuple[int, ...]) -> list[Extent]:
+    """Return what the origins of columns of numbers are made of, in the rows of this shard."""
+    return [Extent.of(shard.table.numbers(int(k))) for k in shard.local(columns)]
+
+
+def gram(
+    shard: Shard,
+    columns: tuple[int, ...],
+    others: tuple[int, ...],
+    origins: Mapping[int, Origin],
+    *borrowed: Borrowed,
+) -> Gram:
+    """Return the sums of borrowed columns, of others of this shard, and of their products, all from their origins."""
     table, places = _near(shard, borrowed, columns)
-    x = np.column_stack([table.numbers(k) for k in places])
-    y = np.column_stack([shard.table.numbers(int(k)) for k in shard.local(others)])
+    own = shard.local(others).tolist()
+    x = np.column_stack([origins[c].measured(table.numbers(k)) for c, k in zip(columns, places, strict=True)])
+    y = np.column_stack([origins[c].measured(shard.table.numbers(k)) for c, k in zip(others, own, strict=True)])
     return Gram(shard.table.rows, x.sum(axis=0), y.sum(axis=0), (y * y).sum(axis=0), x.T @ y)
 
 

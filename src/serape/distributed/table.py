@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from serape.data.duplicates import Duplicates
 from serape.data.encoding import Encoded
 from serape.data.kinds import Kind
 from serape.data.notes import column_notes
+from serape.data.origins import Origin
 from serape.data.provenance import Provenance, fingerprint
 from serape.data.table import Table
 from serape.distributed import shards
@@ -73,12 +74,13 @@ class ClusterTable(Table):
         table.missing = {}
         table._made, table._reading_notes = made, tuple(reading_notes)
         table.notes = table._reading_notes if described.notes is None else described.notes
-        table._fetched = {}
+        table._fetched, table._origins = {}, {}
         if described.notes is None:
             table.notes += tuple(column_notes(table))
         return table
 
     _fetched: dict[int, Table]
+    _origins: dict[int, Origin]
 
     @property
     def traffic(self) -> Traffic:
@@ -91,6 +93,24 @@ class ClusterTable(Table):
         from serape.distributed.remote import RemoteAnswers  # they ask this table
 
         return RemoteAnswers(self)
+
+    def origins(self, positions: Iterable[int]) -> Mapping[int, Origin]:
+        """Return where columns of numbers are measured from: the same in all parts, found when first asked for."""
+        unknown = np.array(sorted(set(positions) - self._origins.keys()), np.int64)
+        if len(unknown):
+            cluster = self.cluster
+            blocks = np.searchsorted(cluster.starts, unknown, side="right") - 1
+            own = {int(block): tuple(unknown[blocks == block].tolist()) for block in np.unique(blocks)}
+            tasks = [
+                cluster.submit(shards.extents, part[block], columns)
+                for part in cluster.grid
+                for block, columns in own.items()
+            ]
+            found = cluster.gather(tasks)
+            for k, columns in enumerate(own.values()):
+                of_parts = zip(*found[k :: len(own)], strict=True)
+                self._origins.update(zip(columns, map(Origin.of_parts, of_parts), strict=True))
+        return self._origins
 
     # --- columns that are fetched ----------------------------------------------------------------------------------
 

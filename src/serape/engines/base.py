@@ -19,7 +19,7 @@ Columns = Sequence[int] | NDArray[np.uint32]
 
 
 class Gram(NamedTuple):
-    """Sums of numeric columns, and of their products."""
+    """Sums of numeric columns, and of their products: of each column less its origin, in the unit of its origin."""
 
     rows: int
     sums: NDArray[np.float64]
@@ -57,4 +57,8 @@ class Engine(Protocol):
         """Do as `counts` does for each of several conditioning sets; what a GPU or a cluster does in one go."""
 
     def gram(self, columns: Columns, others: Columns) -> Gram:
-        """Return the sums of numeric columns, of others, and of the products of each with each."""
+        """Return the sums of numeric columns, of others, and of the products of each with each.
+
+        Every column is measured from an origin near its middle, in a unit near its spread, the same for all rows and
+        in every answer (`serape.data.origins.Origin`). So no digits are lost, and nothing overflows.
+        """

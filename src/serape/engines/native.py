@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from serape import _core
+from serape.data.origins import measured_columns
 from serape.data.table import Table
 from serape.engines.base import Columns, Gram
 
@@ -35,6 +36,5 @@ class NativeEngine:
 
     def gram(self, columns: Columns, others: Columns) -> Gram:
         """Return the sums of numeric columns, of others, and of the products of each with each."""
-        x = np.column_stack([self.table.numbers(int(k)) for k in columns])
-        y = np.column_stack([self.table.numbers(int(k)) for k in others])
+        x, y = (measured_columns(self.table, some) for some in (columns, others))
         return Gram(self.rows, x.sum(axis=0), y.sum(axis=0), (y * y).sum(axis=0), x.T @ y)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from serape._core import Counts
+from serape.data.origins import measured_columns
 from serape.data.table import Table
 from serape.engines.base import Columns, Gram
 
@@ -50,7 +51,7 @@ class PlainEngine:
 
     def gram(self, columns: Columns, others: Columns) -> Gram:
         """Return the sums of numeric columns, of others, and of the products of each with each."""
-        x, y = ([self.table.numbers(int(k)) for k in some] for some in (columns, others))
+        x, y = (measured_columns(self.table, some).T for some in (columns, others))
         sums, other_sums = (np.array([math.fsum(a) for a in some]) for some in (x, y))
         squares = np.array([math.fsum(b * b) for b in y])
         products = np.array([[math.fsum(a * b) for b in y] for a in x]).reshape(len(x), len(y))

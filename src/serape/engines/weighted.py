@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape._core import Counts
+from serape.data.origins import measured_columns
 from serape.data.table import Table
 from serape.engines.base import Columns, Gram
 
@@ -101,8 +102,7 @@ class WeightedEngine:
         """Return the sums of numeric columns, of others, and of the products of each with each."""
         assert self.table.weights is not None
         weights = self.table.weights.values
-        x = np.column_stack([self.table.numbers(int(k)) for k in columns])
-        y = np.column_stack([self.table.numbers(int(k)) for k in others])
+        x, y = (measured_columns(self.table, some) for some in (columns, others))
         weighted = x * weights[:, None]
         return Gram(self.rows, weighted.sum(axis=0), weights @ y, weights @ (y * y), weighted.T @ y)
 

@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.data.origins import Origin
 from serape.data.table import Table
 from serape.errors import DataError, InputTypeError, MissingLibraryError, OptionError, is_integer, shown
 from serape.independence.base import IndependenceTest
@@ -127,6 +128,7 @@ class CovarianceMeasure(IndependenceTest):
 
     def _drawn_in(self, values: Floats) -> Floats:
         """Return a continuous column in units of its spread, with its tails drawn in."""
+        values = Origin.of(values).measured(values)
         low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
         spread = (high - low) / _INTERQUARTILE_RANGE
         values = values - middle

@@ -44,6 +44,7 @@ from typing import Any
 import numpy as np
 
 from serape import _core
+from serape.data.origins import Standard
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate
 from serape.independence.base import IndependenceTest
@@ -145,23 +146,9 @@ class ConditionalGaussian(IndependenceTest):
         for v in numbers:
             if v not in self._handed_over:
                 values = self.table.numbers(v)
-                middle, spread = scale(values)
-                standard = np.zeros(len(values)) if spread == 0 else (values - middle) / spread
-                self._native.set_values(v, np.ascontiguousarray(standard, np.float64))
+                self._native.set_values(v, Standard.of(values).standardised(values))
                 self._handed_over.add(v)
         return bool(numbers)
-
-
-def scale(values: Floats) -> tuple[float, float]:
-    """Return the median and the spread about it; 0 and 0 where the spread is zero or not finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        middle = float(np.median(values))
-        deviation = values - middle
-        largest = float(np.abs(deviation).max())
-        if not (0 < largest < math.inf):
-            return 0.0, 0.0
-        spread = largest * math.sqrt(float(np.square(deviation / largest).mean()))
-    return (middle, spread) if 0 < spread < math.inf else (0.0, 0.0)
 
 
 def check_complete(table: Table, needed_by: str, variables: Container[int]) -> None:

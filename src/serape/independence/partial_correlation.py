@@ -45,6 +45,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.data.origins import Origin
 from serape.data.table import Table
 from serape.data.weights import Weights
 from serape.engines.gpu.choice import correlations_of
@@ -352,13 +353,11 @@ def _quantiles(ranks: Floats, rows: float) -> Floats:
 
 def weighted_column(values: Floats, weights: Weights) -> Floats:
     """Return deviations from the weighted mean times the roots of the weights: products are weighted covariances."""
-    low, high = float(values.min()), float(values.max())
-    if low == high:
-        return np.zeros(len(values))
-    deviations = values / max(abs(low), abs(high))  # no sum can overflow
-    for _ in range(2):  # the mean of large numbers is rounded to their size
-        deviations = deviations - np.average(deviations, weights=weights.values)
-        deviations /= np.abs(deviations).max()
+    deviations = Origin.of(values).measured(values)
+    if not deviations.any():
+        return deviations
+    deviations -= np.average(deviations, weights=weights.values)
+    deviations /= np.abs(deviations).max()
     return np.asarray(np.sqrt(weights.values / weights.values.max()) * deviations)
 
 

@@ -38,6 +38,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from serape.data.origins import Origin
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate, is_integer
 from serape.independence.base import IndependenceTest
@@ -211,7 +212,8 @@ class Permutation(IndependenceTest):
 
     def _numbers(self, v: int) -> Floats:
         """Return the values of a column; with groups, less the mean of the group, in the order of the groups."""
-        values = self.table.numbers(v)
+        column = self.table.numbers(v)
+        values = Origin.of(column).measured(column)
         if self._groups is None:
             return values
         means = np.bincount(self._groups, values) / np.bincount(self._groups)
@@ -354,7 +356,6 @@ def _scaled(column: Floats) -> Floats | None:
     """Return a column centred and of length 1; None if it is constant."""
     if np.ptp(column) == 0:
         return None
-    column = column / np.abs(column).max()
     column = column - column.mean()
     column = column / np.abs(column).max()
     return column / np.linalg.norm(column)

@@ -30,12 +30,13 @@ from typing import NamedTuple
 import numpy as np
 
 from serape import _core
+from serape.data.origins import Standard
 from serape.data.table import Table
 from serape.errors import OptionError
 from serape.independence.base import IndependenceTest
 from serape.independence.effects import Effects, likelihood_bits
 from serape.independence.logistic import Fit, Ints, fit, grouped
-from serape.independence.mixed import check_complete, scale
+from serape.independence.mixed import check_complete
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, as_positions
 from serape.independence.screens import ScreenResult
 
@@ -61,7 +62,7 @@ class RegressionTest(IndependenceTest):
         self.rows: int = table.rows
         self.minimum = minimum
         self._continuous = frozenset(table.continuous)
-        self._scales: dict[int, tuple[float, float]] = {}
+        self._standards: dict[int, Standard] = {}
 
     def check(self, variables: Container[int]) -> None:
         """Refuse columns with missing values."""
@@ -188,15 +189,12 @@ class RegressionTest(IndependenceTest):
 
     def values(self, block: Sequence[int]) -> Floats:
         """Return continuous columns, one per row, centred at their medians, in units of their spread."""
-        columns = np.zeros((len(block), self.rows))
+        columns = np.empty((len(block), self.rows))
         for row, v in zip(columns, block, strict=True):
             values = self.table.numbers(v)
-            known = self._scales.get(v)
-            if known is None:
-                known = self._scales[v] = scale(values)
-            middle, spread = known
-            if spread > 0:
-                np.divide(values - middle, spread, out=row)
+            if v not in self._standards:
+                self._standards[v] = Standard.of(values)
+            row[:] = self._standards[v].standardised(values)
         return columns
 
     def _linear(self, block: Sequence[int], side: _Side) -> Floats:

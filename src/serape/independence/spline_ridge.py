@@ -112,15 +112,21 @@ def _linear(blocks: list[_Block]) -> list[tuple[Floats, Floats]]:
 
 
 def _splines(values: Floats, knots: int) -> Floats:
-    """Return cubic B-splines of a column, with mean 0 and variance 1; those that do not vary are left out."""
+    """Return cubic B-splines of a column, each with mean 0 and variance 1, along their principal axes.
+
+    One of them follows from the others. None is left out, or the penalty would treat a column and its negative
+    differently; along the principal axes it is the same, in one column less.
+    """
     column = values[:, 0]
     at = np.unique(np.quantile(column, np.linspace(0.0, 1.0, knots)))
     if len(at) < 2:
         return values
-    splines = b_splines(column, at)[:, 1:]
+    splines = b_splines(column, at)
     spread = splines.std(axis=0)
     varies = spread > 0
-    return np.asarray((splines - splines.mean(axis=0))[:, varies] / spread[varies])
+    splines = (splines - splines.mean(axis=0))[:, varies] / spread[varies]
+    eigenvalues, axes = np.linalg.eigh(splines.T @ splines)
+    return np.asarray(splines @ axes[:, eigenvalues > _NO_VARIANCE * eigenvalues[-1]])
 
 
 def b_splines(values: Floats, knots: Floats) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.data.degenerate import functions_of
+from serape.data.origins import Origin
 from serape.data.table import Table
 
 _ROUNDING = 1e-9  # of the largest distance to the mean
@@ -42,6 +43,7 @@ def _linear(table: Table, variables: Sequence[int], given: Sequence[int]) -> set
 
 
 def _standardised(table: Table, k: int) -> NDArray[np.float64]:
-    values: NDArray[np.float64] = np.asarray(table.numbers(k), np.float64)
+    column: NDArray[np.float64] = np.asarray(table.numbers(k), np.float64)
+    values = Origin.of(column).measured(column)
     values = values - values.mean()
-    return values / (float(np.abs(values).max()) or 1.0)
+    return np.asarray(values / (float(np.abs(values).max()) or 1.0))

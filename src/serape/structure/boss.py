@@ -18,7 +18,6 @@ See docs/papers.md: Andrews et al. 2023.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,7 +29,7 @@ from serape.knowledge import BoundKnowledge
 from serape.structure.ges import backward_search
 from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.scores import Score
-from serape.structure.tabu import MIN_GAIN, TOGETHER, ScoreCallback, Stopped, possible_parents
+from serape.structure.tabu import TOGETHER, ScoreCallback, Stopped, possible_parents
 
 MOST_STARTS = 10
 STEPS = 64
@@ -57,33 +56,33 @@ def boss(
     progress = _Progress(watch, score.total([()] * n))
     family = _Family(score, knowledge, max_parents, threads, progress)
     search = _core.OrderSearch(n, family.grow, family.shrink)
-    best = -math.inf
-    found: list[list[int]] = [[] for _ in range(n)]
+    found: list[list[int]] = []
     random = np.random.default_rng(0)
     starts = max(1, min(MOST_STARTS, 1000 // max(n, 1))) if starts is None else starts
     try:
         for start in range(starts):
             search.set_order(random.permutation(n).tolist() if start else list(range(n)))
-            _improve(search, progress)
-            if search.total > best + MIN_GAIN * abs(search.total):
-                best, found = search.total, [search.parents(y) for y in range(n)]
+            _improve(search, score.rounding, progress)
+            other = [search.parents(y) for y in range(n)]
+            if not found or score.gain(found, other) > score.rounding:
+                found = other
     except KeyboardInterrupt:
-        if best == -math.inf and search.order:
+        if not found and search.order:
             if progress.order:  # no scores are asked for: the trees have those of this order
                 search.set_order(progress.order)
             found = [search.parents(y) for y in range(n)]
-        raise Stopped(cpdag(found)) from None
+        raise Stopped(cpdag(found or [()] * n)) from None
     return backward_search(score, found, threads=threads, watch=watch)
 
 
-def _improve(search: _core.OrderSearch, progress: _Progress) -> None:
+def _improve(search: _core.OrderSearch, rounding: float, progress: _Progress) -> None:
     """Move each variable to its best place in turn, until no move raises the score."""
     progress.moved(search)
     moving = True
     while moving:
         moving = False
         for variable in list(search.order):
-            if search.best_move(variable, MIN_GAIN * abs(search.total)):
+            if search.best_move(variable, rounding):
                 moving = True
                 progress.moved(search)
 
@@ -153,7 +152,7 @@ class _Family:
         while left:
             without = self.score.families(child, [[x for x in left if x != y] for y in left])
             k = int(without.argmax())
-            if not without[k] > best:
+            if not without[k] > best + self.score.rounding:
                 break
             best = float(without[k])
             del left[k]
@@ -172,6 +171,6 @@ class _Family:
 
     def _raising(self, child: int, xs: NDArray[np.uint32], parents: Sequence[int], after: Floats) -> Grown:
         """Return the candidates that raise the score, the best first; of equals, the one with the smallest number."""
-        raising = np.flatnonzero(after > self.score.family(child, parents))
+        raising = np.flatnonzero(after > self.score.family(child, parents) + self.score.rounding)
         raising = raising[np.argsort(-after[raising], kind="stable")]
         return xs[raising].tolist(), after[raising].tolist()

@@ -6,12 +6,14 @@ that all equivalent DAGs that agree with the knowledge have in common.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 
 from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected, TopologicalOrder, cpdag, extension, meek, some_dag
 from serape.structure.scores import Score
+
+_SAME = 1e-6
+"""Scores of equivalent families that differ by no more are equal, however a score of the user's is computed."""
 
 
 def equivalence_class(
@@ -85,6 +87,6 @@ def is_equivalent(score: Score, dag_parents: Sequence[Collection[int]]) -> bool:
                 continue
             forward = score.family(x, rest) + score.family(y, {*rest, x})
             backward = score.family(y, rest) + score.family(x, {*rest, y})
-            if not math.isclose(forward, backward, rel_tol=1e-9, abs_tol=1e-6):
+            if abs(forward - backward) > max(4 * score.rounding, _SAME):
                 return False
     return True

@@ -39,16 +39,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape import _core
+from serape.data.origins import Origin
 from serape.data.table import Table
 from serape.errors import DataError, OptionError, abbreviate
 from serape.independence.mixed import check_complete
 from serape.independence.outcomes import Floats
 from serape.independence.partial_correlation import weighted_column
-from serape.structure.scores import NativeScore
+from serape.structure.scores import RoundedScore
 from serape.wording import setting
 
 
-class GaussianScore(NativeScore):
+class GaussianScore(RoundedScore):
     """A score of linear Gaussian families on the columns of a table."""
 
     kind: ClassVar[Literal["bic", "bge"]] = "bic"
@@ -132,10 +133,10 @@ def append_column(native: _core.GaussianTest, table: Table, position: int) -> fl
 
 def _log_variance(values: Floats, weights: Floats | None) -> float:
     """Return the logarithm of the variance of numbers of any size."""
-    scale = float(np.abs(values).max())
-    parts = values / scale
+    origin = Origin.of(values)
+    parts = origin.measured(values)
     parts = parts - np.average(parts, weights=weights)
-    return math.log(float(np.average(parts * parts, weights=weights))) + 2.0 * math.log(scale)
+    return math.log(float(np.average(parts * parts, weights=weights))) + 2.0 * math.log(2.0) * origin.exponent
 
 
 def check_numbers(table: Table, needed_by: str) -> None:

@@ -33,11 +33,11 @@ from serape.data.table import Table
 from serape.errors import DataError
 from serape.independence.mixed import check_complete
 from serape.structure.gaussian_score import append_column
-from serape.structure.scores import NativeScore
+from serape.structure.scores import RoundedScore
 from serape.wording import setting
 
 
-class ConditionalGaussianBIC(NativeScore):
+class ConditionalGaussianBIC(RoundedScore):
     """BIC of conditional Gaussian families: categories, and numbers that are normal given categories."""
 
     name = "cg-bic"

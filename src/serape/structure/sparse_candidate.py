@@ -19,7 +19,6 @@ from serape.knowledge import BoundKnowledge
 from serape.structure.graphs import PartlyDirected
 from serape.structure.scores import Score
 from serape.structure.tabu import (
-    MIN_GAIN,
     PATIENCE,
     TABU,
     TOGETHER,
@@ -47,7 +46,6 @@ def sparse_candidate(
     found: list[set[int]] = [set() for _ in allowed]
     for x, y in () if knowledge is None else knowledge.required:
         found[y].add(x)
-    best = score.total(found)
     while True:
         try:
             candidates = _restrict(score, allowed, found, k, threads)
@@ -57,10 +55,9 @@ def sparse_candidate(
             score, candidates, found,
             knowledge=knowledge, tabu=tabu, patience=patience, max_parents=max_parents, threads=threads, watch=watch,
         )  # fmt: skip
-        total = score.total(better)
-        if total <= best + MIN_GAIN * abs(best):
+        if score.gain(found, better) <= score.rounding:
             return found
-        found, best = better, total
+        found = better
 
 
 def _restrict(

@@ -32,8 +32,6 @@ ScoreCallback = Callable[[int, float], None]
 TABU, PATIENCE = 100, 15
 TOGETHER = 256
 """How many children are scored in one call: enough for many threads, and little memory."""
-MIN_GAIN = 1e-9
-"""The smallest gain, relative to the score, that counts; scores of equivalent graphs differ by rounding."""
 
 
 @dataclass
@@ -133,7 +131,8 @@ def tabu_search(
         found[y].add(x)
     try:
         walk = _Walk(score, candidates, found, knowledge or BoundKnowledge(), max_parents, threads)
-        total = best = score.total(found)
+        total = score.total(found)
+        since_best = 0.0  # what the score rose by since the best graph, without the digits of the whole
         recent = deque([walk.key], maxlen=min(max(int(tabu), 1), sys.maxsize))
         stale = 0
         changed: set[int] = set()  # children whose parents are not those of the best graph
@@ -141,12 +140,13 @@ def tabu_search(
             walk.apply(move)
             recent.append(walk.key)
             total += move.gain
+            since_best += move.gain
             if watch is not None:
                 watch(walk.dag.arcs, total)
             stale += 1
             changed |= {move.x, move.y}
-            if total > best + MIN_GAIN * abs(best):
-                best, stale = total, 0
+            if since_best > score.rounding:
+                since_best, stale = 0.0, 0
                 better = found.copy()
                 for y in changed:
                     better[y] = set(walk.dag.parents[y])
