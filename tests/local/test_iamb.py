@@ -103,7 +103,7 @@ def check_note(found: serape.Result) -> bool:
     notes = [note for note in found.notes if "most informative candidate" in note]
     assert bool(left_out) == bool(notes)
     for why in left_out:
-        assert "ended before it could enter" in str(why)
+        assert "It did not enter: the search ended because the most informative candidate" in str(why)
         assert f"{len(left_out)} less informative ones are dependent" in notes[0]
     return bool(left_out)
 

@@ -106,7 +106,7 @@ class Associations:
         if x in self._found.get(target, _NONE):
             self._keep_weaker(target, x, one)
         else:
-            self._separated.setdefault(target, {})[x] = one
+            self._separated.setdefault(target, {}).setdefault(x, one)
 
     def _note_all(self, answers: ScreenResult | SubsetResult, target: int, log_alpha: float) -> None:
         known = self._found.setdefault(target, {})
