@@ -56,9 +56,9 @@ class Both:
         for pair, given in other.first.items():
             self.first.setdefault(pair, given)
 
-    def assert_agree(self, width: int) -> None:
-        self._assert_agrees(self.store, width)
-        self._assert_agrees(pickle.loads(pickle.dumps(self.store)), width)
+    def assert_agree(self, width: int, *, saved: bool = False) -> None:
+        """Compare the store, or one that it becomes when it is sent to another process, before anybody asks."""
+        self._assert_agrees(pickle.loads(pickle.dumps(self.store)) if saved else self.store, width)
 
     def _assert_agrees(self, store: Separations, width: int) -> None:
         for x in range(width):
@@ -99,6 +99,7 @@ def draw(random: np.random.Generator, width: int, steps: int) -> Both:
 def test_any_order_of_pairs_batches_and_screens(width: int, pending: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Screens are looked through when somebody asks, or as soon as they have many answers."""
     monkeypatch.setattr(separations, "_MIN_PENDING", pending)
+    monkeypatch.setattr(separations, "_MAX_PENDING", 1)
     random = np.random.default_rng(width)
     for steps in (1, 2, 4, 12, 40):
         for _ in range(max(1, 60 // width)):
@@ -108,6 +109,21 @@ def test_any_order_of_pairs_batches_and_screens(width: int, pending: int, monkey
             made.add_batch([*range(1, width)], 0, None, [(7,)])
             made.merge(draw(random, width, 2))
             made.assert_agree(width)
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("missing", [(), (1,), (3, 38), (60, 70, 80), tuple(range(20, 60))])
+def test_what_a_batch_leaves_out_a_screen_may_separate(missing: tuple[int, ...], several: bool) -> None:
+    """Also where the batch goes further than the screen, and where a screen made it."""
+    for end in (40, 90, 120):
+        xs = [x for x in range(1, 100) if x not in missing]
+        batch, screen = Both(), Both()
+        batch.add_batch(xs, 0, [x % 2 for x in xs] if several else None, [(200,), (300,)])
+        screen.add_screen(xs, 0, [0.5] * len(xs), (200,))
+        for made in (batch, screen):
+            made.add_screen(list(range(1, end)), 0, [0.001 if x % 7 == 0 else 0.5 for x in range(1, end)], (400,))
+            made.add_screen(list(range(1, end)), 0, [0.5] * (end - 1), (500,))
+            made.assert_agree(121)
 
 
 def searched(columns: int, log_alpha: float = LOG_ALPHA, pool: Sequence[int] = (1, 2)) -> SubsetResult:
@@ -134,6 +150,7 @@ def test_what_a_search_found_counts_from_then_on(columns: int) -> None:
     made.add_found(found, 0)
     made.add(some[1], 0, (8, 8))
     made.add_batch(list(range(1, columns)), 0, None, [(7, 7)])
+    made.assert_agree(columns, saved=True)
     made.assert_agree(columns)
     other.add(some[2], 0, (6, 6))
     other.add_found(found, 0)
