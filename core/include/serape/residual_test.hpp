@@ -43,7 +43,8 @@ struct ResidualLimits {
     double min_level_rows = 5.0;       // of a level with an indicator; of a number, rows off its most frequent value
     double rows_per_dof = 5.0;         // of a reliable test
     double min_rows = 10.0;            // left by Z in a reliable test
-    std::size_t max_products = 64;     // of the first question whose variance is estimated
+    std::size_t max_products = 64;     // of the first question; beyond, the larger block is not written down
+    std::size_t max_spreads = 4;       // columns of a block beyond which Z explains one spread of all of them
     std::size_t max_curved = 32;       // products of the second question
     double rows_per_product = 20.0;    // of the second question
     double first_share = 0.8;          // of the level
@@ -74,6 +75,7 @@ class ResidualTest {
     double effective_rows() const { return effective_rows_; }
     double root_weight(std::size_t row) const { return root_weights_[row]; }
     double copies(std::size_t row) const { return frequencies_ ? root_weights_[row] * root_weights_[row] : 1.0; }
+    double root_of_copy(std::size_t row) const { return frequencies_ ? 1.0 : root_weights_[row]; }
     bool number(std::size_t column) const { return numbers_[column] != 0; }
     // Needed before any question about a column: the values of a number, or that a category takes part.
     void set_values(std::size_t column, std::span<const double> values);
