@@ -150,30 +150,58 @@ def weights_of(q: Matrix) -> Matrix:
     return np.divide(1, left, out=np.zeros(len(q)), where=left > 1e-9)
 
 
+def explained(columns: Matrix, q: Matrix) -> Matrix:
+    """Return what is explained of products of residuals, made as large as where nothing is taken out."""
+    weights = np.sqrt(weights_of(q)).reshape(-1, *(1,) * (columns.ndim - 1))
+    return np.asarray(np.tensordot(q, np.tensordot(q.T, columns * weights, 1), 1))
+
+
+def inflation_of(ux: Matrix, uy: Matrix, q: Matrix) -> float:
+    """Return how much more the covariances vary, in their own direction, than if spreads were constant."""
+    c = ux.T @ uy
+    spread_x, spread_y = (explained(u[:, :, None] * u[:, None, :], q) for u in (ux, uy))
+    variance = np.einsum("ij,kl,rik,rjl->", c, c, spread_x, spread_y)
+    return max((len(q) - q.shape[1]) * float(variance / (c**2).sum()), 1)
+
+
 class Spread:
     """What is explained of the products of two columns of residuals, and fourth moments of their rows."""
 
-    def __init__(self, block: Matrix, square: Matrix, q: Matrix, most: int = 4) -> None:
+    def __init__(self, block: Matrix, square: Matrix, q: Matrix) -> None:
         weights, left = weights_of(q), len(q) - q.shape[1]
         both = np.column_stack([block, square])
         width = block.shape[1]
         products = both[:, :, None] * both[:, None, :]
-        if width > most:  # one spread for all columns of the block
+        if width > 4:  # one spread for all columns of the block
             products[:, :width, :] = 0
             products[:, :, :width] = 0
             for i in range(width):
                 products[:, i, i] = (block**2).mean(axis=1)
-        products *= np.sqrt(weights)[:, None, None]
-        self.fitted = np.einsum("rk,kij->rij", q, np.einsum("rk,rij->kij", q, products))
+        self.fitted = explained(products, q)
         lengths = [(part**2).sum(axis=1) for part in (block, both)]
-        widths = [width, both.shape[1]]
-        self.excess = [
-            [
-                left * float((lengths[a] * lengths[b] * weights).sum()) - widths[a] * widths[b] - 2 * widths[min(a, b)]
-                for b in (0, 1)
-            ]
-            for a in (0, 1)
-        ]
+        self.moment, self.excess = moments(lengths, [width, both.shape[1]], weights, left)
+        self.width = width
+        self.squares, self.fourths = explained(np.column_stack([lengths[0], lengths[0] ** 2 * np.sqrt(weights)]), q).T
+
+
+def moments(
+    lengths: Sequence[Matrix], widths: Sequence[int], weights: Matrix, left: int
+) -> tuple[float, list[list[float]]]:
+    """Return the fourth moment of a block, and the excess of those of a block and of it with its square."""
+    found = [[left * float((a * b * weights).sum()) for b in lengths] for a in lengths]
+    excess = [
+        [found[a][b] - widths[a] * widths[b] - 2 * min(widths[a], widths[b]) for b in range(len(lengths))]
+        for a in range(len(lengths))
+    ]
+    return found[0][0], excess
+
+
+def concentration(x: Spread, y: Spread, left: int, given: bool) -> float:
+    """Return how much more fourth moments meet in the same rows than if Z had no part in it."""
+    if not given:
+        return 1.0
+    variances = left * float(x.squares @ y.squares) / x.width / y.width
+    return max(left**3 * float(x.fourths @ y.fourths) / x.moment / y.moment, 0) / max(variances, 1) ** 2
 
 
 def quadratic(total: Matrix, pairs: Sequence[Pair], x: Spread, y: Spread, q: Matrix) -> float:
@@ -185,10 +213,9 @@ def quadratic(total: Matrix, pairs: Sequence[Pair], x: Spread, y: Spread, q: Mat
             factor = (1.0 if a is None else a) * (1.0 if b is None else b) * np.ones(len(q))
             by_z[k, m] = (x.fitted[:, i, i2] * y.fitted[:, j, j2] * factor).sum()
             constant[k, m] = (i == i2) * (j == j2) * (left_of_row * factor).sum() / left_of_row.sum() ** 2
-    least = float(total @ np.linalg.pinv(constant, rcond=1e-10) @ total)
-    if np.linalg.eigvalsh(by_z).min() <= 1e-9 * by_z.max():
-        return least
-    return min(float(total @ np.linalg.solve(by_z, total)), least)
+    direction = np.linalg.pinv(constant, rcond=1e-10) @ total
+    most = float(total @ direction)
+    return most**2 / max(float(direction @ by_z @ direction), most) if q.shape[1] > 1 else most
 
 
 def residuals_of(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]]) -> tuple[list[Matrix], Matrix, bool]:
@@ -228,14 +255,9 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
     else:
         squares = [square_of(v, u, q, curved) for v, u in ((x, ux), (y, uy))]
         spread_x, spread_y = Spread(ux, squares[0], q), Spread(uy, squares[1], q)
-        inflation, more = 1.0, spread_x.excess[0][0] * spread_y.excess[0][0]
-        if given and max(c.shape) <= 4:
-            pairs: list[Pair] = [(i, j, None) for i in range(c.shape[0]) for j in range(c.shape[1])]
-            inflation = left * (c**2).sum() / quadratic(c.ravel(), pairs, spread_x, spread_y, q)
-        elif given:
-            one, other = (ux @ c, uy) if c.shape[0] >= c.shape[1] else (uy @ c.T, ux)
-            variance = (Spread(one, one[:, :0], q, 64).fitted * Spread(other, one[:, :0], q, 64).fitted).sum()
-            inflation = max(left * variance / (c**2).sum(), 1)
+        together = concentration(spread_x, spread_y, left, bool(given))
+        more = spread_x.excess[0][0] * spread_y.excess[0][0] * together
+        inflation = inflation_of(ux, uy, q) if given else 1.0
     dof = 1 / (1 + max(more, 0) / (2 * left * d))
     log_p = float(stats.f.logsf(f / inflation, pq * dof, rest * dof))
     if not curved or wide_blocks:
@@ -250,7 +272,7 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
     total = np.array([(blocks[0][:, i] * blocks[1][:, j] * (1 if m is None else m)).sum() for i, j, m in pairs])
     t_squared = quadratic(total, pairs, spread_x, spread_y, q)
     share = min(t_squared / left, 1 - 1e-10)
-    dof = 1 / (1 + max(more, 0) / (2 * left * d))
+    dof = 1 / (1 + max(more * together, 0) / (2 * left * d))
     second = float(stats.f.logsf(share / (1 - share) * (left - d) / d, d * dof, (left - d) * dof))
     return min(log_p - math.log(0.8), second - math.log(0.2), 0.0)
 
@@ -263,11 +285,13 @@ def plain_wide(x: NDArray[Any], y: NDArray[Any], ux: Matrix, uy: Matrix, q: Matr
     own = np.where(indicated.any(axis=1), indicated.argmax(axis=1), indicated.shape[1])
     lengths = 1 / np.bincount(own)[own] - 1 / len(own)
     weights, left = weights_of(q), len(q) - q.shape[1]
-    of_levels = left * float((lengths**2 * weights).sum()) - width**2 - 2 * width
-    of_block = Spread(block, block[:, :0], q)
-    fits = [q @ (q.T @ (v * np.sqrt(weights))) for v in (lengths, (block**2).sum(axis=1))]
-    inflation = left * float(fits[0] @ fits[1]) / indicated.shape[1] / block.shape[1]
-    return max(inflation, 1) if given else 1.0, of_levels * of_block.excess[0][0]
+    of_block, of_levels = Spread(block, block[:, :0], q), Spread(block, block[:, :0], q)
+    of_levels.moment, of_levels.excess = moments([lengths], [width], weights, left)
+    of_levels.squares, of_levels.fourths = explained(np.column_stack([lengths, lengths**2 * np.sqrt(weights)]), q).T
+    of_levels.width = indicated.shape[1]
+    inflation = left * float(of_levels.squares @ of_block.squares) / of_levels.width / of_block.width
+    more = of_levels.excess[0][0] * of_block.excess[0][0] * concentration(of_levels, of_block, left, given)
+    return max(inflation, 1) if given else 1.0, more
 
 
 def square_of(column: NDArray[Any], block: Matrix, q: Matrix, curved: bool) -> Matrix:

@@ -328,13 +328,7 @@ ResidualComparison::Covariances ResidualComparison::wide(const Residuals& levels
     Covariances made = between_levels(levels, bent, curves);
     const TakenOut taken(test_, given, curves);
     const Spread of_levels(test_, taken, levels.level, levels.count), of_columns(test_, taken, bent);
-    if (!taken.nothing()) {
-        double mean = 0.0;
-        for (std::size_t j = 0; j < made.q; ++j) {
-            mean += dot(*of_levels.product(0, 0), *of_columns.product(j, j)) / static_cast<double>(made.q);
-        }
-        made.inflation = std::max(taken.rows_left() * mean, 1.0);
-    }
+    made.inflation = of_levels.inflation(of_columns, taken);
     made.dof_share = dof_share(
         excess(of_levels.block, made.p, made.p) * excess(of_columns.block, made.q, made.q) *
             of_levels.concentration(of_columns, taken),

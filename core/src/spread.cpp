@@ -131,14 +131,17 @@ void Spread::explain(const ResidualTest& test, const TakenOut& taken, LineVector
     fitted_ = std::move(products);
 }
 
+double Spread::inflation(const Spread& other, const TakenOut& taken) const {
+    const double pairs = static_cast<double>(width_ * other.width_);
+    return taken.nothing() ? 1.0 : std::max(taken.rows_left() * dot(squares_, other.squares_) / pairs, 1.0);
+}
+
 double Spread::concentration(const Spread& other, const TakenOut& taken) const {
     if (taken.nothing()) {
         return 1.0;
     }
-    const double rest = taken.rows_left();
-    const double variances = rest * dot(squares_, other.squares_) / static_cast<double>(width_ * other.width_);
-    const double fourths = rest * rest * rest * dot(fourths_, other.fourths_) / (block * other.block);
-    return std::max(fourths, 0.0) / std::pow(std::max(variances, 1.0), 2);
+    const double fourths = std::pow(taken.rows_left(), 3) * dot(fourths_, other.fourths_) / (block * other.block);
+    return std::max(fourths, 0.0) / std::pow(inflation(other, taken), 2);
 }
 
 const LineVector<double>* Spread::product(std::size_t i, std::size_t j) const {

@@ -53,6 +53,8 @@ class Spread {
     // What is explained of the product of two columns, the square being the last; null: nothing.
     const LineVector<double>* product(std::size_t i, std::size_t j) const;
 
+    // How much more than if Z had no part in it the variances of two columns meet in the same rows; at least 1.
+    double inflation(const Spread& other, const TakenOut& taken) const;
     // How much more than if Z had no part in it the fourth moments of two columns meet in the same rows, beside the
     // square of that of their variances.
     double concentration(const Spread& other, const TakenOut& taken) const;

@@ -40,13 +40,13 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure how often tests reject independence where it holds, and where it does not.
 
-    `size`: every test over a grid of generated data: distribution, rows, Z, and how x and y depend on Z. `rare`: the default test where values, levels and events are rare,
-    and what it finds there. `real`: tests
-    of the target of real data with shuffled columns. `probes`: shuffled columns in the blankets of all-default calls.
-    `blankets`: the blankets of all-default calls, and what their notes say. `power`: beside the tests of other packages
-    (--peers), with the size of each, and the time of a test. Rates that are more than 1.3 times their level, and not by
-    chance, are in bold type. Tables are in Markdown; --page docs/calibration.md writes them into the page. Results go
-    to benchmarks/out/calibration-*.json.
+    `size`: every test over a grid of generated data: distribution, rows, Z, and how x and y depend on Z. `rare`: the
+    default test where values, levels and events are rare, and what it finds there. `real`: tests of the target of real
+    data with shuffled columns. `probes`: shuffled columns in the blankets of all-default calls. `blankets`: the
+    blankets of all-default calls, and what their notes say. `power`: beside the tests of other packages (--peers), with
+    the size of each, and the time of a test. Rates that are more than 1.3 times their level, and not by chance, are in
+    bold type. Tables are in Markdown; --page docs/calibration.md writes them into the page. `size` and `rare` use
+    --jobs processes. Results go to benchmarks/out/calibration-*.json.
     """
     for name in options.what or PARTS:
         PARTS[name](options)

@@ -34,7 +34,7 @@ def zeros(share: float) -> Callable[[Floats], Values]:
 
 def counts(distribution: Any) -> Callable[[Floats], Values]:
     """Return counts of a distribution that rise with a latent variable."""
-    return lambda u: distribution.ppf(stats.norm.cdf(u)).astype(float)
+    return lambda u: distribution.ppf(np.minimum(stats.norm.cdf(u), 1 - 1e-12)).astype(float)
 
 
 def levels(shares: Iterable[float]) -> Callable[[Floats], Values]:
@@ -265,10 +265,10 @@ def pooled(found: Found, test: str, keep: Callable[[RareCell], bool]) -> Rates:
     return total
 
 
-def shown(rates: Rates, digits: int = 2) -> str:
-    """Return the rates at some levels, and the share of unreliable tests."""
+def shown(rates: Rates) -> str:
+    """Return the rates at all levels, and the share of unreliable tests."""
     *some, unreliable = rates.shown()
-    return "–" if not rates.reliable else " ".join(some[:digits]) + ("" if unreliable == "0%" else f" ({unreliable})")
+    return "–" if not rates.reliable else " ".join(some) + ("" if unreliable == "0%" else f" ({unreliable})")
 
 
 def summary(found: Found, tests: Iterable[str]) -> str:
@@ -283,22 +283,17 @@ def summary(found: Found, tests: Iterable[str]) -> str:
 
 
 def by_pair(found: Found, test: str) -> str:
-    """Return the rates at .05, .01 and .001 by the shapes of x and y and by what is given."""
-    forms = [(z, depends) for z in FORMS for depends in (SIGNALS if z != "nothing" else (False,))]
-    lines = []
-    for x, y in PAIRS:
-        for z, depends in forms:
-            line = [
-                shown(
-                    pooled(found, test, lambda c, n=rows: (c.rows, c.z, c.depends, c.x, c.y) == (n, z, depends, x, y)),
-                    3,
-                )  # type: ignore[misc]  # noqa: B023
-                for rows in ROWS
-            ]
-            if set(line) != {"–"}:
-                lines.append([x, y, z, "yes" if depends else "no", *line])
-    head = ("x", "y", "Z", "depend on Z", *(f"{rows:,} rows" for rows in ROWS))
-    return markdown(head, lines, words=range(8))
+    """Return the rates at .05, .01 and .001 by the shapes of x and y, by what is given, and by rows."""
+    lines: dict[tuple[str, ...], list[str]] = {}
+    for (name, cell), rates in found.items():
+        if name == test:
+            side = (cell.x, cell.y, cell.z, "yes" if cell.depends else "no")
+            lines.setdefault(side, ["–"] * len(ROWS))[ROWS.index(cell.rows)] = shown(rates)
+    head = ("x", "y", "Z", "they depend on Z", *(f"{rows:,} rows" for rows in ROWS))
+    order = [pair for pair in PAIRS if any(side[:2] == pair for side in lines)]
+    return markdown(
+        head, [[*side, *line] for pair in order for side, line in lines.items() if side[:2] == pair], words=range(8)
+    )
 
 
 def worst(found: Found, test: str) -> str:

@@ -5,9 +5,10 @@
 // are regressed on a richer basis of Z (Conditioning), and the residuals are compared in two ways:
 //
 // 1. Is the covariance of the residuals zero? Wilks' Λ of the two blocks with Rao's F, divided by how much more the
-//    products of residuals vary than they would if their spread did not depend on Z.
+//    covariances vary than they would if the spread of x and of y did not depend on Z, and with fewer degrees of freedom
+//    where few rows carry most of x and few most of y (Spread).
 // 2. Is there curved dependence that the first question does not see? The same products with squared scores, and with
-//    members of Z as factors: Hotelling's T² that all of them have mean zero.
+//    members of Z as factors: T² that all of them have mean zero, with the same variance and degrees of freedom.
 //
 // The first question has four fifths of the level, the second one fifth (Bonferroni). Questions about categories alone
 // are left to G². The statistic is −2 ln p, which has two degrees of freedom.
@@ -44,7 +45,7 @@ struct ResidualLimits {
     double rows_per_dof = 5.0;         // of a reliable test
     double min_rows = 10.0;            // left by Z in a reliable test
     std::size_t max_products = 64;     // of the first question; beyond, the larger block is not written down
-    std::size_t max_spreads = 4;       // columns of a block beyond which Z explains one spread of all of them
+    std::size_t max_spreads = 4;       // columns of a block beyond which the second question gives all one spread
     std::size_t max_curved = 32;       // products of the second question
     double rows_per_product = 20.0;    // of the second question
     double first_share = 0.8;          // of the level
