@@ -147,7 +147,7 @@ def orthonormal(matrix: Matrix, tolerance: float = 1e-4) -> Matrix:
 def weights_of(q: Matrix) -> Matrix:
     """Return the inverse of the share of each row's variance that is left, 0 where none is."""
     left = 1 - (q**2).sum(axis=1)
-    return np.divide(1, left, out=np.zeros(len(q)), where=left > 1e-9)
+    return np.asarray(np.divide(1, left, out=np.zeros(len(q)), where=left > 1e-9))
 
 
 def explained(columns: Matrix, q: Matrix) -> Matrix:
@@ -161,7 +161,7 @@ def inflation_of(ux: Matrix, uy: Matrix, q: Matrix) -> float:
     c = ux.T @ uy
     spread_x, spread_y = (explained(u[:, :, None] * u[:, None, :], q) for u in (ux, uy))
     variance = np.einsum("ij,kl,rik,rjl->", c, c, spread_x, spread_y)
-    return max((len(q) - q.shape[1]) * float(variance / (c**2).sum()), 1)
+    return max(float((len(q) - q.shape[1]) * variance / (c**2).sum()), 1.0)
 
 
 class Spread:
@@ -200,8 +200,9 @@ def concentration(x: Spread, y: Spread, left: int, given: bool) -> float:
     """Return how much more fourth moments meet in the same rows than if Z had no part in it."""
     if not given:
         return 1.0
-    variances = left * float(x.squares @ y.squares) / x.width / y.width
-    return max(left**3 * float(x.fourths @ y.fourths) / x.moment / y.moment, 0) / max(variances, 1) ** 2
+    variances: float = left * float(x.squares @ y.squares) / x.width / y.width
+    fourths: float = left**3 * float(x.fourths @ y.fourths) / x.moment / y.moment
+    return float(max(fourths, 0.0) / max(variances, 1.0) ** 2)
 
 
 def quadratic(total: Matrix, pairs: Sequence[Pair], x: Spread, y: Spread, q: Matrix) -> float:
@@ -280,13 +281,13 @@ def plain_log_p(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]],
 def plain_wide(x: NDArray[Any], y: NDArray[Any], ux: Matrix, uy: Matrix, q: Matrix, given: bool) -> tuple[float, float]:
     """Return the inflation where the blocks have many products, and the excess variance of their squares."""
     by_x = x.dtype.kind != "f" and (y.dtype.kind == "f" or block_of(x).shape[1] >= block_of(y).shape[1])
-    levels, block, width = (x, uy, ux.shape[1]) if by_x else (y, ux, uy.shape[1])
+    levels, block = (x, uy) if by_x else (y, ux)
     indicated = indicators_of(levels) > 0
     own = np.where(indicated.any(axis=1), indicated.argmax(axis=1), indicated.shape[1])
     lengths = 1 / np.bincount(own)[own] - 1 / len(own)
     weights, left = weights_of(q), len(q) - q.shape[1]
     of_block, of_levels = Spread(block, block[:, :0], q), Spread(block, block[:, :0], q)
-    of_levels.moment, of_levels.excess = moments([lengths], [width], weights, left)
+    of_levels.moment, of_levels.excess = moments([lengths], [indicated.shape[1]], weights, left)
     of_levels.squares, of_levels.fourths = explained(np.column_stack([lengths, lengths**2 * np.sqrt(weights)]), q).T
     of_levels.width = indicated.shape[1]
     inflation = left * float(of_levels.squares @ of_block.squares) / of_levels.width / of_block.width

@@ -2,7 +2,9 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "columns_algebra.hpp"
@@ -20,69 +22,81 @@ Outcome unreliable(std::size_t products) {
     return {nan, products > 0 ? 2.0 : 0.0, nan, false};
 }
 
+void add_times(const LineVector<double>& column, double factor, LineVector<double>& sum) {
+    for (std::size_t r = 0; r < sum.size(); ++r) {
+        sum[r] += factor * column[r];
+    }
+}
+
+void multiply(LineVector<double>& column, const LineVector<double>& by) {
+    for (std::size_t r = 0; r < column.size(); ++r) {
+        column[r] *= by[r];
+    }
+}
+
 }  // namespace
 
 // With the larger of two variances in the direction of the sums: as if the spread of x and y were constant, and as Z
 // explains it.
 double ResidualComparison::t_squared(const std::vector<Product>& products, const std::vector<double>& sums,
-                                     const Spread& x, const Spread& y, const TakenOut& taken) const {
-    const std::size_t count = products.size(), rows = test_.rows();
+                                     const Spread& x, const Spread& y, const Conditioning& given,
+                                     const TakenOut& taken) const {
+    const std::size_t count = products.size();
+    const bool moderated =
+        std::any_of(products.begin(), products.end(), [](const Product& p) { return p.factor.has_value(); });
+    const std::size_t factors = moderated ? given.moderators().size() : 0;
     const double left = taken.rows_left();
-    LineVector<double> factors(test_.stride(), 0.0);
-    const auto multiply_factors = [&](const Product& a, const Product& b) {
-        for (const LineVector<double>* factor : {a.factor, b.factor}) {
-            for (std::size_t r = 0; r < rows && factor != nullptr; ++r) {
-                factors[r] *= (*factor)[r];
-            }
-        }
-    };
-    const auto constant = [&](const Product& a, const Product& b) {
-        if (a.i != b.i || a.j != b.j) {
-            return 0.0;
-        }
-        if (a.factor == nullptr && b.factor == nullptr) {
-            return 1.0 / left;
-        }
-        for (std::size_t r = 0; r < rows; ++r) {
+    std::vector<double> together(factors * factors);  // of factors: the sums of their products
+    for (std::size_t k = 0; k < factors; ++k) {
+        LineVector<double> factor(given.moderators()[k]);
+        for (std::size_t r = 0; r < test_.rows(); ++r) {
             const double root = taken.root_weights()[r];
-            factors[r] = root > 0.0 ? test_.root_of_copy(r) * test_.root_of_copy(r) / root : 0.0;
-            factors[r] *= factors[r] / (left * left);
+            const double own = root > 0.0 ? test_.root_of_copy(r) * test_.root_of_copy(r) / root : 0.0;
+            factor[r] *= own * own / (left * left);
         }
-        multiply_factors(a, b);
-        return std::accumulate(factors.begin(), factors.end(), 0.0);
-    };
-    const auto explained = [&](const Product& a, const Product& b) {
-        const LineVector<double>* of_x = x.product(a.i, b.i);
-        const LineVector<double>* of_y = y.product(a.j, b.j);
-        if (of_x == nullptr || of_y == nullptr) {
-            return 0.0;
+        for (std::size_t j = 0; j <= k; ++j) {
+            together[k * factors + j] = together[j * factors + k] = dot(factor, given.moderators()[j]);
         }
-        if (a.factor == nullptr && b.factor == nullptr) {
-            return dot(*of_x, *of_y);
-        }
-        factors = *of_x;
-        multiply_factors(a, b);
-        return dot(factors, *of_y);
-    };
-    std::vector<double> factor(count * count, 0.0), direction(sums);
+    }
+    std::vector<double> constant(count * count, 0.0), direction(sums);
     double largest = 0.0;
     for (std::size_t k = 0; k < count; ++k) {
         for (std::size_t j = 0; j <= k; ++j) {
-            factor[k * count + j] = constant(products[k], products[j]);
+            const Product &a = products[k], &b = products[j];
+            if (a.i == b.i && a.j == b.j) {
+                constant[k * count + j] = a.factor ? together[*a.factor * factors + *b.factor] : 1.0 / left;
+            }
         }
-        largest = std::max(largest, factor[k * count + k]);
+        largest = std::max(largest, constant[k * count + k]);
     }
-    factorise(factor, count, 1e-9 * largest);
-    solve(factor, count, direction);
+    factorise(constant, count, 1e-9 * largest);
+    solve(constant, count, direction);
     const double most = std::inner_product(direction.begin(), direction.end(), direction.begin(), 0.0);
     if (taken.nothing() || !(most > 0.0)) {
         return most;
     }
-    solve_transposed(factor, count, direction);
-    double variance = 0.0;
+    solve_transposed(constant, count, direction);
+    // The variance of Σ fₖ aₖ bₖ, a and b being columns of x and of y, and f a sum of factors.
+    std::map<std::pair<std::size_t, std::size_t>, LineVector<double>> parts;
     for (std::size_t k = 0; k < count; ++k) {
-        for (std::size_t j = 0; j <= k; ++j) {
-            variance += (j < k ? 2.0 : 1.0) * direction[k] * direction[j] * explained(products[k], products[j]);
+        LineVector<double>& part = parts.try_emplace({products[k].i, products[k].j}, test_.stride(), 0.0).first->second;
+        if (products[k].factor) {
+            add_times(given.moderators()[*products[k].factor], direction[k], part);
+        } else {
+            std::fill(part.begin(), part.end(), direction[k]);
+        }
+    }
+    double variance = 0.0;
+    for (const auto& [a, of_a] : parts) {
+        for (const auto& [b, of_b] : parts) {
+            const LineVector<double>* of_x = x.product(a.first, b.first);
+            const LineVector<double>* of_y = y.product(a.second, b.second);
+            if (a <= b && of_x != nullptr && of_y != nullptr) {
+                LineVector<double> product(of_a);
+                multiply(product, of_b);
+                multiply(product, *of_x);
+                variance += (a < b ? 2.0 : 1.0) * dot(product, *of_y);
+            }
         }
     }
     return most * most / std::max(variance, most);
@@ -167,40 +181,51 @@ double ResidualComparison::covariance_log_p(const Covariances& c, const Conditio
 }
 
 // How much more the covariances vary than if the spread of x and y did not change with Z, in their own direction.
-double ResidualComparison::inflation(const ResidualColumns& x, const ResidualColumns& y, const TakenOut& taken) const {
+double ResidualComparison::inflation(const ResidualColumns& x, const ResidualColumns& y, const Spread& of_x,
+                                     const Spread& of_y, const TakenOut& taken) const {
     const std::size_t p = x.block.size(), q = y.block.size();
     if (taken.nothing()) {
         return 1.0;
     }
     if (p < q) {
-        return inflation(y, x, taken);
+        return inflation(y, x, of_y, of_x, taken);
     }
-    // The variance of Σ cᵢⱼ xᵢ yⱼ, by the columns Σᵢ cᵢⱼ xᵢ, as few as those of y.
-    std::vector<LineVector<double>> combined(q, LineVector<double>(test_.stride(), 0.0)), of_combined, of_other;
-    double squares = 0.0;
-    for (std::size_t i = 0; i < p; ++i) {
-        for (std::size_t j = 0; j < q; ++j) {
-            const double covariance = dot(x.block[i], y.block[j]);
-            squares += covariance * covariance;
-            for (std::size_t r = 0; r < test_.rows(); ++r) {
-                combined[j][r] += covariance * x.block[i][r];
-            }
-        }
+    std::vector<double> c(p * q);
+    for (std::size_t k = 0; k < c.size(); ++k) {
+        c[k] = dot(x.block[k / q], y.block[k % q]);
     }
+    const double squares = std::inner_product(c.begin(), c.end(), c.begin(), 0.0);
+    // The variance of Σ cᵢⱼ xᵢ yⱼ = Σ x'ⱼ yⱼ, by the columns x'ⱼ = Σ cᵢⱼ xᵢ, as few as those of y.
+    std::vector<LineVector<double>> of_combined, of_other;
     std::vector<double> times;
-    for (std::size_t i = 0; i < q; ++i) {
-        for (std::size_t j = 0; j <= i; ++j) {
-            LineVector<double>& one = of_combined.emplace_back(combined[i]);
-            LineVector<double>& other = of_other.emplace_back(y.block[i]);
-            for (std::size_t r = 0; r < test_.rows(); ++r) {
-                one[r] *= combined[j][r];
-                other[r] *= y.block[j][r];
+    for (std::size_t j = 0; j < q; ++j) {
+        for (std::size_t l = 0; l <= j; ++l) {
+            times.push_back(j == l ? 1.0 : 2.0);
+            LineVector<double>& one = of_combined.emplace_back(test_.stride(), 0.0);
+            if (!of_x.shared()) {
+                for (std::size_t k = 0; k < p * p; ++k) {
+                    add_times(*of_x.product(k / p, k % p), c[k / p * q + j] * c[k % p * q + l], one);
+                }
+            } else {
+                LineVector<double> other(test_.stride(), 0.0);
+                for (std::size_t i = 0; i < p; ++i) {
+                    add_times(x.block[i], c[i * q + j], one);
+                    add_times(x.block[i], c[i * q + l], other);
+                }
+                multiply(one, other);
             }
-            times.push_back(i == j ? 1.0 : 2.0);
+            LineVector<double>& of_pair = of_other.emplace_back(of_y.shared() ? y.block[j] : *of_y.product(j, l));
+            if (of_y.shared()) {
+                multiply(of_pair, y.block[l]);
+            }
         }
     }
-    taken.explain(of_combined);
-    taken.explain(of_other);
+    if (of_x.shared()) {
+        taken.explain(of_combined);
+    }
+    if (of_y.shared()) {
+        taken.explain(of_other);
+    }
     double variance = 0.0;
     for (std::size_t k = 0; k < times.size(); ++k) {
         variance += times[k] * dot(of_combined[k], of_other[k]);
@@ -214,8 +239,7 @@ double ResidualComparison::dof_share(double excess_variance, double count, const
 }
 
 double ResidualComparison::curvature_log_p(const ResidualColumns& x, const ResidualColumns& y, const Spread& of_x,
-                                           const Spread& of_y, const Conditioning& given,
-                                           const TakenOut& taken) const {
+                                           const Spread& of_y, const Conditioning& given, const TakenOut& taken) const {
     const double left = taken.rows_left();
     const std::size_t most =
         std::min(test_.limits().max_curved, static_cast<std::size_t>(left / test_.limits().rows_per_product));
@@ -224,24 +248,22 @@ double ResidualComparison::curvature_log_p(const ResidualColumns& x, const Resid
     std::vector<Product> products;
     std::vector<double> sums;
     double more = 0.0;  // excess of the variance
-    const auto add = [&](std::size_t i, std::size_t j, const LineVector<double>* factor) {
+    const auto add = [&](std::size_t i, std::size_t j, std::optional<std::size_t> factor) {
         const LineVector<double>& a = i < p ? x.block[i] : x.square;
         const LineVector<double>& b = j < q ? y.block[j] : y.square;
         products.push_back({i, j, factor});
-        if (factor == nullptr) {
+        if (!factor) {
             sums.push_back(dot(a, b));
             return;
         }
         LineVector<double> product(a);
-        for (std::size_t r = 0; r < test_.rows(); ++r) {
-            product[r] *= (*factor)[r];
-        }
+        multiply(product, given.moderators()[*factor]);
         sums.push_back(dot(product, b));
     };
     if (wide_p * wide_q - p * q <= most) {
         for (std::size_t i = 0; i < wide_p; ++i) {
             for (std::size_t j = i < p ? q : 0; j < wide_q; ++j) {
-                add(i, j, nullptr);
+                add(i, j, std::nullopt);
             }
         }
         more += excess(of_x.both, wide_p, wide_p) * excess(of_y.both, wide_q, wide_q) -
@@ -251,12 +273,13 @@ double ResidualComparison::curvature_log_p(const ResidualColumns& x, const Resid
     const std::size_t moderated = p * q * given.moderators().size();
     if (moderated > 0 && products.size() + moderated <= most) {
         LineVector<double> lengths(test_.stride(), 0.0);
-        for (const LineVector<double>& factor : given.moderators()) {
+        for (std::size_t f = 0; f < given.moderators().size(); ++f) {
+            const LineVector<double>& factor = given.moderators()[f];
             for (std::size_t r = 0; r < test_.rows(); ++r) {
                 lengths[r] += factor[r] * factor[r];
             }
             for (std::size_t k = 0; k < p * q; ++k) {
-                add(k / q, k % q, &factor);
+                add(k / q, k % q, f);
             }
         }
         double fourth = 0.0;
@@ -270,7 +293,7 @@ double ResidualComparison::curvature_log_p(const ResidualColumns& x, const Resid
     }
     const double d = static_cast<double>(products.size());
     const double dof = dof_share(more * of_x.concentration(of_y, taken), d, given);
-    const double share = std::min(t_squared(products, sums, of_x, of_y, taken) / left, 1.0 - least_rest);
+    const double share = std::min(t_squared(products, sums, of_x, of_y, given, taken) / left, 1.0 - least_rest);
     return f_log_sf(share, 1.0 - share, d * dof, (left - d) * dof);
 }
 
@@ -320,7 +343,7 @@ bool ResidualComparison::reliable(std::size_t p, std::size_t q, const Conditioni
 }
 
 ResidualComparison::Covariances ResidualComparison::wide(const Residuals& levels, const Residuals& columns,
-                                                                 const Conditioning& given) {
+                                                         const Conditioning& given) {
     std::vector<LineVector<double>> curves = joined(levels, columns);
     taken_ = static_cast<double>(curves.size());
     ResidualColumns bent(columns);
@@ -329,10 +352,8 @@ ResidualComparison::Covariances ResidualComparison::wide(const Residuals& levels
     const TakenOut taken(test_, given, curves);
     const Spread of_levels(test_, taken, levels.level, levels.count), of_columns(test_, taken, bent);
     made.inflation = of_levels.inflation(of_columns, taken);
-    made.dof_share = dof_share(
-        excess(of_levels.block, made.p, made.p) * excess(of_columns.block, made.q, made.q) *
-            of_levels.concentration(of_columns, taken),
-        static_cast<double>(made.p * made.q), given);
+    made.dof_share =
+        dof_share(of_levels.excess_variance(of_columns, taken), static_cast<double>(made.p * made.q), given);
     return made;
 }
 
@@ -399,12 +420,9 @@ Outcome ResidualComparison::compare(const ResidualColumns& of_x, const ResidualC
     }
     const Spread spread_x(test_, taken, of_x), spread_y(test_, taken, of_target);
     Covariances covariances = between(of_x, of_target);
-    covariances.inflation = inflation(of_x, of_target, taken);
-    covariances.dof_share = dof_share(
-        excess(spread_x.block, of_x.block.size(), of_x.block.size()) *
-            excess(spread_y.block, of_target.block.size(), of_target.block.size()) *
-            spread_x.concentration(spread_y, taken),
-        static_cast<double>(covariances.p * covariances.q), given);
+    covariances.inflation = inflation(of_x, of_target, spread_x, spread_y, taken);
+    covariances.dof_share =
+        dof_share(spread_x.excess_variance(spread_y, taken), static_cast<double>(covariances.p * covariances.q), given);
     double log_p = covariance_log_p(covariances, given);
     if (test_.curved()) {
         if (const double second = curvature_log_p(of_x, of_target, spread_x, spread_y, given, taken);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "conditioning.hpp"
@@ -80,15 +81,16 @@ class ResidualComparison {
     // The product of columns i and j of x and y, the squares being the last, and of a member of Z if there is one.
     struct Product {
         std::size_t i, j;
-        const LineVector<double>* factor;
+        std::optional<std::size_t> factor;
     };
-    double inflation(const ResidualColumns& x, const ResidualColumns& y, const TakenOut& taken) const;
+    double inflation(const ResidualColumns& x, const ResidualColumns& y, const Spread& of_x, const Spread& of_y,
+                     const TakenOut& taken) const;
     double dof_share(double excess_variance, double count, const Conditioning& given) const;
     double curvature_log_p(const ResidualColumns& x, const ResidualColumns& y, const Spread& of_x, const Spread& of_y,
                            const Conditioning& given, const TakenOut& taken) const;
     // T² that products of residuals have mean zero.
     double t_squared(const std::vector<Product>& products, const std::vector<double>& sums, const Spread& x,
-                     const Spread& y, const TakenOut& taken) const;
+                     const Spread& y, const Conditioning& given, const TakenOut& taken) const;
 
     const ResidualTest& test_;
     double taken_ = 0.0;  // curves taken out, beyond Z

@@ -96,8 +96,7 @@ Spread::Spread(const ResidualTest& test, const TakenOut& taken, const ResidualCo
     explain(test, taken, std::move(lengths), std::move(products));
 }
 
-Spread::Spread(const ResidualTest& test, const TakenOut& taken, std::span<const std::uint16_t> level,
-               std::size_t count)
+Spread::Spread(const ResidualTest& test, const TakenOut& taken, std::span<const std::uint16_t> level, std::size_t count)
     : width_(count), shared_(true) {
     std::vector<double> rows(count + 1, 0.0);
     for (std::size_t r = 0; r < level.size(); ++r) {
@@ -118,7 +117,6 @@ Spread::Spread(const ResidualTest& test, const TakenOut& taken, std::span<const 
 
 void Spread::explain(const ResidualTest& test, const TakenOut& taken, LineVector<double> lengths,
                      std::vector<LineVector<double>> products) {
-    products.push_back(lengths);
     for (std::size_t r = 0; r < test.rows(); ++r) {
         lengths[r] *= lengths[r] * taken.root_weights()[r] / std::sqrt(test.copies(r));
     }
@@ -126,9 +124,14 @@ void Spread::explain(const ResidualTest& test, const TakenOut& taken, LineVector
     taken.explain(products);
     fourths_ = std::move(products.back());
     products.pop_back();
-    squares_ = std::move(products.back());
-    products.pop_back();
     fitted_ = std::move(products);
+    squares_.assign(test.stride(), 0.0);
+    for (std::size_t i = 0; i < width_; ++i) {
+        const LineVector<double>& own = *product(i, i);
+        for (std::size_t r = 0; r < test.rows(); ++r) {
+            squares_[r] += own[r];
+        }
+    }
 }
 
 double Spread::inflation(const Spread& other, const TakenOut& taken) const {
@@ -142,6 +145,11 @@ double Spread::concentration(const Spread& other, const TakenOut& taken) const {
     }
     const double fourths = std::pow(taken.rows_left(), 3) * dot(fourths_, other.fourths_) / (block * other.block);
     return std::max(fourths, 0.0) / std::pow(inflation(other, taken), 2);
+}
+
+double Spread::excess_variance(const Spread& other, const TakenOut& taken) const {
+    return excess(block, width_, width_) * excess(other.block, other.width_, other.width_) *
+           concentration(other, taken);
 }
 
 const LineVector<double>* Spread::product(std::size_t i, std::size_t j) const {

@@ -50,6 +50,7 @@ class Spread {
     // Of many indicators that are not written down: `level` is the number of the one that is 1, by row.
     Spread(const ResidualTest& test, const TakenOut& taken, std::span<const std::uint16_t> level, std::size_t count);
 
+    bool shared() const { return shared_; }  // all columns of the block have one spread
     // What is explained of the product of two columns, the square being the last; null: nothing.
     const LineVector<double>* product(std::size_t i, std::size_t j) const;
 
@@ -58,6 +59,10 @@ class Spread {
     // How much more than if Z had no part in it the fourth moments of two columns meet in the same rows, beside the
     // square of that of their variances.
     double concentration(const Spread& other, const TakenOut& taken) const;
+
+    // By how much the variance of the sum of squared covariances of two blocks exceeds that of a chi-square, times the
+    // rows left.
+    double excess_variance(const Spread& other, const TakenOut& taken) const;
 
     // Fourth moments: the sums over rows of products of the squared lengths of a row's values.
     double block = 0.0;   // of the block and the block

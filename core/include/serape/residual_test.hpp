@@ -5,8 +5,8 @@
 // are regressed on a richer basis of Z (Conditioning), and the residuals are compared in two ways:
 //
 // 1. Is the covariance of the residuals zero? Wilks' Λ of the two blocks with Rao's F, divided by how much more the
-//    covariances vary than they would if the spread of x and of y did not depend on Z, and with fewer degrees of freedom
-//    where few rows carry most of x and few most of y (Spread).
+//    covariances vary than they would if the spread of x and of y did not depend on Z, and with fewer degrees of
+//    freedom where few rows carry most of x and few most of y (Spread).
 // 2. Is there curved dependence that the first question does not see? The same products with squared scores, and with
 //    members of Z as factors: T² that all of them have mean zero, with the same variance and degrees of freedom.
 //
