@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 Matrix = NDArray[np.float64]
+Pair = tuple[int, int, Matrix | None]
+"""A column of x, one of y, and perhaps a member of Z: their product is looked at."""
 
 
 def standard(columns: Sequence[Matrix], rows: int) -> Matrix:
@@ -142,25 +144,91 @@ def orthonormal(matrix: Matrix, tolerance: float = 1e-4) -> Matrix:
     return np.asarray(u[:, s > tolerance * math.sqrt(len(matrix))])
 
 
-def quadratic(products: Matrix, weights: Matrix) -> float:
-    """Return T² that the products have mean zero."""
-    total = products.sum(axis=0)
-    return float(total @ np.linalg.pinv(products.T @ (weights[:, None] * products), rcond=1e-10) @ total)
+def weights_of(q: Matrix) -> Matrix:
+    """Return the inverse of the share of each row's variance that is left, 0 where none is."""
+    left = 1 - (q**2).sum(axis=1)
+    return np.asarray(np.divide(1, left, out=np.zeros(len(q)), where=left > 1e-9))
 
 
-def residuals_of(
-    x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]]
-) -> tuple[list[Matrix], Matrix, Matrix, bool]:
-    """Return what is left of the two blocks, the basis of Z, 1 − leverage, and whether the blocks are wide."""
+def explained(columns: Matrix, q: Matrix) -> Matrix:
+    """Return what is explained of products of residuals, made as large as where nothing is taken out."""
+    weights = np.sqrt(weights_of(q)).reshape(-1, *(1,) * (columns.ndim - 1))
+    return np.asarray(np.tensordot(q, np.tensordot(q.T, columns * weights, 1), 1))
+
+
+def inflation_of(ux: Matrix, uy: Matrix, q: Matrix) -> float:
+    """Return how much more the covariances vary, in their own direction, than if spreads were constant."""
+    c = ux.T @ uy
+    spread_x, spread_y = (explained(u[:, :, None] * u[:, None, :], q) for u in (ux, uy))
+    variance = np.einsum("ij,kl,rik,rjl->", c, c, spread_x, spread_y)
+    return max(float((len(q) - q.shape[1]) * variance / (c**2).sum()), 1.0)
+
+
+class Spread:
+    """What is explained of the products of two columns of residuals, and fourth moments of their rows."""
+
+    def __init__(self, block: Matrix, square: Matrix, q: Matrix) -> None:
+        weights, left = weights_of(q), len(q) - q.shape[1]
+        both = np.column_stack([block, square])
+        width = block.shape[1]
+        products = both[:, :, None] * both[:, None, :]
+        if width > 4:  # one spread for all columns of the block
+            products[:, :width, :] = 0
+            products[:, :, :width] = 0
+            for i in range(width):
+                products[:, i, i] = (block**2).mean(axis=1)
+        self.fitted = explained(products, q)
+        lengths = [(part**2).sum(axis=1) for part in (block, both)]
+        self.moment, self.excess = moments(lengths, [width, both.shape[1]], weights, left)
+        self.width = width
+        self.squares, self.fourths = explained(np.column_stack([lengths[0], lengths[0] ** 2 * np.sqrt(weights)]), q).T
+
+
+def moments(
+    lengths: Sequence[Matrix], widths: Sequence[int], weights: Matrix, left: int
+) -> tuple[float, list[list[float]]]:
+    """Return the fourth moment of a block, and the excess of those of a block and of it with its square."""
+    found = [[left * float((a * b * weights).sum()) for b in lengths] for a in lengths]
+    excess = [
+        [found[a][b] - widths[a] * widths[b] - 2 * min(widths[a], widths[b]) for b in range(len(lengths))]
+        for a in range(len(lengths))
+    ]
+    return found[0][0], excess
+
+
+def concentration(x: Spread, y: Spread, left: int, given: bool) -> float:
+    """Return how much more fourth moments meet in the same rows than if Z had no part in it."""
+    if not given:
+        return 1.0
+    variances: float = left * float(x.squares @ y.squares) / x.width / y.width
+    fourths: float = left**3 * float(x.fourths @ y.fourths) / x.moment / y.moment
+    return float(max(fourths, 0.0) / max(variances, 1.0) ** 2)
+
+
+def quadratic(total: Matrix, pairs: Sequence[Pair], x: Spread, y: Spread, q: Matrix) -> float:
+    """Return T² that products of residuals, of which `total` are the sums, have mean zero."""
+    left_of_row = np.maximum(1 - (q**2).sum(axis=1), 0)
+    by_z, constant = np.zeros((len(pairs), len(pairs))), np.zeros((len(pairs), len(pairs)))
+    for k, (i, j, a) in enumerate(pairs):
+        for m, (i2, j2, b) in enumerate(pairs):
+            factor = (1.0 if a is None else a) * (1.0 if b is None else b) * np.ones(len(q))
+            by_z[k, m] = (x.fitted[:, i, i2] * y.fitted[:, j, j2] * factor).sum()
+            constant[k, m] = (i == i2) * (j == j2) * (left_of_row * factor).sum() / left_of_row.sum() ** 2
+    direction = np.linalg.pinv(constant, rcond=1e-10) @ total
+    most = float(total @ direction)
+    return most**2 / max(float(direction @ by_z @ direction), most) if q.shape[1] > 1 else most
+
+
+def residuals_of(x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]]) -> tuple[list[Matrix], Matrix, bool]:
+    """Return what is left of the two blocks, all that is taken out of them, and whether the blocks are wide."""
     q = basis_of(given, len(x))
-    rest_of_row = 1 - (q**2).sum(axis=1)
     wide_blocks = block_of(x).shape[1] * block_of(y).shape[1] > 64
     (curves, _), (other, _) = sorted((curves_of(x, q), curves_of(y, q)), key=lambda found: -found[1])
     for curve in other:
         add_orthonormal(curves, curve, q)
     whole = np.column_stack([q, *curves])
     left = [block - whole @ (whole.T @ block) for block in (block_of(x), block_of(y))]
-    return left, whole, rest_of_row, wide_blocks
+    return left, whole, wide_blocks
 
 
 def plain_lambda(left_x: Matrix, left_y: Matrix) -> float:
@@ -174,8 +242,7 @@ def plain_test(
 ) -> tuple[float, int]:
     """Return log p and degrees of freedom of the test of residuals; x, y and given are not all categories."""
     rows = len(x)
-    (left_x, left_y), q, rest_of_row, wide_blocks = residuals_of(x, y, given)
-    left_by_z = rows - basis_of(given, rows).shape[1]
+    (left_x, left_y), q, wide_blocks = residuals_of(x, y, given)
     ux, uy = orthonormal(left_x), orthonormal(left_y)
     left = rows - q.shape[1]
     c = ux.T @ uy
@@ -185,25 +252,64 @@ def plain_test(
     t = math.sqrt((pq**2 - 4) / (both - 5)) if both > 5 else 1.0
     rest = (left - (wide + narrow + 1) / 2) * t - pq / 2 + 1
     f = (lam ** (-1 / t) - 1) * rest / pq
-    weights = np.divide(1, rest_of_row, out=np.zeros(rows), where=rest_of_row > 1e-9)
-    if not wide_blocks:
-        products = (ux[:, :, None] * uy[:, None, :]).reshape(rows, -1)
-        f *= quadratic(products, weights) / (left * (c**2).sum())
-    log_p = float(stats.f.logsf(f, pq, rest))
+    d = float(pq)
+    if wide_blocks:
+        inflation, more = plain_wide(x, y, ux, uy, q, bool(given))
+    else:
+        squares = [square_of(v, u, q, curved) for v, u in ((x, ux), (y, uy))]
+        spread_x, spread_y = Spread(ux, squares[0], q), Spread(uy, squares[1], q)
+        together = concentration(spread_x, spread_y, left, bool(given))
+        more = spread_x.excess[0][0] * spread_y.excess[0][0] * together
+        inflation = inflation_of(ux, uy, q) if given else 1.0
+    dof = 1 / (1 + max(more, 0) / (2 * left * d))
+    log_p = float(stats.f.logsf(f / inflation, pq * dof, rest * dof))
     if not curved or wide_blocks:
         return log_p, pq
-    products = second_products(ux, uy, q, x, y, given, min(32, int(left / 20)))
-    if products.shape[1] == 0:
+    blocks = [np.column_stack([u, square]) for u, square in zip((ux, uy), squares, strict=True)]
+    pairs, more = second_products(
+        blocks, (ux.shape[1], uy.shape[1]), given, min(32, int(left / 20)), spread_x, spread_y
+    )
+    if not pairs:
         return log_p, pq
-    d = products.shape[1]
-    share = quadratic(products, weights) / left_by_z
-    second = float(stats.f.logsf(share / (1 - share) * (left - d) / d, d, left - d))
-    return min((of_share(log_p, 0.8), pq), (of_share(second, 0.2), d))
+    d = float(len(pairs))
+    total = np.array([(blocks[0][:, i] * blocks[1][:, j] * (1 if m is None else m)).sum() for i, j, m in pairs])
+    t_squared = quadratic(total, pairs, spread_x, spread_y, q)
+    share = min(t_squared / left, 1 - 1e-10)
+    dof = 1 / (1 + max(more * together, 0) / (2 * left * d))
+    second = float(stats.f.logsf(share / (1 - share) * (left - d) / d, d * dof, (left - d) * dof))
+    return min((of_share(log_p, 0.8), pq), (of_share(second, 0.2), len(pairs)))
 
 
 def of_share(log_p: float, share: float) -> float:
     """Return log p of one of two questions that has a share of the level, by Šidák's formula."""
     return math.log(-math.expm1(math.log1p(-math.exp(log_p)) / share)) if log_p > -30 else log_p - math.log(share)
+
+
+def plain_wide(x: NDArray[Any], y: NDArray[Any], ux: Matrix, uy: Matrix, q: Matrix, given: bool) -> tuple[float, float]:
+    """Return the inflation where the blocks have many products, and the excess variance of their squares."""
+    by_x = x.dtype.kind != "f" and (y.dtype.kind == "f" or block_of(x).shape[1] >= block_of(y).shape[1])
+    levels, block = (x, uy) if by_x else (y, ux)
+    indicated = indicators_of(levels) > 0
+    own = np.where(indicated.any(axis=1), indicated.argmax(axis=1), indicated.shape[1])
+    lengths = 1 / np.bincount(own)[own] - 1 / len(own)
+    weights, left = weights_of(q), len(q) - q.shape[1]
+    of_block, of_levels = Spread(block, block[:, :0], q), Spread(block, block[:, :0], q)
+    of_levels.moment, of_levels.excess = moments([lengths], [indicated.shape[1]], weights, left)
+    of_levels.squares, of_levels.fourths = explained(np.column_stack([lengths, lengths**2 * np.sqrt(weights)]), q).T
+    of_levels.width = indicated.shape[1]
+    inflation = left * float(of_levels.squares @ of_block.squares) / of_levels.width / of_block.width
+    more = of_levels.excess[0][0] * of_block.excess[0][0] * concentration(of_levels, of_block, left, given)
+    return max(inflation, 1) if given else 1.0, more
+
+
+def square_of(column: NDArray[Any], block: Matrix, q: Matrix, curved: bool) -> Matrix:
+    """Return what is left of the squared scores of a number, of length 1; none of a category."""
+    if not curved or column.dtype.kind != "f" or len(np.unique(column)) < 3:
+        return np.empty((len(column), 0))
+    s = standard([scores_of(column)[:, 0] ** 2], len(column))
+    s = s - q @ (q.T @ s)
+    s = s - block @ (block.T @ s)
+    return np.asarray(s / np.sqrt((s**2).sum()))
 
 
 def bent_columns(column: NDArray[Any], q: Matrix) -> Matrix:
@@ -255,28 +361,24 @@ def add_orthonormal(columns: list[Matrix], column: Matrix, q: Matrix) -> None:
 
 
 def second_products(
-    ux: Matrix, uy: Matrix, q: Matrix, x: NDArray[Any], y: NDArray[Any], given: Sequence[NDArray[Any]], most: int
-) -> Matrix:
-    """Return the products of residuals that the question about curved dependence looks at."""
-
-    def square(column: NDArray[Any], block: Matrix) -> list[Matrix]:
-        if column.dtype.kind != "f" or len(np.unique(column)) < 3:
-            return []
-        s = standard([scores_of(column)[:, 0] ** 2], len(column))
-        s = s - q @ (q.T @ s)
-        s = s - block @ (block.T @ s)
-        return [s[:, 0]]
-
-    made: list[Matrix] = []
-    sx, sy = square(x, ux), square(y, uy)
-    squares = [a * b for a in sx for b in uy.T] + [a * b for a in sy for b in ux.T] + [a * b for a in sx for b in sy]
-    if len(squares) <= most:
-        made += squares
+    blocks: Sequence[Matrix], widths: tuple[int, int], given: Sequence[NDArray[Any]], most: int, x: Spread, y: Spread
+) -> tuple[list[Pair], float]:
+    """Return the products of the question about curved dependence, and the excess variance of their squares."""
+    p, q = widths
+    made: list[Pair] = []
+    more = 0.0
+    both = [(i, j, None) for i in range(blocks[0].shape[1]) for j in range(blocks[1].shape[1]) if i >= p or j >= q]
+    if both and len(both) <= most:
+        made += both
+        more += x.excess[1][1] * y.excess[1][1] - 2 * x.excess[1][0] * y.excess[1][0] + x.excess[0][0] * y.excess[0][0]
     moderators = [scores_of(z)[:, 0] for z in given if z.dtype.kind == "f"]
     for z in given:
         if z.dtype.kind != "f":
-            moderators += list(indicators_of(z, 8, 1).T)
-    moderated = [a * b * m for a in ux.T for b in uy.T for m in moderators]
-    if len(made) + len(moderated) <= most:
+            moderators += list(indicators_of(z, 8, 20).T)
+    moderated = [(i, j, m) for i in range(p) for j in range(q) for m in moderators]
+    if moderated and len(made) + len(moderated) <= most:
         made += moderated
-    return np.column_stack(made) if made else np.empty((len(x), 0))
+        d = len(moderated)
+        fourth = float(np.mean(sum(m**2 for m in moderators) ** 2))
+        more += (x.excess[0][0] + p * p + 2 * p) * (y.excess[0][0] + q * q + 2 * q) * fourth - d * d - 2 * d
+    return made, more

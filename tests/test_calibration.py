@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.accuracy.calibration import draws, page, power, rates, real, size
+from benchmarks.accuracy.calibration import draws, page, power, rare, rates, real, size
 from benchmarks.peers import runner
 from benchmarks.peers.independence import FEWEST, TOOLS, Samples, job, read
 from serape.independence import TESTS
@@ -57,6 +57,33 @@ def test_drawn_columns_depend_on_z_alone(dependence: str) -> None:
     if not squares:
         left = [v - basis @ np.linalg.lstsq(basis, v, rcond=None)[0] for v in (x, other)]
         assert abs(np.corrcoef(*left)[0, 1]) < 0.06
+
+
+def test_rare_things_are_rare_and_depend_on_z_alone() -> None:
+    cells = list(rare.cells())
+    assert len(cells) > 500
+    assert {(cell.x, cell.y) for cell in cells} == set(rare.PAIRS)
+    assert {shape for pair in rare.PAIRS for shape in pair} == set(rare.SHAPES)
+    random = np.random.default_rng(4)
+    u = random.standard_normal(20_000)
+    for share in (75, 93, 98):
+        assert np.mean(rare.SHAPES[f"{share} % zeros"](u) == 0) == pytest.approx(share / 100, abs=0.01)
+    for shape, mean in (("Poisson .05", 0.05), ("Poisson .3", 0.3), ("Poisson 3", 3), ("negative binomial .2", 0.2)):
+        assert rare.SHAPES[shape](u).mean() == pytest.approx(mean, rel=0.1)
+    assert len(np.unique(rare.SHAPES["50 levels"](u))) == 50
+    for form in rare.FORMS:
+        for depends in rare.SIGNALS if form != "nothing" else (False,):
+            table, y, xs, given = rare.draw(random, rare.RareCell(4000, form, depends, "normal", "normal"))
+            x, other = table.numbers(xs[0]), table.numbers(y)
+            assert (abs(np.corrcoef(x, other)[0, 1]) > 0.2) == depends
+            assert len(given) == {"nothing": 0, "15 levels + number": 2}.get(form, 1)
+
+
+def test_rare_alternatives_depend() -> None:
+    for name, draw in rare.ALTERNATIVES.items():
+        x, y = draw(np.random.default_rng(5), 20_000)
+        table = rare.table_of({"x": x, "y": y, "z": np.random.default_rng(6).normal(size=20_000)})
+        assert rare.make_test(table, "residuals").test(0, 1, [2]).log_p < -10, name
 
 
 def test_power_at_equal_size() -> None:

@@ -104,6 +104,16 @@ inline void solve(const std::vector<double>& factor, std::size_t size, std::vect
     }
 }
 
+// Solves Lᵀ v = values likewise.
+inline void solve_transposed(const std::vector<double>& factor, std::size_t size, std::vector<double>& values) {
+    for (std::size_t i = size; i-- > 0;) {
+        for (std::size_t j = i + 1; j < size; ++j) {
+            values[i] -= factor[j * size + i] * values[j];
+        }
+        values[i] = factor[i * size + i] > 0.0 ? values[i] / factor[i * size + i] : 0.0;
+    }
+}
+
 // The leading eigenvectors of a symmetric matrix in its lower half, column after column, by so many steps of the power
 // method that they are a smooth function of the matrix even where eigenvalues tie.
 inline std::vector<std::vector<double>> leading_vectors(std::vector<double> matrix, std::size_t size,

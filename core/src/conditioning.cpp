@@ -94,8 +94,8 @@ void Conditioning::divide(const std::vector<std::uint32_t>& categories) {
     std::vector<std::vector<std::uint16_t>> codes;
     for (const std::uint32_t z : categories) {
         codes.push_back(test_.codes(z));
-        const auto frequent =
-            indicated_levels(test_, codes.back(), test_.table().levels(z), max_moderating_levels, 0.0);
+        const auto frequent = indicated_levels(test_, codes.back(), test_.table().levels(z), max_moderating_levels,
+                                               test_.limits().rows_per_product);
         for (const Column& column : indicators(test_, codes.back(), frequent)) {
             moderate(column.data());
         }

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "conditioning.hpp"
 #include "serape/aligned.hpp"
 #include "serape/outcome.hpp"
 #include "serape/residual_test.hpp"
+#include "spread.hpp"
 
 namespace serape {
 
@@ -55,6 +57,8 @@ class ResidualComparison {
     struct Covariances {
         std::size_t p, q;
         std::vector<double> values;
+        double inflation;  // how much more they vary than if the spread of x and y did not change with Z
+        double dof_share;  // the degrees of freedom of their squares, as a share of their number
     };
     Covariances between(const ResidualColumns& x, const ResidualColumns& y) const;
     Covariances between_levels(const Residuals& levels, const ResidualColumns& columns,
@@ -63,26 +67,37 @@ class ResidualComparison {
     template <class Many, class Few>
     auto with_residuals(std::uint32_t x, std::uint32_t target, const Residuals& of_target, const Conditioning& given,
                         Many many, Few few);
-    Covariances wide(const Residuals& levels, const Residuals& columns);
+    Covariances wide(const Residuals& levels, const Residuals& columns, const Conditioning& given);
     // Takes curves out of columns.
     void take_out(std::vector<LineVector<double>>& curves, ResidualColumns& columns) const;
     // The curves of both, orthonormal.
     std::vector<LineVector<double>> joined(const Residuals& x, const Residuals& y) const;
     bool orthonormalise(const std::vector<LineVector<double>>& others, LineVector<double>& column) const;
-    Outcome compare(const ResidualColumns& x, const ResidualColumns& y, const Conditioning& given);
+    Outcome compare(const ResidualColumns& x, const ResidualColumns& y, const Conditioning& given,
+                    const TakenOut& taken);
     double rows_left(const Conditioning& given) const { return given.rows_left() - taken_; }
     bool reliable(std::size_t p, std::size_t q, const Conditioning& given) const;
-    double covariance_log_p(const Covariances& covariances, const Conditioning& given, double inflation) const;
-    double inflation(const ResidualColumns& x, const ResidualColumns& y, const Covariances& covariances,
-                     const Conditioning& given);
-    double curvature_log_p(const ResidualColumns& x, const ResidualColumns& y, const Conditioning& given);
-    // T² that all products of residuals have mean zero, with a variance for each row of its own.
-    double t_squared(const Conditioning& given);
-    void multiply(const LineVector<double>& a, const LineVector<double>& b, const double* factor);
+    double covariance_log_p(const Covariances& covariances, const Conditioning& given) const;
+    // The product of columns i and j of x and y, the squares being the last, and of a member of Z if there is one.
+    struct Product {
+        std::size_t i, j;
+        std::optional<std::size_t> factor;
+    };
+    double inflation(const ResidualColumns& x, const ResidualColumns& y, const Spread& of_x, const Spread& of_y,
+                     const TakenOut& taken) const;
+    double dof_share(double excess_variance, double count, const Conditioning& given) const;
+    // The second question; nothing if there is no product for it.
+    struct Curvature {
+        double log_p;
+        double products;
+    };
+    std::optional<Curvature> curvature(const ResidualColumns& x, const ResidualColumns& y, const Spread& of_x,
+                                       const Spread& of_y, const Conditioning& given, const TakenOut& taken) const;
+    // T² that products of residuals have mean zero.
+    double t_squared(const std::vector<Product>& products, const std::vector<double>& sums, const Spread& x,
+                     const Spread& y, const Conditioning& given, const TakenOut& taken) const;
 
     const ResidualTest& test_;
-    std::vector<LineVector<double>> products_;
-    std::size_t used_ = 0;
     double taken_ = 0.0;  // curves taken out, beyond Z
 };
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.accuracy.calibration.draws import FORMS, PER_DRAW, ROWS, Cell, cells, dependences, draw
+from benchmarks.accuracy.calibration.draws import FORMS, ROWS, Cell, cells, dependences, draw
 from benchmarks.accuracy.calibration.page import put
 from benchmarks.accuracy.calibration.rates import HEAD, LEVELS, Rates
 from benchmarks.common.internals import make_test
-from benchmarks.common.output import markdown, report, save, short
+from benchmarks.common.output import markdown, save, short
+from benchmarks.common.processes import in_processes
 
 CATEGORICAL = ("g2", "x2", "g2-shrinkage", "x2-moments", "g2-semiparametric", "g2-permutation", "trend")
 CONTINUOUS = ("partial-correlation", "fisher-z", "spearman", "normal-scores", "correlation-permutation")
@@ -38,25 +40,35 @@ def applicable(test: str, cell: Cell) -> bool:
     ) and not (test in SLOW and cell.rows > SLOW_ROWS)
 
 
-def measure(tests: Iterable[str], grid: Iterable[Cell], draws: int, seed: int = 0) -> tuple[Found, dict[str, float]]:
+def measured(
+    cell: Cell, number: int, tests: Iterable[str], draws: int, seed: int = 0
+) -> tuple[Cell, dict[str, tuple[Rates, float]]]:
+    """Return the rates of each test in one cell, and the seconds that it took."""
+    found = {test: (Rates(), 0.0) for test in tests if applicable(test, cell)}
+    for k in range(draws if found else 0):
+        table, y, xs, given = draw(np.random.default_rng([seed, number, k]), cell)
+        for test, (rates, spent) in found.items():
+            if test in SLOW and k >= max(draws // 10, 1):
+                continue
+            begin = time.perf_counter()
+            answers = make_test(table, test).screen(y, xs, given)
+            log_p, reliable = np.asarray(answers.log_p), np.asarray(answers.reliable)
+            rates.add(log_p, reliable)
+            found[test] = rates, spent + time.perf_counter() - begin
+    return cell, found
+
+
+def measure(tests: Sequence[str], grid: Sequence[Cell], draws: int, processes: int) -> tuple[Found, dict[str, float]]:
     """Return the rates of each test in each cell, and the mean milliseconds of a test of each kind."""
+    jobs = [partial(measured, cell, number, tests, draws) for number, cell in enumerate(grid)]
+    by_cell = dict(in_processes(jobs, processes))
     found: Found = {}
     spent: dict[str, list[float]] = {test: [0.0, 0.0] for test in tests}
-    for number, cell in enumerate(grid):
-        asked = [test for test in spent if applicable(test, cell)]
-        for k in range(draws if asked else 0):
-            table, y, xs, given = draw(np.random.default_rng([seed, number, k]), cell)
-            for test in asked:
-                if test in SLOW and k >= max(draws // 10, 1):
-                    continue
-                begin = time.perf_counter()
-                answers = make_test(table, test).screen(y, xs, given)
-                log_p, reliable = np.asarray(answers.log_p), np.asarray(answers.reliable)
-                spent[test][0] += time.perf_counter() - begin
-                spent[test][1] += PER_DRAW
-                found.setdefault((test, cell), Rates()).add(log_p, reliable)
-        if number % 50 == 0:
-            report(f"cell {number}: {cell}")
+    for cell in grid:
+        for test, (rates, seconds) in by_cell.get(cell, {}).items():
+            found[test, cell] = rates
+            spent[test][0] += seconds
+            spent[test][1] += rates.asked
     return found, {test: 1e3 * seconds / max(count, 1) for test, (seconds, count) in spent.items()}
 
 
@@ -145,7 +157,7 @@ def run(options: argparse.Namespace) -> None:
     """Measure, print tables, and write them into the page."""
     tests = [test for test in TESTS if test in (options.tests or TESTS)]
     grid = list(cells(options.quick))
-    found, milliseconds = measure(tests, grid, 1 if options.quick else options.draws)
+    found, milliseconds = measure(tests, grid, 1 if options.quick else options.draws, options.jobs)
     shown = [test for test in SHOWN if test in tests]
     tables = {"all tests": summary(found, milliseconds)}
     for test in shown:

@@ -5,9 +5,10 @@
 // are regressed on a richer basis of Z (Conditioning), and the residuals are compared in two ways:
 //
 // 1. Is the covariance of the residuals zero? Wilks' Λ of the two blocks with Rao's F, divided by how much more the
-//    products of residuals vary than they would if their spread did not depend on Z.
+//    covariances vary than they would if the spread of x and of y did not depend on Z, and with fewer degrees of
+//    freedom where few rows carry most of x and few most of y (Spread).
 // 2. Is there curved dependence that the first question does not see? The same products with squared scores, and with
-//    members of Z as factors: Hotelling's T² that all of them have mean zero.
+//    members of Z as factors: T² that all of them have mean zero, with the same variance and degrees of freedom.
 //
 // The first question has four fifths of the level, the second one fifth: the smaller of 1 − (1 − p)^(1/share) counts
 // (Šidák). The degrees of freedom are the products of the question that has it, and the statistic is that of chi-square
@@ -44,7 +45,8 @@ struct ResidualLimits {
     double min_level_rows = 5.0;       // of a level with an indicator; of a number, rows off its most frequent value
     double rows_per_dof = 5.0;         // of a reliable test
     double min_rows = 10.0;            // left by Z in a reliable test
-    std::size_t max_products = 64;     // of the first question whose variance is estimated
+    std::size_t max_products = 64;     // of the first question; beyond, the larger block is not written down
+    std::size_t max_spreads = 4;       // columns of a block beyond which the second question gives all one spread
     std::size_t max_curved = 32;       // products of the second question
     double rows_per_product = 20.0;    // of the second question
     double first_share = 0.8;          // of the level
@@ -77,6 +79,7 @@ class ResidualTest {
     double effective_rows() const { return effective_rows_; }
     double root_weight(std::size_t row) const { return root_weights_[row]; }
     double copies(std::size_t row) const { return frequencies_ ? root_weights_[row] * root_weights_[row] : 1.0; }
+    double root_of_copy(std::size_t row) const { return frequencies_ ? 1.0 : root_weights_[row]; }
     bool number(std::size_t column) const { return numbers_[column] != 0; }
     // Needed before any question about a column: the values of a number, or that a category takes part.
     void set_values(std::size_t column, std::span<const double> values);

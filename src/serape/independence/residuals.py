@@ -12,12 +12,16 @@ X ⊥ Y | Z is judged by what Z leaves of X and Y:
    of what Z explains of X and of Y (of a category, of the two combinations of its levels of which Z explains most), up
    to degree 11, are added: for classes and counts by a sum of members of Z (Ramsey 1969).
 3. **Is their covariance zero?** Wilks' Λ of the two blocks of residuals, with Rao's F. F is divided by how much more
-   the products of residuals vary than they would if the spread of X and Y did not change with Z, as in the generalised
-   covariance measure (Shah & Peters 2020). A test that takes the spread for constant rejects too often where it is
-   not. Blocks with more than 64 products are taken for such.
-4. **Is there curved dependence?** Hotelling's T² that the products of residuals with squared scores, and with members
-   of Z as factors, have mean zero. This sees y = x² + noise, changes of spread, and effects that depend on a member of
-   Z. It is left out where there are fewer than 20 rows for each product.
+   the covariances vary than they would if the spread of X and Y did not change with Z, but never by less than 1. If X
+   and Y are independent given Z, that variance is the sum over rows of the spread of X by the spread of Y, and each
+   spread is what Z explains of products of residuals. (The products of the residuals of X and Y themselves, as in the
+   generalised covariance measure, would tell the same; but two rare events that happen not to meet make them all but
+   zero, and a test that divides by them rejects.) If few rows carry most of X and few most of Y, squared covariances
+   vary more than a chi-square: F then has fewer degrees of freedom, by the fourth moments of both (Box & Watson 1962).
+4. **Is there curved dependence?** T² that the products of residuals with squared scores, and with members of Z as
+   factors, have mean zero, with variance and degrees of freedom as in the third question. This sees y = x² + noise,
+   changes of spread, and effects that depend on a member of Z (of a category, on one of its 8 most frequent levels, of
+   at least 20 rows). It is left out where there are fewer than 20 rows for each product.
 
 The p-value is the smaller of 1 − (1 − p₃)^(1 / 0.8) and 1 − (1 − p₄)^(1 / 0.2) (Šidák). `monotone-residuals` asks the
 third question alone. Questions about categories alone are answered by G².
