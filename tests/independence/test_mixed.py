@@ -105,9 +105,9 @@ class Plain:
         """Compare residuals of regressions within leaves of rows that are alike."""
         numbers = [v for v in z if v in "uvwt"]
         strata = [v for v in z if v in "abcd"]
-        ranks = self.frame[numbers].rank(method="min")
+        ranks = self.frame[numbers].rank()
         centred = self.frame[numbers] - self.frame[numbers].median()
-        deviations = (centred / np.sqrt((centred**2).mean()).replace(0, 1)).abs()
+        values = centred / np.sqrt((centred**2).mean()).replace(0, 1)
         groups = [self.frame] if not strata else [group for _, group in self.frame.groupby(strata, observed=True)]
         statistic, dof, used = 0.0, 0, 0
         for group in groups:
@@ -116,7 +116,7 @@ class Plain:
             if not size:
                 continue
             excess, covariance = np.zeros(size), np.zeros((size, size))
-            for leaf in leaves(ranks.loc[group.index], deviations, 10 + 5 * len(numbers)):
+            for leaf in leaves(ranks.loc[group.index], values, 10 + 5 * len(numbers)):
                 rows = group.loc[leaf.index]
                 design = np.column_stack([np.ones(len(rows)), rows[numbers] - rows[numbers].mean()])
                 left = []
@@ -134,17 +134,27 @@ class Plain:
         return statistic, dof, used
 
 
-def leaves(ranks: pd.DataFrame, deviations: pd.DataFrame, fewest: int) -> list[pd.DataFrame]:
-    """Halve rows at the median of what spreads most, then deviates most, as long as both halves have enough."""
+def leaves(ranks: pd.DataFrame, values: pd.DataFrame, fewest: int) -> list[pd.DataFrame]:
+    """Halve rows at the median of what spreads most, then deviates most, as long as both halves have enough.
+
+    The rows at the median join the smaller half; of equal halves, that whose mean is nearer, if one is.
+    """
     if len(ranks) >= 2 * fewest:
-        spread = pd.DataFrame({"ranks": ranks.max() - ranks.min(), "values": deviations.loc[ranks.index].sum()})
+        spread = pd.DataFrame({"ranks": ranks.max() - ranks.min(), "values": values.loc[ranks.index].abs().sum()})
         for v in spread.sort_values(["ranks", "values"], ascending=False, kind="stable").index:
             half = len(ranks) // 2
             median = ranks[v].sort_values().iloc[half]
-            below, up_to = int((ranks[v] < median).sum()), int((ranks[v] <= median).sum())
-            first = ranks[v] < median if half - below <= up_to - half else ranks[v] <= median
+            sides = below, above = ranks[v] < median, ranks[v] > median
+            joined = int(below.sum()) - int(above.sum())
+            if joined == 0 and below.any():
+                low, high = (values.loc[ranks.index[side], v].mean() for side in sides)
+                nearer = 2 * values.loc[ranks.index[ranks[v] == median], v].mean() - low - high
+                if abs(nearer) <= 1e-9:
+                    continue
+                joined = 1 if nearer > 0 else -1
+            first = below if joined > 0 else ~above
             if min(first.sum(), (~first).sum()) >= fewest:
-                return leaves(ranks[first], deviations, fewest) + leaves(ranks[~first], deviations, fewest)
+                return leaves(ranks[first], values, fewest) + leaves(ranks[~first], values, fewest)
     return [ranks]
 
 
