@@ -16,6 +16,7 @@ import numpy as np
 from serape.canonical import OWN, Unidentified, digest
 from serape.data.provenance import fingerprint
 from serape.data.table import Table
+from serape.errors import shown
 from serape.independence import IndependenceTest, table_of
 from serape.questions.query import Query
 from serape.settings import DataSettings, SearchSettings
@@ -110,7 +111,9 @@ def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[st
         elif name == "answers":
             told.append("another version of serape, which may answer in another way")
         else:
-            told.append(f"{name} {here!r}, not {there!r}")
+            told.append(
+                f"{name if name.isidentifier() and len(name) <= 60 else shown(name)} {shown(here)}, not {shown(there)}"
+            )
     return told
 
 
