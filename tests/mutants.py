@@ -16,8 +16,8 @@ that reach its line, the fast ones first, up to --patience seconds. It lives in 
 core, in a folder of its own: the working tree stays as it is. Tests that start a new interpreter do not see it. An
 endless loop is ended, and counts as noticed.
 
-With --seconds, the run stops after so long and prints what it has; the next one with the same --results goes on there,
-unless code or tests have changed. The exit status is then 3.
+After --seconds, or where it is interrupted or terminated, the run stops and prints what it has; the next one with the
+same --results goes on there, unless code or tests have changed. The exit status is then 3.
 """
 
 from __future__ import annotations
@@ -124,11 +124,12 @@ class Job:
 
 
 def in_processes(jobs: Iterable[Job], count: int, until: float) -> bool:
-    """Do jobs in so many processes at once; return whether all were done before the time was up."""
+    """Do jobs in so many processes at once; return whether all were done before the time was up, or Ctrl-C came."""
     running: dict[int, tuple[Job, float, Path]] = {}
     waiting = iter(jobs)
     number = 0
     all_started = False
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         while True:
             while not all_started and len(running) < count:
@@ -154,7 +155,10 @@ def in_processes(jobs: Iterable[Job], count: int, until: float) -> bool:
                     job.done(None if over else os.waitstatus_to_exitcode(status), folder)
                     shutil.rmtree(folder, ignore_errors=True)
             time.sleep(0.01)
+    except KeyboardInterrupt:
+        return False
     finally:
+        signal.signal(signal.SIGTERM, before)
         for process in running:
             end_group(process)
 

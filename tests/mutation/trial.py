@@ -8,6 +8,7 @@ import importlib
 import json
 import os
 import resource
+import signal
 import sys
 import threading
 import time
@@ -53,6 +54,7 @@ def started(work: Callable[[], int], log: Path) -> int:
     status = FAILED
     try:
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         with log.open("w") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)

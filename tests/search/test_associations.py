@@ -81,3 +81,18 @@ def test_what_was_never_dependent_has_no_association() -> None:
     kept.note_subsets(found, 0, log_alpha)
     assert found.separated_variables
     assert all(kept.get(x, 0) is None for x in found.separated_variables)
+
+
+@pytest.mark.parametrize("few", [0, 10**6])
+def test_only_reliable_tests_up_to_alpha_show_dependence(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(associations, "_FEW", few)
+    log_alpha, nothing = math.log(0.01), np.zeros(4)
+    log_p = np.array([math.log(0.001), log_alpha, math.log(0.5), -50.0])
+    reliable = np.array([True, True, True, False])
+    screen = ScreenResult(np.arange(1, 5, dtype=np.uint32), (), nothing, nothing, reliable, log_p)
+    kept = Associations()
+    kept.note_screen(screen, 0, log_alpha)
+    assert [x for x in range(6) if kept.get(x, 0) is not None] == [1, 2]
+    other = Associations()
+    other.merge(kept)
+    assert [other.get(x, 0) for x in range(6)] == [kept.get(x, 0) for x in range(6)]
