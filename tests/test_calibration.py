@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.accuracy.calibration import draws, page, power, rare, rates, real, size
+from benchmarks.common.internals import make_test
 from benchmarks.peers import runner
 from benchmarks.peers.independence import FEWEST, TOOLS, Samples, job, read
 from serape.independence import TESTS
@@ -83,7 +84,7 @@ def test_rare_alternatives_depend() -> None:
     for name, draw in rare.ALTERNATIVES.items():
         x, y = draw(np.random.default_rng(5), 20_000)
         table = rare.table_of({"x": x, "y": y, "z": np.random.default_rng(6).normal(size=20_000)})
-        assert rare.make_test(table, "residuals").test(0, 1, [2]).log_p < -10, name
+        assert make_test(table, "residuals").test(0, 1, [2]).log_p < -10, name
 
 
 def test_power_at_equal_size() -> None:
