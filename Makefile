@@ -90,8 +90,9 @@ audit: $(VENV)/test.ready
 oracle: $(VENV)/test.ready
 	@$(BIN)/python tests/oracle.py
 	@$(BIN)/python tests/oracle.py --knowledge --dags 1000
-	@$(BIN)/python tests/causes_oracle.py
-	@$(BIN)/python tests/contexts_oracle.py
+	@$(BIN)/python tests/causes_oracle.py --dags 500
+	@$(BIN)/python tests/contexts_oracle.py --dags 2000
+	@$(BIN)/python tests/contexts_oracle.py --knowledge --dags 2000
 
 corpus: $(VENV)/test.ready
 	@$(BIN)/python tests/corpus.py check tests/corpus.txt --jobs $(JOBS)

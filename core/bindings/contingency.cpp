@@ -234,7 +234,8 @@ void bind_contingency_test(nb::module_& m) {
             },
             nb::arg("among"), nb::arg("targets"), nb::arg("log_alpha"), nb::arg("threads") = 1,
             nb::arg("poll") = nb::none(),
-            "Inter-IAPC of each target: the rounds (members before, tests of the others performed and skipped, which of "
+            "Inter-IAPC of each target: the rounds (members before, tests of the others performed and skipped, which "
+            "of "
             "them are independent, tests of members given the rest); whether a set of members repeated; the search "
             "that separates members given the others.")
         .def(

@@ -71,6 +71,16 @@ class TestWithAPerfectTest:
         assert found.in_some == {"Y": ("a",)}
         assert set(found.undecided) == blanket - {"Y"}
 
+    def test_a_required_arc_from_the_context_makes_it_no_member_of_a_context(self) -> None:
+        whole = nx.DiGraph([("X", "T"), (contexts_oracle.CONTEXT, "T")])
+        parts = {name: nx.DiGraph([("X", "T")]) for name in "ab"}
+        case = contexts_oracle.Case(whole, parts, ("T", "X", contexts_oracle.CONTEXT), "T")
+        known = {"required": [(contexts_oracle.CONTEXT, "T"), ("X", "T")], "tiers": [[contexts_oracle.CONTEXT], ["T"]]}
+        oracle = contexts_oracle.Contexts(case)
+        found = serape.context_blankets(oracle, "T", contexts_oracle.CONTEXT, knowledge=known)
+        assert {name: one.blanket for name, one in found.by_context.items()} == {"a": ("X",), "b": ("X",)}
+        assert (found.blanket, found.common, found.changes) == (("X",), ("X",), ("T",))
+
     def test_a_test_without_rows_says_that_no_context_is_searched(self) -> None:
         case = next(contexts_oracle.drawn(0, [0], absent=False))
         found = serape.context_blankets(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -173,12 +172,12 @@ def test_growth_that_stops_for_want_of_rows_is_noted() -> None:
     causes = rng.integers(0, 4, (400, 8))
     data = {f"c{k}": causes[:, k] for k in range(8)}
     data["y"] = (causes[:, :6].sum(axis=1) + rng.integers(0, 2, 400) > 9).astype(int)
-    for algorithm in ("iamb", "gs", "fbed"):  # fbed separates some candidates before
+    for algorithm in ("iamb", "gs", "fbed"):  # all separate some candidates before, given fewer members
         found = serape.markov_blanket(data, "y", algorithm)
         (note,) = [note for note in found.notes if "too few rows to test" in note]
         members, untested = len(found.blanket), 8 - len(found.blanket)
         assert f"the search stopped for want of rows, at {members} members" in note
-        assert re.search(rf"\({'[3-5]' if algorithm == 'fbed' else untested} of {untested} candidates\)", note)
+        assert f"({untested} of {untested} candidates)" in note
         assert "algorithm='hiton-mb'" in note
 
     def one_screen(search: serape.Search, target: int) -> list[int]:
@@ -188,5 +187,6 @@ def test_growth_that_stops_for_want_of_rows_is_noted() -> None:
 
     (note,) = serape.markov_blanket(data, "y", one_screen).notes
     assert note.startswith("too few rows to test")  # another algorithm may go on all the same
+    assert "(5 of 5 candidates)" in note  # also those that the first screen separates
     many = {name: np.tile(values, 500) for name, values in data.items()}
     assert not any("stopped" in note for note in serape.markov_blanket(many, "y", "iamb").notes)

@@ -167,6 +167,10 @@ def test_a_hidden_cause_joins_variables_that_have_no_arc() -> None:
     known = {"forbidden_pairs": [("x", "t"), ("a", "t")]}
     found, free = (serape.causes(oracle, "t", hidden=True, knowledge=k) for k in (known, None))
     assert dict(found.marks) == dict(free.marks) == {"x": "↔", "b": "o→"}
+    note = "knowledge of pairs bars no edge here, because two variables without an arc can share a hidden cause: "
+    assert [one for one in found.notes if one not in free.notes] == [f"{note}x – t, t – a"]
+    left = serape.causes(oracle, "t", hidden=True, forbidden_members=["x"])
+    assert not any(one.startswith(note) for one in left.notes)
     assert set(serape.markov_blanket(oracle, "t", hidden=True, knowledge=known).blanket) == {"x", "a", "b"}
 
 

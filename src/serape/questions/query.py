@@ -392,9 +392,14 @@ class Query:
     def warnings(self, search: Search, target: int, members: set[int], deciding: Deciding) -> list[str]:
         """Return notes on what to doubt about the members."""
         stepwise = self.algorithm.conditions_on_blanket
+        by_subsets = not stepwise and self.algorithm.family != "custom"  # a function may condition on all members
         possible, untold = (self.possible_members(search, target, *known) for known in ((), members))
         return [
-            *(untested_note(search, target, members, untold, stepwise=stepwise) if search.tally.skipped else ()),
+            *(
+                untested_note(search, target, members, untold, by_subsets=by_subsets, stepwise=stepwise)
+                if search.tally.skipped
+                else ()
+            ),
             *find_leaks(search, target, members).notes,
             *chance_note(search, target, members, self.kept(target), len(possible), deciding),
             *nothing_note(search, target, members, possible, deciding),

@@ -14,15 +14,22 @@ _MAX_CHECKED = 1000  # candidates, of which those that the members determine are
 
 
 def untested_note(
-    search: Search, target: int, members: Collection[int], candidates: Positions, *, stepwise: bool = False
+    search: Search,
+    target: int,
+    members: Collection[int],
+    candidates: Positions,
+    *,
+    by_subsets: bool,
+    stepwise: bool,
 ) -> list[str]:
     """Return a note about candidates that cannot be tested reliably given the members; none if there are none.
 
-    A candidate that a reliable test separated from the target is not named, unless the algorithm is `stepwise`: it
-    judges candidates given all members, and independence given fewer says nothing about a spouse. Nor is one that the
-    members determine; nothing is named if they determine the target. This takes one screen, which is not counted.
-    Beyond `max_conditioning` nothing is tested. If most candidates cannot be tested and the algorithm is `stepwise`,
-    the note says that the search stopped for want of rows.
+    A candidate that a reliable test separated from the target is not named if the algorithm separates `by_subsets` of
+    the members: to one that judges candidates given all members, independence given fewer says nothing about a spouse.
+    Nor is a candidate named that the members determine; nothing is named if they determine the target. This takes one
+    screen, which is not counted. Beyond `max_conditioning` nothing is tested. If most candidates cannot be tested and
+    the algorithm is `stepwise`, which conditions on all members, the note says that the search stopped for want of
+    rows.
     """
     given = tuple(sorted(members))
     if search.max_conditioning is not None and len(given) > search.max_conditioning:
@@ -32,7 +39,7 @@ def untested_note(
     found = [
         x
         for x in screen.xs[~screen.reliable & (screen.dof != 0)].tolist()
-        if (table is None or not table.is_constant(x)) and (stepwise or search.separating_set(x, target) is None)
+        if (table is None or not table.is_constant(x)) and (not by_subsets or search.separating_set(x, target) is None)
     ]
     if table is not None and found:
         checked = [target, *found] if len(found) <= _MAX_CHECKED else [target]
