@@ -46,15 +46,21 @@ from mutation.mutant import Mutant  # noqa: E402
 
 MODULES: dict[str, tuple[str, ...]] = {
     "questions/discoveries.py": ("tests/questions/test_false_discoveries.py", "tests/questions/test_fdr.py"),
+    "questions/deciding.py": (
+        "tests/questions/test_false_discoveries.py", "tests/questions/test_deciding.py", "tests/questions/test_fdr.py",
+    ),
     "search/discoveries.py": ("tests/search/test_discoveries.py", "tests/questions/test_fdr.py"),
-    "questions/checkpoint.py": ("tests/questions/test_checkpoint.py", "tests/questions/test_fdr.py"),
+    "questions/checkpoint.py": (
+        "tests/questions/test_checkpoint.py", "tests/questions/test_identity.py", "tests/questions/test_fdr.py",
+    ),
+    "questions/identity.py": ("tests/questions/test_identity.py", "tests/questions/test_checkpoint.py"),
     "files.py": ("tests/test_files.py", "tests/results/test_hostile_files.py"),
     "search/separations.py": ("tests/search", "tests/local", "tests/parallel", "tests/skeletons"),
     "search/associations.py": ("tests/search", "tests/questions/test_fdr.py", "tests/parallel"),
     "search/state.py": ("tests/search", "tests/local", "tests/parallel", "tests/questions", "tests/skeletons"),
     "search/search.py": ("tests/search", "tests/local", "tests/parallel", "tests/questions", "tests/skeletons"),
     "core/src/residual_comparison.cpp": ("tests/independence/test_residuals.py",),
-}
+}  # fmt: skip
 """The modules that are looked at, and the tests that must notice every mutant of them."""
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.txt"
 FOLDER = ROOT / "build" / "mutants"
