@@ -12,7 +12,7 @@ import serape
 
 REASONS = (
     "It is a known member.",
-    "Knowledge requires it.",
+    "Knowledge requires an arc between the two.",
     "The search ended before it could enter.",
     "It did not enter: ",
     "the largest p that the rate allows",

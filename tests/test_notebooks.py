@@ -23,7 +23,7 @@ KEYS = {
 def _genes(names: dict[str, Any]) -> bool:
     loose, found, truth = names["loose"], names["found"], set(names["truth"])
     return (
-        set(found.blanket) < truth < set(loose.blanket)
+        set(found.blanket) == truth < set(loose.blanket)
         and names["by_chance"] == ()
         and len(names["by_chance_at_005"]) > 5
         and set(names["stability"].stable(max_false=1)) <= truth

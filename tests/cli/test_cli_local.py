@@ -64,7 +64,7 @@ def test_options_of_algorithms(capsys: pytest.CaptureFixture[str], patients: str
     [
         ("k", "--option k must be NAME=VALUE, such as --option k=2"),
         ("alpha=0.1", "'alpha' is no option of an algorithm; use --alpha"),
-        ("depth=3", "no algorithm has an option 'depth'. They are k, "),
+        ("depth=3", "no algorithm has an option 'depth'. They are equal_separators, k, "),
         ("rank=p", "rank must be 'significance' or 'information', not 'p'"),
         ("k=2", "algorithm 'iamb' has no option 'k' (it takes 'rank')"),
     ],

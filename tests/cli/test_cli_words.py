@@ -184,7 +184,7 @@ ERRORS = [
     ("blanket plain.csv -t y --known a --forbid a", 2, "remove it from --known or from --forbid"),
     ("blanket plain.csv -t y --known y", 2, "remove it from --known and --forbid"),
     ("blanket plain.csv -t y --known Z", 2, "there is no column 'Z'"),
-    ("blanket plain.csv -t y --known a --knowledge apart.json", 2, "knowledge forbids it"),
+    ("neighbours plain.csv -t y --known a --knowledge apart.json", 2, "knowledge forbids it"),
     ("blanket plain.csv -t y --forbid a --knowledge arcs.json", 2, "knowledge requires an arc"),
     ("blanket plain.csv -t y --knowledge bad.json", 2, "cannot be read as JSON"),
     ("blanket plain.csv -t y --knowledge list.json", 2, "--knowledge must be a JSON object"),

@@ -48,7 +48,7 @@ def test_a_search_is_one_without_them(algorithm: str) -> None:
 
 def test_they_can_be_forced() -> None:
     found = serape.markov_blanket(
-        visits(), "y", ignore=["name"], kinds={"id": "continuous"}, algorithm="iamb", alpha=0.05
+        visits(), "y", ignore=["name"], kinds={"id": "continuous"}, algorithm="iamb", alpha=0.1
     )
     assert found.test != "g2"
     assert "id" in found.blanket

@@ -70,7 +70,7 @@ def test_kinds_are_those_of_a_table() -> None:
 def test_knowledge_names_y() -> None:
     X, y = mixed_frame()
     for target, name in ((y, "y"), (pd.Series(y, X.index, name="ill"), "ill")):
-        selector = MarkovBlanketSelector(knowledge={"forbidden_pairs": [("number", name)]}).fit(X, target)
+        selector = MarkovBlanketSelector("hiton-mb", knowledge={"forbidden_pairs": [("number", name)]}).fit(X, target)
         assert selector.result_.target == name
         assert "number" not in selector.blanket_
 

@@ -173,7 +173,7 @@ class _Search:
         if x == self.target:
             members = {int(y) for y in answer.blanket or ()}
             search.reconcile_sides(members)
-            self.deciding = deciding = Deciding(search, x, answer, discoveries)
+            self.deciding = deciding = Deciding(search, x, answer, discoveries, by_subsets=self.query.by_subsets)
             answer = without_weak(query, search, x, answer, deciding)
             search.notes += query.warnings(search, x, {int(y) for y in answer.blanket or ()}, deciding)
             search.close_evidence()

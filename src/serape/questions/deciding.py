@@ -7,7 +7,8 @@
   one, and twice its p counts, because there are two to choose from.
 - A spouse: its test given the set that separates it from the target, and the child. It needs the edges to the child,
   too, so with a rate the largest p of the three counts, that of the best of several children, times their number.
-- A variable that is left out: the test that separates it from the target, if there is one.
+- A variable that is left out by an algorithm that separates by subsets: the test that separates it from the target, if
+  there is one. To one that conditions on the whole blanket, independence given fewer says nothing about a spouse.
 
 The p that counts is thus never below the p of the test, and neither is the adjusted p.
 """
@@ -115,18 +116,21 @@ def of_members(search: Search, target: int, answer: Answer, *, either: bool) -> 
 class Deciding:
     """The deciding tests about a target, which evidence shows from when they are settled."""
 
-    def __init__(self, search: Search, target: int, answer: Answer, found: Discoveries) -> None:
+    def __init__(self, search: Search, target: int, answer: Answer, found: Discoveries, *, by_subsets: bool) -> None:
         self._search: Search | None = search
-        self._target, self._answer, self._found = target, answer, found
+        self._target, self._answer, self._found, self._by_subsets = target, answer, found, by_subsets
 
     def settle(self) -> None:
         """Put the deciding tests in the place of latest ones."""
         search, self._search = self._search, None
         if search is not None:
-            search.log(self._target).decide(_decide(search, self._target, self._answer, self._found))
+            tests = _decide(search, self._target, self._answer, self._found, by_subsets=self._by_subsets)
+            search.log(self._target).decide(tests)
 
 
-def _decide(search: Search, target: int, answer: Answer, found: Discoveries) -> dict[int, DecidingTest]:
+def _decide(
+    search: Search, target: int, answer: Answer, found: Discoveries, *, by_subsets: bool
+) -> dict[int, DecidingTest]:
     """Return the tests that take the place of latest ones."""
     log = search.log(target)
     inside = {*positions(answer.blanket), *positions(answer.parents_children), *found.adjusted}
@@ -138,6 +142,8 @@ def _decide(search: Search, target: int, answer: Answer, found: Discoveries) -> 
     if search.has_read:  # what they really say
         for x in np.flatnonzero((which >= 0) & (log_p == 0.0)).tolist():
             decided[x] = DecidingTest.of(search.repeat(x, target, sets[which[x]]), sets[which[x]])
+    if not by_subsets:
+        return decided
     level = math.log(found.threshold) if search.stepwise and found.threshold is not None else search.log_alpha
     for x in np.flatnonzero((which >= 0) & ~(reliable & (log_p > level))).tolist():
         given = None if x in inside or x == target else search.separating_set(x, target)

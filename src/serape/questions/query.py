@@ -218,7 +218,7 @@ class Query:
             if isinstance(watch, StatusLine):
                 watch.close()
         search.reconcile_sides(self._members(answer))
-        deciding = Deciding(search, target, answer, discoveries)
+        deciding = Deciding(search, target, answer, discoveries, by_subsets=self.by_subsets)
         answer = without_weak(self, search, target, answer, deciding)
         if marginals is None and cache is None and search.tally.skipped and not search.tally.performed:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
@@ -389,14 +389,18 @@ class Query:
             ),
         )
 
+    @property
+    def by_subsets(self) -> bool:
+        """Whether independence given a subset of the members shows that a variable is none."""
+        return not self.algorithm.conditions_on_blanket and self.algorithm.family != "custom"
+
     def warnings(self, search: Search, target: int, members: set[int], deciding: Deciding) -> list[str]:
         """Return notes on what to doubt about the members."""
         stepwise = self.algorithm.conditions_on_blanket
-        by_subsets = not stepwise and self.algorithm.family != "custom"  # a function may condition on all members
         possible, untold = (self.possible_members(search, target, *known) for known in ((), members))
         return [
             *(
-                untested_note(search, target, members, untold, by_subsets=by_subsets, stepwise=stepwise)
+                untested_note(search, target, members, untold, by_subsets=self.by_subsets, stepwise=stepwise)
                 if search.tally.skipped
                 else ()
             ),

@@ -226,6 +226,9 @@ class NoSeparations(Separations):
     def add_found(self, found: SubsetResult, target: int, log_alpha: float) -> None:
         """Keep nothing."""
 
+    def merge(self, other: Separations) -> None:
+        """Keep nothing."""
+
     def get(self, x: int, y: int) -> tuple[int, ...] | None:
         """Refuse: a set may have been found."""
         raise LookupError(f"the search keeps no separating sets, so that of {x} and {y} is not known")
