@@ -57,8 +57,7 @@ class FalseDiscoveryRate:
 
     def _log_factors(self, ordered: Floats, hypotheses: int) -> Floats:
         """Return, for k = 1, 2, … rejected hypotheses, the log of the factor of the largest of their p-values."""
-        factors = self._log_hypotheses(ordered, hypotheses) - np.log(np.arange(1, len(ordered) + 1))
-        return factors if len(factors) == 0 or factors[-1] >= 0.0 else np.maximum(factors, 0.0)
+        return np.maximum(self._log_hypotheses(ordered, hypotheses) - np.log(np.arange(1, len(ordered) + 1)), 0.0)
 
     def _log_hypotheses(self, ordered: Floats, hypotheses: int) -> float:
         """Return the log of the number of true null hypotheses that is reckoned with."""
