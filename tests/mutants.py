@@ -5,6 +5,7 @@
     python tests/mutants.py --module search/search.py --sample 50 --seed 1
     python tests/mutants.py --module knowledge.py --tests tests/test_knowledge.py
     python tests/mutants.py --jobs 16 --seconds 540 --results FILE.jsonl
+    python tests/mutants.py --again FILE.jsonl                 (after tests were added)
 
 A mutant is the code with one change (`mutation/python_code.py` and `mutation/core_code.py` say which there are). A test
 that fails kills it. One that survives shows that a test is missing, that the line is needless, or that the change makes
@@ -295,6 +296,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, help="so many random mutants of each module")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--match", default="", help="mutants whose text contains this")
+    parser.add_argument("--again", type=Path, help="those alone that survive in these results, of whatever code")
     parser.add_argument("--patience", type=float, default=60, help="seconds of tests for a mutant")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument(
@@ -314,8 +316,11 @@ def main() -> None:
     listed = equivalents()
     found = {module: mutants_of(module) for module in options.module}
     stale = [f"{m}: {key}" for m in options.module for key in listed[m] if key not in {x.key for x in found[m]}]
+    alive = None if options.again is None else survivors(options.again)
     for module in options.module:
         found[module] = [mutant for mutant in found[module] if options.match in mutant.key]
+        if alive is not None:
+            found[module] = [mutant for mutant in found[module] if (module, mutant.key) in alive]
         if options.sample is not None and options.sample < len(found[module]):
             chosen = set(random.Random(options.seed).sample(range(len(found[module])), options.sample))
             found[module] = [mutant for k, mutant in enumerate(found[module]) if k in chosen]
@@ -349,20 +354,22 @@ def judge(
     options.results.parent.mkdir(parents=True, exist_ok=True)
     with options.results.open("a", encoding="utf-8") as file:
 
+        def note(mutant: Mutant, outcome: str) -> None:
+            outcomes[mutant.module, mutant.key] = outcome
+            entry = {"digest": digest, "module": mutant.module, "mutant": mutant.key, "outcome": outcome}
+            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+            file.flush()
+            if options.verbose:
+                print(f"{outcome}: {mutant.module} {mutant.key}", flush=True)
+
         def job(mutant: Mutant) -> Job | None:
             names = lines.by(mutant, tests[mutant.module], options.patience)
 
             def done(status: int | None, _: Path) -> None:
-                outcome = OUTCOMES.get(status, "killed")  # also where the interpreter was ended by the change
-                outcomes[mutant.module, mutant.key] = outcome
-                entry = {"digest": digest, "module": mutant.module, "mutant": mutant.key, "outcome": outcome}
-                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
-                file.flush()
-                if options.verbose:
-                    print(f"{outcome}: {mutant.module} {mutant.key}", flush=True)
+                note(mutant, OUTCOMES.get(status, "killed"))  # also where the interpreter was ended by the change
 
             if not names:
-                outcomes[mutant.module, mutant.key] = "survived: no test reaches it"
+                note(mutant, "survived: no test reaches it")
                 return None
             seconds = 60 + 5 * sum(lines.seconds[name] for name in names)
             return Job(lambda work: tried(mutant, names, lines.seconds.keys(), work), seconds, done)
@@ -390,6 +397,15 @@ def kept_outcomes(path: Path, digest: str) -> dict[tuple[str, str], str]:
             if entry["digest"] == digest:
                 found[entry["module"], entry["mutant"]] = entry["outcome"]
     return found
+
+
+def survivors(path: Path) -> set[tuple[str, str]]:
+    """Return the mutants that survive in results of an earlier run."""
+    outcomes: dict[tuple[str, str], str] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        outcomes[entry["module"], entry["mutant"]] = entry["outcome"]
+    return {mutant for mutant, outcome in outcomes.items() if outcome.startswith("survived")}
 
 
 def report(module: str, mutants: Sequence[Mutant], outcomes: dict[tuple[str, str], str], listed: dict[str, str]) -> int:

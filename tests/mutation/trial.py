@@ -91,6 +91,31 @@ class Reaching:
         self.failed: list[str] = []
         self.now = self.reached[REACHED_WHILE_LOADING]
 
+    def start(self) -> None:
+        """Note lines from now on: by `sys.monitoring`, which costs nothing in other files, or by `sys.settrace`."""
+        if sys.version_info >= (3, 12):
+            events = sys.monitoring.events
+            sys.monitoring.use_tool_id(sys.monitoring.COVERAGE_ID, "mutants")
+            sys.monitoring.register_callback(sys.monitoring.COVERAGE_ID, events.PY_START, self.monitor)
+            sys.monitoring.register_callback(sys.monitoring.COVERAGE_ID, events.LINE, self.line)
+            sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, events.PY_START)
+        else:
+            sys.settrace(self.trace)
+            threading.settrace(self.trace)
+
+    def monitor(self, code: CodeType, offset: int) -> Any:
+        """Look at the lines of a function if its file is one of those; see `sys.monitoring`."""
+        del offset
+        if sys.version_info >= (3, 12):
+            if code.co_filename in self.files:
+                sys.monitoring.set_local_events(sys.monitoring.COVERAGE_ID, code, sys.monitoring.events.LINE)
+            return sys.monitoring.DISABLE
+        return None
+
+    def line(self, code: CodeType, number: int) -> None:
+        """Note a line; see `sys.monitoring`."""
+        self.now.add((code.co_filename, number))
+
     def trace(self, frame: FrameType, event: str, arg: Any) -> Any:
         """Note a line; see `sys.settrace`."""
         del arg
@@ -104,8 +129,9 @@ class Reaching:
     def noting(self, name: str) -> Iterator[None]:
         """Note lines for a test."""
         outside, self.now = self.now, self.reached[name]
-        sys.settrace(self.trace)
-        threading.settrace(self.trace)
+        if sys.version_info < (3, 12):
+            sys.settrace(self.trace)  # a test may have set another
+            threading.settrace(self.trace)
         try:
             yield
         finally:
@@ -133,7 +159,7 @@ class Reaching:
 def note_reached(tests: str, files: Sequence[str], folder: Path) -> int:
     """Run the tests of a file, and write which lines they reach to `reached.json` in the folder."""
     plugin = Reaching(files)
-    sys.settrace(plugin.trace)
+    plugin.start()
     run_tests([tests], plugin, folder)
     sys.settrace(None)
     found = {test: sorted(lines) for test, lines in plugin.reached.items() if lines}
