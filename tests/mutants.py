@@ -278,7 +278,6 @@ def tried(mutant: Mutant, names: Sequence[str], known: Collection[str], work: Pa
 
 
 OUTCOMES = {
-    5: "survived: no test was found",
     0: "survived",
     1: "killed",
     2: "refused by the compiler",
