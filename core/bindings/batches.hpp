@@ -76,12 +76,12 @@ auto grown_pool(const Test& test, const Table& table, const SubsetQuery& query, 
     return std::make_tuple(FoundSubsets(grown.searched, std::move(grown.found)), std::move(changes), grown.asked);
 }
 
-// The pools of many targets, each grown by its candidates: ends and members of the pools, numbers of tests and of
-// skipped ones by size.
+// The pools of many targets, each grown by its candidates: ends and members of the pools, statistics, dof and log p of
+// the weakest associations of members with ends and members of their sets, numbers of tests and of skipped ones by size.
 template <class Test, class Table>
 auto grown_pools(const Test& test, const Table& table, const Array<std::uint32_t>& targets,
                  const Array<std::int64_t>& ends, const Array<std::uint32_t>& candidates, double log_alpha,
-                 std::optional<std::size_t> max_size, std::size_t threads, const nanobind::object& poll) {
+                 std::optional<std::size_t> max_size, bool weigh, std::size_t threads, const nanobind::object& poll) {
     if (ends.size() != targets.size()) {
         throw nanobind::value_error("arrays must be of one length");
     }
@@ -92,11 +92,14 @@ auto grown_pools(const Test& test, const Table& table, const Array<std::uint32_t
     CancellationToken token = cancellation_token(poll);
     run_interruptible(token, [&] {
         grown = grow_pools(test, span(targets), lists, log_alpha,
-                           max_size.value_or(std::numeric_limits<std::size_t>::max()), std::min(threads, most_threads),
-                           token);
+                           max_size.value_or(std::numeric_limits<std::size_t>::max()), weigh,
+                           std::min(threads, most_threads), token);
     });
     return std::make_tuple(to_numpy(std::move(grown.pools.ends)), to_numpy(std::move(grown.pools.members)),
-                           by_size(grown.tally.tests), by_size(grown.tally.skipped));
+                           to_numpy(std::move(grown.statistic)), to_numpy(std::move(grown.dof)),
+                           to_numpy(std::move(grown.log_p)), to_numpy(std::move(grown.given.ends)),
+                           to_numpy(std::move(grown.given.members)), by_size(grown.tally.tests),
+                           by_size(grown.tally.skipped));
 }
 
 // Searches through sets of one size for many targets: `xs` and `pools` hold those of one target after another, of which

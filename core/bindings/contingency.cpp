@@ -277,13 +277,16 @@ void bind_contingency_test(nb::module_& m) {
             "grow_pools",
             [](const ContingencyTest& test, const Array<std::uint32_t>& targets, const Array<std::int64_t>& ends,
                const Array<std::uint32_t>& candidates, double log_alpha, std::optional<std::size_t> max_size,
-               std::size_t threads, const nb::object& poll) {
-                return grown_pools(test, test.table(), targets, ends, candidates, log_alpha, max_size, threads, poll);
+               bool weigh, std::size_t threads, const nb::object& poll) {
+                return grown_pools(test, test.table(), targets, ends, candidates, log_alpha, max_size, weigh, threads,
+                                   poll);
             },
             nb::arg("targets"), nb::arg("ends"), nb::arg("candidates"), nb::arg("log_alpha"), nb::arg("max_size"),
-            nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
+            nb::arg("weigh"), nb::arg("threads") = 1, nb::arg("poll") = nb::none(),
             "Such pools, empty at first, of many targets, with `examine`; the candidates depend on their target given "
-            "nothing. Returns ends and members of the pools, and numbers of tests and of skipped ones by size.")
+            "nothing. Returns ends and members of the pools; with `weigh`, by member, the weakest association given a "
+            "set (NaN if there was none): statistics, dof, log p, ends and members of the sets; and numbers of tests "
+            "and of skipped ones by size.")
         .def(
             "search_each",
             [](const ContingencyTest& test, const Array<std::uint32_t>& targets, const Array<std::int64_t>& x_ends,

@@ -50,10 +50,13 @@ const Case pools("many targets: pools that grow", [] {
         const std::vector<std::uint32_t> targets = range(0, 6), candidates = range(6, columns);
         const std::vector<std::span<const std::uint32_t>> lists(targets.size(), candidates);
         CancellationToken token;
-        const GrownPools one = grow_pools(test, targets, lists, std::log(0.2), 3, 1, token);
-        const GrownPools many = grow_pools(test, targets, lists, std::log(0.2), 3, 4, token);
+        const GrownPools one = grow_pools(test, targets, lists, std::log(0.2), 3, true, 1, token);
+        const GrownPools many = grow_pools(test, targets, lists, std::log(0.2), 3, true, 4, token);
         check_equal(many.pools.ends, one.pools.ends);
         check_equal(many.pools.members, one.pools.members);
+        check_equal(many.given.ends, one.given.ends);
+        check_equal(many.given.members, one.given.members);
+        check_equal(one.log_p.size(), one.pools.members.size());
         check_equal(many.tally.tests, one.tally.tests);
     }
     const RandomTable random(1, 300, columns, 4);
@@ -62,7 +65,7 @@ const Case pools("many targets: pools that grow", [] {
     const std::vector<std::span<const std::uint32_t>> lists{twice};
     CancellationToken token;
     check_throws<std::invalid_argument>(
-        [&] { grow_pools(ContingencyTest(random.table, {}), target, lists, -3.0, 3, 1, token); });
+        [&] { grow_pools(ContingencyTest(random.table, {}), target, lists, -3.0, 3, false, 1, token); });
 });
 
 const Case spouses("many targets: spouses of candidates in a table of their own", [] {

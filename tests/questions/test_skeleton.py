@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import networkx as nx
 import numpy as np
@@ -64,3 +65,21 @@ def test_neighbours_follow_from_sets(monkeypatch: pytest.MonkeyPatch, algorithm:
     for one in found:
         del one["seconds"]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("semi_interleaved", [False, True])
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("rule", ["and", "or"])
+def test_a_rate_is_the_same_at_once_and_target_by_target(
+    tmp_path: Path, rule: Literal["and", "or"], symmetry: bool, semi_interleaved: bool
+) -> None:
+    """With a checkpoint, sets are searched target by target; without, in one call, which weighs edges itself."""
+    table = serape.load_network("alarm").sample(700, seed=5)
+    options: dict[str, Any] = {"fdr": 0.2, "rule": rule, "symmetry": symmetry, "semi_interleaved": semi_interleaved}
+    at_once = serape.skeleton(table, "hiton-pc", **options)
+    in_turn = serape.skeleton(table, "hiton-pc", **options, checkpoint=tmp_path / "c.jsonl")
+    assert at_once.graph.number_of_edges() > 20
+    assert at_once.threshold == in_turn.threshold
+    assert at_once.tests_by_size == in_turn.tests_by_size
+    assert at_once.separating_sets == in_turn.separating_sets
+    assert nx.utils.graphs_equal(at_once.graph, in_turn.graph)

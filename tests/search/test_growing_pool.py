@@ -20,7 +20,7 @@ from serape.independence.given_tests import VariableSets
 from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
 from serape.local.gll import GLL, after_every_inclusion, at_the_end, by_association, gll_pc_nonsym
 from serape.local.hiton import INTERLEAVED
-from serape.search import Search, can_grow_pool, grow_pools
+from serape.search import FalseDiscoveryRate, Search, can_grow_pool, grow_pools
 from serape.search import growing_pool as module
 from serape.search.separations import Separations
 
@@ -197,25 +197,35 @@ def test_pools_of_many_targets_are_those_of_each(
         known = find_dependent_pairs(test, targets, math.log(alpha)) or known  # few levels only
     options: dict[str, Any] = {"alpha": alpha, "max_conditioning": max_conditioning, "evidence": False}
 
-    def search(threads: int = 1) -> Search:
-        made = Search(test, threads=threads, keep_separations=False, **options)
+    def search(threads: int = 1, **more: Any) -> Search:
+        made = Search(test, threads=threads, keep_separations=False, **options, **more)
         made.use_marginals(known)
         return made
 
     at_once, plain = search(threads), search()
-    found = grow_pools(at_once, targets, known)
-    assert found == {target: gll_pc_nonsym(plain, target, INTERLEAVED) for target in targets}
+    assert grow_pools(at_once, targets, known).of == {
+        target: gll_pc_nonsym(plain, target, INTERLEAVED) for target in targets
+    }
     assert at_once.tally == plain.tally
+    rate = FalseDiscoveryRate(0.05, "by")
+    weighing, plain = search(threads, fdr=rate), search(fdr=rate)
+    pools, weakest = grow_pools(weighing, targets, known)
+    assert weakest is not None
+    for target in targets:
+        assert pools[target] == gll_pc_nonsym(plain, target, INTERLEAVED)
+        of_target = weakest.of(target)
+        assert all(of_target.get(x, target) == plain.weakest_association(x, target) for x in pools[target])
+    assert weighing.tally == plain.tally
 
 
 def test_pools_of_many_targets_are_left_where_more_is_kept() -> None:
     test = G2(mixed_table(1, 300, 8))
     known = test.marginals(list(range(8)))
-    assert len(grow_pools(Search(test, evidence=False, keep_separations=False), range(8), known)) == 8
-    assert grow_pools(Search(test, evidence=False), range(8), known) == {}
-    assert grow_pools(Search(test, evidence=False, keep_separations=False, excluded={3}), range(8), known) == {}
-    assert grow_pools(Search(test, evidence=False, keep_separations=False, random_state=1), range(8), known) == {}
-    assert grow_pools(Search(test, evidence=False, keep_separations=False), range(8), {}) == {}
+    assert len(grow_pools(Search(test, evidence=False, keep_separations=False), range(8), known).of) == 8
+    assert grow_pools(Search(test, evidence=False), range(8), known).of == {}
+    assert grow_pools(Search(test, evidence=False, keep_separations=False, excluded={3}), range(8), known).of == {}
+    assert grow_pools(Search(test, evidence=False, keep_separations=False, random_state=1), range(8), known).of == {}
+    assert grow_pools(Search(test, evidence=False, keep_separations=False), range(8), {}).of == {}
 
 
 def test_lists_of_many_targets_are_checked() -> None:

@@ -62,18 +62,38 @@ GrownPool grow_pool(const Test& test, SubsetQuery query, bool examine, std::uint
 // The pools of many targets.
 struct GrownPools {
     FlatSets pools;
+    // By member, if they are asked for, the weakest association that any subset left: not a number if none was searched.
+    std::vector<double> statistic, dof, log_p;
+    FlatSets given;
     Tally tally;
 };
 
+// Returns the answer that shows the weakest association of x, the first of several; null if none does.
+inline const SubsetAnswer* weakest_of(const GrownPool& grown, std::uint32_t x, double log_alpha) {
+    const SubsetAnswer* weakest = nullptr;
+    for (std::size_t k = 0; k < grown.searched.size(); ++k) {
+        const SubsetAnswer& answer = grown.found.answers[k];
+        if (grown.searched[k] != x || !answer.outcome.reliable || answer.outcome.log_p > log_alpha) {
+            continue;
+        }
+        if (weakest == nullptr || answer.outcome.log_p > weakest->outcome.log_p) {
+            weakest = &answer;
+        }
+    }
+    return weakest;
+}
+
 // Grows the pool of each target, empty at first, by its candidates in turn, with `examine`. The candidates are known to
-// depend on the target given nothing. Throws std::invalid_argument if one is named twice.
+// depend on the target given nothing. With `weigh`, the weakest association of each member is returned, too. Throws
+// std::invalid_argument if a candidate is named twice.
 template <class Test>
 GrownPools grow_pools(const Test& test, std::span<const std::uint32_t> targets,
                       std::span<const std::span<const std::uint32_t>> candidates, double log_alpha,
-                      std::size_t max_size, std::size_t threads, CancellationToken& token) {
+                      std::size_t max_size, bool weigh, std::size_t threads, CancellationToken& token) {
     constexpr std::size_t grain = 4;
     threads = std::max<std::size_t>(threads, 1);
     std::vector<std::vector<std::uint32_t>> pools(targets.size());
+    std::vector<std::vector<SubsetAnswer>> weakest(weigh ? targets.size() : 0);
     std::vector<Tally> tallies(threads);
     parallel_for(targets.size(), grain, threads, token, [&](std::size_t k, std::size_t end, std::size_t worker) {
         for (; k < end; ++k) {
@@ -89,10 +109,23 @@ GrownPools grow_pools(const Test& test, std::span<const std::uint32_t> targets,
             for (const auto& [variable, joined] : grown.changes) {
                 joined ? pools[k].push_back(variable) : void(std::erase(pools[k], variable));
             }
+            for (const std::uint32_t x : weigh ? pools[k] : std::vector<std::uint32_t>{}) {
+                constexpr double none = std::numeric_limits<double>::quiet_NaN();
+                const SubsetAnswer* found = weakest_of(grown, x, log_alpha);
+                weakest[k].push_back(found != nullptr ? *found : SubsetAnswer{.outcome = {none, none, none, false}});
+            }
             tallies[worker].merge(grown.found.tally);
         }
     });
     GrownPools all;
+    for (const std::vector<SubsetAnswer>& of_pool : weakest) {
+        for (const SubsetAnswer& answer : of_pool) {
+            all.statistic.push_back(answer.outcome.statistic);
+            all.dof.push_back(answer.outcome.dof);
+            all.log_p.push_back(answer.outcome.log_p);
+            all.given.add(answer.given);
+        }
+    }
     for (const std::vector<std::uint32_t>& pool : pools) {
         all.pools.add(pool);
     }

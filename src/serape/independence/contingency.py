@@ -334,17 +334,20 @@ class ContingencyTest(IndependenceTest):
         log_alpha: float,
         *,
         max_size: int | None,
+        weigh: bool = False,
         threads: int = 1,
         poll: Poll | None = None,
-    ) -> tuple[VariableSets, Tally]:
+    ) -> tuple[VariableSets, GivenTests, Tally]:
         """Do as `grow_pool`, with `examine`, for many targets in one native call; return their pools.
 
-        The pools are empty at first, and the candidates depend on their target given nothing.
+        The pools are empty at first, and the candidates depend on their target given nothing. With `weigh`, each member
+        comes with its weakest association given a set that was searched: NaN if none was.
         """
-        ends, members, tests, skipped = self.native.grow_pools(
-            targets, candidates.ends, candidates.members, log_alpha, max_size, threads, poll
+        ends, members, statistic, dof, log_p, given_ends, given, tests, skipped = self.native.grow_pools(
+            targets, candidates.ends, candidates.members, log_alpha, max_size, weigh, threads, poll
         )
-        return VariableSets(ends, members), Tally(tests, skipped)
+        weakest = GivenTests(statistic, dof, log_p, VariableSets(given_ends, given))
+        return VariableSets(ends, members), weakest, Tally(tests, skipped)
 
     def search_each(
         self,

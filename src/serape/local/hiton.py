@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from serape.local.answer import Answer
 from serape.local.gll import GLL, at_the_end, by_association
-from serape.search import ScreenResult, Search, grow_pools
+from serape.search import Pools, ScreenResult, Search, grow_pools
 
 INTERLEAVED = GLL(by_association)
 SEMI_INTERLEAVED = GLL(by_association, interleaving=at_the_end)
@@ -32,13 +32,13 @@ def hiton_pc_sets(
     known: Mapping[int, ScreenResult],
     symmetry: bool = True,
     semi_interleaved: bool = False,
-) -> dict[int, tuple[int, ...]]:
+) -> Pools:
     """Find the sets that `gll_pc_nonsym` returns, of many targets in one question, as far as the test can.
 
     `known` are the tests given nothing.
     """
     del symmetry  # the sets are the same
-    return {} if semi_interleaved else grow_pools(search, targets, known)
+    return Pools({}) if semi_interleaved else grow_pools(search, targets, known)
 
 
 def hiton_mb(search: Search, target: int, symmetry: bool = True, semi_interleaved: bool = False) -> Answer:

@@ -21,6 +21,7 @@ from serape.local.ipc_mb import ipc_mb, ipc_pc
 from serape.local.max_min import mmmb, mmpc
 from serape.local.pcmb import algorithm_mb, algorithm_pc, pcd
 from serape.names import match, unknown
+from serape.search import Pools
 from serape.types import Finds, LocalAlgorithm
 
 _TSAMARDINOS = "Tsamardinos, Aliferis & Statnikov 2003"
@@ -29,7 +30,7 @@ _ALIFERIS = "Aliferis, Tsamardinos & Statnikov 2003"
 _PENA = "Peña, Björkegren & Tegnér 2005"
 _MORAIS = "Rodrigues de Morais & Aussem 2010"
 DIVIDE = "divide and conquer"
-SetsAtOnce = Callable[..., dict[int, tuple[int, ...]]]
+SetsAtOnce = Callable[..., Pools]
 _HYBRID = "hybrid"
 
 

@@ -24,9 +24,10 @@ from serape.parallel.precompute import precompute_sets, precompute_steps
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.checkpoint import Checkpoint
-from serape.questions.deciding import Weighed, of_edge
+from serape.questions.deciding import Weighed, of_edge, of_sides
 from serape.questions.query import Query
 from serape.search import Budget, BudgetSpent
+from serape.search.associations import Associations
 from serape.settings import RunSettings
 from serape.skeletons.skeleton import without_collector
 from serape.types import Rule
@@ -69,7 +70,8 @@ class _Targets:
         self.jobs = run.threads if run.max_tests is None else 1  # one count for all
         self.budget = budget
         self.cache = query.cache(count)
-        self.needs_sets_alone = query.algorithm.steps_are_sets and query.fdr is None
+        self.steps_are_sets = query.algorithm.steps_are_sets
+        self.needs_sets_alone = self.steps_are_sets and query.fdr is None
         self.known: Mapping[int, ScreenResult] = {}
         self.precomputed: dict[int, Tally] = {}
         self.tally = Tally()
@@ -103,12 +105,17 @@ class _Targets:
             self._count_common(shared_tests(self.known), checkpoint)
         if self.run.max_tests is not None:
             return
-        if self.cache is None or not self.needs_sets_alone:
+        if self.cache is not None and self.steps_are_sets and (self.needs_sets_alone or checkpoint is None):
+            targets = self._prepare_sets(targets, checkpoint, level)
+        if targets:
             found = precompute_steps(
                 query, targets, self.jobs, self.known, self.cache, self.run.progress, duplicates=True
             )
             self.precomputed.update(found)
-            return
+
+    def _prepare_sets(self, targets: list[int], checkpoint: Checkpoint | None, level: float) -> list[int]:
+        """Find the sets of targets; return those about which more than a set must be known, and is not."""
+        query = self.query
         blocks = None
         if not self.known:
             blocks = marginal_blocks(query.source, targets, query.knowledge, self.jobs, level)
@@ -117,15 +124,23 @@ class _Targets:
         try:
             if blocks is None:
                 left = self._find_at_once(targets, bar) if checkpoint is None else targets
+                if not self.needs_sets_alone:
+                    return left
                 if self.jobs > 1:
                     self._find_sets(left, checkpoint, bar)
-                return
-            self._count_common(blocks.tests, checkpoint)
-            for block in blocks:
+                return []
+            for number, block in enumerate(blocks):
                 self.known = block
                 left = self._find_at_once(list(block), bar) if checkpoint is None else list(block)
+                if left and not self.needs_sets_alone:  # the first block tells: the test answers all, or none
+                    assert number == 0
+                    self.known = {}
+                    return targets
+                if number == 0:
+                    self._count_common(blocks.tests, checkpoint)
                 self._find_sets(left, checkpoint, bar)
             self.known = {}
+            return []
         finally:
             bar.close()
 
@@ -151,10 +166,12 @@ class _Targets:
             some = targets[begin : begin + _AT_ONCE]
             search = query.search(None, self.jobs, marginals=self.known, cache=self.cache, keep_separations=False)
             found = ask(search, some, self.known, **query.options)
-            self.cache.sets.update(found)
+            self.cache.sets.update(found.of)
+            if found.weakest is not None:
+                self.cache.associations.update(dict.fromkeys(found.of, found.weakest))
             self.tally.merge(search.tally)
-            bar.advance_by(len(found), search.tally.performed)
-            left += [x for x in some if x not in found]
+            bar.advance_by(len(found.of), search.tally.performed)
+            left += [x for x in some if x not in found.of]
             if self.budget is not None:
                 self.budget.check()
         return left
@@ -187,6 +204,26 @@ class _Targets:
                 neighbours = [y for y in own if x in sets[y]] if symmetric else own
                 found[x] = tuple(sorted({*neighbours, *query.kept(x)} if keeps_some else neighbours))
         return found
+
+    def weigh(self, known: Mapping[int, tuple[int, ...]]) -> dict[int, dict[int, Weighed]]:
+        """Return what counts for the edges to neighbours that follow from known sets, with a false discovery rate."""
+        if self.query.fdr is None or self.cache is None:
+            return {}
+        cache, either = self.cache, self.query.algorithm.either_side
+        both = self.query.algorithm.symmetric(self.query.options)
+        asked: dict[int, Associations | None] = {}
+
+        def side(x: int, y: int) -> Weighed | None:
+            """Return the weakest association of a member of the set of x."""
+            if x not in asked:
+                asked[x] = cache.associations_of(x)
+            test = None if (found := asked[x]) is None else found.get(y, x)
+            return None if test is None else Weighed(test.counted, test)
+
+        def edge(x: int, y: int) -> Weighed:
+            return of_sides([side(x, y), side(y, x) if both and y in cache.sets[x] else None], either=either)
+
+        return {x: {y: edge(x, y) for y in neighbours} for x, neighbours in known.items()}
 
     def find(self, target: int, watch: ProgressCallback) -> _One:
         """Find the parents and children of one target."""
@@ -259,8 +296,11 @@ def find_neighbourhoods(
     def keep_known() -> None:
         with without_collector():
             known = searches.known_neighbours(rest)
+            weighed = searches.weigh(known)
             simple = checkpoint is None and not callable(run.progress)
-            done.update((target, (neighbours, [], {})) for target, neighbours in known.items() if simple)
+            done.update(
+                (target, (neighbours, [], weighed.get(target, {}))) for target, neighbours in known.items() if simple
+            )
         if simple:
             counted = [searches.precomputed[target] for target in known if target in searches.precomputed]
             for tally in counted:
@@ -268,7 +308,8 @@ def find_neighbourhoods(
             bar.advance_by(len(known), sum(tally.performed for tally in counted))
         else:
             for target, neighbours in known.items():
-                keep(target, _One(neighbours, searches.precomputed.get(target, Tally()), [], {}, []))
+                tally = searches.precomputed.get(target, Tally())
+                keep(target, _One(neighbours, tally, [], weighed.get(target, {}), []))
 
     try:
         try:

@@ -238,6 +238,7 @@ class Query:
         cache: StepCache | None = None,
         budget: Budget | None = None,
         keep_separations: bool = True,
+        keep_associations: bool = True,
     ) -> Search:
         """Return a search with the query's settings; without a target, a search for many targets.
 
@@ -262,6 +263,7 @@ class Query:
             budget=budget,
             compute_each=compute_each(self.source, threads) if self.algorithm.shares else None,
             keep_separations=keep_separations,
+            keep_associations=keep_associations,
             memory=self.memory,
         )
         search.use_marginals(marginals or {})

@@ -207,13 +207,20 @@ class Run:
 class _Phase:
     """A step of a run with a search of its own: its tests are counted, and Ctrl-C ends it.
 
-    What separates pairs is in its answers; the search is not asked for it.
+    What separates pairs, and how weak their associations are, is in its answers; the search is not asked for it.
     """
 
     def __init__(self, run: Run, query: Query) -> None:
         self._run = run
         self._watch = progress_callback(run.settings.progress)
-        self._search = query.search(None, run.settings.threads, self._watch, budget=run.budget, keep_separations=False)
+        self._search = query.search(
+            None,
+            run.settings.threads,
+            self._watch,
+            budget=run.budget,
+            keep_separations=False,
+            keep_associations=False,
+        )
 
     def __enter__(self) -> Any:
         return self._search

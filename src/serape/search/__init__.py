@@ -8,7 +8,7 @@ from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.progress import Progress
 from serape.search.budget import Budget, BudgetSpent
 from serape.search.discoveries import FalseDiscoveryRate
-from serape.search.growing_pool import can_grow_pool, grow_pool, grow_pools
+from serape.search.growing_pool import Pools, can_grow_pool, grow_pool, grow_pools
 from serape.search.members import Members
 from serape.search.memo import StepCache, memoised
 from serape.search.min_association import MinAssociation
@@ -24,6 +24,7 @@ __all__ = [
     "Members",
     "MinAssociation",
     "Outcome",
+    "Pools",
     "Positions",
     "Progress",
     "ScreenResult",

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import Outcome
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
@@ -115,10 +117,38 @@ class Associations:
                 if log_p <= log_alpha and (x not in known or log_p > known[x][0]):
                     known[x] = log_p, answers, k
             return
-        at = np.flatnonzero(answers.reliable & (answers.log_p <= log_alpha))
+        if isinstance(answers, ScreenResult):  # the answers that show independence need not be kept, or have a p-value
+            answers = answers.at(answers.partition(log_alpha)[0])
+            at = np.arange(len(answers))
+        else:
+            at = np.flatnonzero(answers.reliable & (answers.log_p <= log_alpha))
         for k, x, log_p in zip(at.tolist(), answers.xs[at].tolist(), answers.log_p_of(at).tolist(), strict=True):
             if x not in known or log_p > known[x][0]:
-                known[x] = log_p, _looked_up(x, (log_p, answers, k))  # the answers need not be kept
+                known[x] = log_p, answers, k
+
+
+class PoolAssociations:
+    """The weakest association of each member of the pools of many targets, in arrays."""
+
+    def __init__(
+        self, targets: NDArray[np.uint32], pools: VariableSets, tests: GivenTests, rows: int | None = None
+    ) -> None:
+        self._pools = pools
+        self._tests = tests
+        self._rows = rows
+        self._place = {target: k for k, target in enumerate(targets.tolist())}
+
+    def of(self, target: int) -> Associations:
+        """Return those of one target."""
+        k = self._place[target]
+        begin, end = (int(self._pools.ends[k - 1]) if k else 0), int(self._pools.ends[k])
+        tests = self._tests.at(np.arange(begin, end))
+        columns = (tests.statistic.tolist(), tests.dof.tolist(), tests.log_p.tolist(), tests.given)
+        found = Associations()
+        for x, statistic, dof, log_p, given in zip(self._pools[k], *columns, strict=True):
+            rows = self._rows if given else None  # as screens and searches have it
+            found.note(x, target, Outcome(statistic, dof, log_p, reliable=True, rows=rows), given)
+        return found
 
 
 def weaker(tests: Iterable[DecidingTest | None]) -> DecidingTest | None:

@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
+import numpy as np
+
 from serape import _core
 from serape.independence import G2, X2, IndependenceTest
 from serape.independence.dependent_pairs import DependentPairs
 from serape.independence.device_pools import grow_pools_on_device
-from serape.independence.given_tests import VariableSets
+from serape.independence.given_tests import GivenTests, VariableSets
 from serape.independence.outcomes import as_positions
 from serape.independence.partial_correlation import FisherZ, NormalScores, PartialCorrelation, Spearman
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
+from serape.search.associations import PoolAssociations
 from serape.search.search import Positions, Search
 
 _ROWS = 20_000_000
@@ -62,38 +65,81 @@ def grow_pool(
     return GrownPool(changes, asked)
 
 
-def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, ScreenResult]) -> dict[int, tuple[int, ...]]:
+class Pools(NamedTuple):
+    """The pools of many targets."""
+
+    of: dict[int, tuple[int, ...]]
+    weakest: PoolAssociations | None = None
+    """The weakest associations of their members, if the search keeps associations."""
+
+
+def grow_pools(search: Search, targets: Sequence[int], known: Mapping[int, ScreenResult]) -> Pools:
     """Return the pool of each target after its dependent candidates, the strongest first, with `examine`.
 
     `known` are the tests given nothing. The pools of many targets grow in one call, if the test counts categories and
-    the search keeps nothing but the pools; otherwise there is no answer. A device answers for most targets, if the test
-    has one.
+    the search keeps nothing but the pools and associations; otherwise there is no answer. A device answers for most
+    targets, if the test has one and no associations are kept.
     """
     test, log_alpha = search.test, search.log_alpha
-    alone = search.keeps_answers_alone and not search.keeps_separations and not search.is_random
+    alone = search.keeps_no_more_than_associations and not search.keeps_separations and not search.is_random
     if type(test) not in (G2, X2) or not alone or search.excludes(search.variables) or not known:
-        return {}
+        return Pools({})
     assert isinstance(test, G2 | X2)
     found: dict[int, tuple[int, ...]] = {}
+    weigh = search.keeps_associations
     if isinstance(known, DependentPairs):
         if known.log_alpha != log_alpha:
-            return {}
-        if type(test) is G2 and test.planes is not None:
+            return Pools({})
+        if type(test) is G2 and test.planes is not None and not weigh:
             found, tally = grow_pools_on_device(
                 test, test.planes, known, as_positions(targets), log_alpha, search.max_conditioning, search.threads
             )
             search.count(tally)
     left = as_positions([target for target in targets if target not in found])
-    pools, tally = test.grow_pools(
+    pools, weakest, tally = test.grow_pools(
         left,
         _ranked_dependents(known, left, log_alpha, search.threads),
         log_alpha,
         max_size=search.max_conditioning,
+        weigh=weigh,
         threads=search.threads,
         poll=search.poll,
     )
     search.count(tally)
-    return {**found, **dict(zip(left.tolist(), pools, strict=True))}
+    found |= zip(left.tolist(), pools, strict=True)
+    if not weigh:
+        return Pools(found)
+    given_nothing = _tests_given_nothing(known, left, pools, search.threads)
+    return Pools(found, PoolAssociations(left, pools, _weaker(weakest, given_nothing), test.rows))
+
+
+def _weaker(given_sets: GivenTests, given_nothing: GivenTests) -> GivenTests:
+    """Return, of the two tests of each member, the weaker one; that given nothing if they are alike, or it is alone."""
+    is_weaker = given_sets.log_p > given_nothing.log_p
+    statistic, dof, log_p = (
+        np.where(is_weaker, getattr(given_sets, name), getattr(given_nothing, name))
+        for name in ("statistic", "dof", "log_p")
+    )
+    sizes = given_sets.given.sizes
+    members = given_sets.given.members[is_weaker.repeat(sizes)]
+    return GivenTests(statistic, dof, log_p, VariableSets(np.cumsum(np.where(is_weaker, sizes, 0)), members))
+
+
+def _tests_given_nothing(
+    known: Mapping[int, ScreenResult], targets: Positions, pools: VariableSets, threads: int
+) -> GivenTests:
+    """Return the tests of the members of pools with their targets given nothing."""
+    if isinstance(known, DependentPairs):
+        ends, xs, statistic, dof = known.of_each(targets)
+        number = np.arange(len(targets), dtype=np.int64)
+        keys = number.repeat(np.diff(ends, prepend=0)) << 32 | xs  # ascending
+        at = keys.searchsorted(number.repeat(pools.sizes) << 32 | pools.members)
+        statistic, dof = statistic[at], dof[at]
+    else:
+        parts = [known[x].part(as_positions(pool)) for x, pool in zip(targets.tolist(), pools, strict=True)]
+        statistic, dof = (np.concatenate([getattr(part, name) for part in parts]) for name in ("statistic", "dof"))
+    log_p = _core.chi_square_log_sf(statistic, dof, threads)
+    return GivenTests(statistic, dof, log_p, VariableSets.alike((), len(log_p)))
 
 
 def _ranked_dependents(

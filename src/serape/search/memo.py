@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from serape.canonical import Unidentified, digest
 from serape.errors import OptionError
-from serape.search.associations import Associations
+from serape.search.associations import Associations, PoolAssociations
 from serape.search.separations import NO_SEPARATIONS, Separations
 from serape.wording import setting
 
@@ -52,7 +52,9 @@ class StepCache:
     _elsewhere: dict[int, bytes] = field(default_factory=dict)
     """By target, the pickled steps that other processes computed and nobody here has asked for."""
     sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """By target, the set of variables that is the only step about it, where nothing else of the step is needed."""
+    """By target, the set of variables that is the only step about it."""
+    associations: dict[int, PoolAssociations] = field(default_factory=dict)
+    """By such a target, where the weakest associations of these variables are, if they are needed."""
     counted: set[str] | None = None
     """The steps whose tests an earlier part of the run has counted; None if nobody asks."""
 
@@ -62,7 +64,7 @@ class StepCache:
         if done is not None:
             return done
         if key[1] in self.sets:
-            return CachedStep(key[1], cast("Value", self.sets[key[1]]), NO_SEPARATIONS)
+            return CachedStep(key[1], cast("Value", self.sets[key[1]]), NO_SEPARATIONS, self.associations_of(key[1]))
         while True:
             with self._lock:
                 self._fetch(key[1])
@@ -83,6 +85,10 @@ class StepCache:
             if event is not None:
                 event.set()
         return step
+
+    def associations_of(self, target: int) -> Associations | None:
+        """Return the weakest associations of the set that is the only step about a target, if they are known."""
+        return self.associations[target].of(target) if target in self.associations else None
 
     def knows(self, key: Any) -> bool:
         """Return whether a step has been computed."""
@@ -127,12 +133,18 @@ class StepCache:
         return _cache_of, (
             {target: self.pickled(target) for target in self._about} | self._elsewhere,
             self.sets,
+            self.associations,
             self.counted,
         )
 
 
-def _cache_of(steps: dict[int, bytes], sets: dict[int, tuple[int, ...]], counted: set[str] | None) -> StepCache:
-    return StepCache(_elsewhere=steps, sets=sets, counted=counted)
+def _cache_of(
+    steps: dict[int, bytes],
+    sets: dict[int, tuple[int, ...]],
+    associations: dict[int, PoolAssociations],
+    counted: set[str] | None,
+) -> StepCache:
+    return StepCache(_elsewhere=steps, sets=sets, associations=associations, counted=counted)
 
 
 def step_label(key: Any) -> str:

@@ -77,6 +77,7 @@ class SearchState(WhatIsKept):
         budget: Budget | None = None,
         compute_each: ComputeEach | None = None,
         keep_separations: bool = True,
+        keep_associations: bool = True,
         memory: StepMemory | None = None,
     ) -> None:
         check_alpha(alpha, setting("alpha"))
@@ -109,7 +110,7 @@ class SearchState(WhatIsKept):
         """Whether there were such tests at some time: they are recorded as tests of p = 1."""
         self.fdr = fdr
         self.stepwise = stepwise and fdr is not None
-        self._associations = Associations() if fdr is not None and not stepwise else None
+        self._associations = Associations() if fdr is not None and not stepwise and keep_associations else None
         self._member_outcomes: dict[tuple[int, int, tuple[int, ...]], Outcome] = {}  # of the latest steps
         self._members_log_p: tuple[tuple[int, tuple[int, ...]], list[float]] | None = None  # of the latest step
         self._budget = budget

@@ -34,10 +34,19 @@ class WhatIsKept:
     @property
     def keeps_answers_alone(self) -> bool:
         """Whether answers need not be recorded or read in another way, target by target."""
+        return self._associations is None and self.keeps_no_more_than_associations
+
+    @property
+    def keeps_associations(self) -> bool:
+        """Whether the search keeps the weakest association of each pair, for a false discovery rate."""
+        return self._associations is not None
+
+    @property
+    def keeps_no_more_than_associations(self) -> bool:
+        """Whether answers need not be recorded or read in another way, but for the weakest association of each pair."""
         return (
             self._leaves_tests_alone
             and self._read is None
-            and self._associations is None
             and not self.stepwise
             and not self._recorder.enabled
             and not self._known_members
