@@ -19,7 +19,7 @@ import serape
 from plain import random_dag, true_blanket
 from serape.local.registry import ALGORITHMS
 from serape.questions.by_score import scored_result
-from serape.questions.run import Run
+from serape.questions.structures import StructureRun
 from serape.results.comparison import true_members
 from serape.results.structure import Structure
 from serape.settings import RunSettings
@@ -146,7 +146,7 @@ def by_score(name: str, case: Case) -> bool:
                 case.oracle, algorithm.learner, rule, knowledge=knowledge, **algorithm.learner_options
             )
             neighbours = {x: {case.order.index(y) for y in found.graph[name]} for x, name in enumerate(case.order)}
-        run = Run(case.order, score, serape.Knowledge(**knowledge), RunSettings())
+        run = StructureRun(case.order, score, serape.Knowledge(**knowledge), RunSettings())
         return scored_result(run, None, algorithm, score, neighbours, options)
 
     knowledge = case.pairs_alone if algorithm.finds_class else case.knowledge

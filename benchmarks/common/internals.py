@@ -32,7 +32,7 @@ from serape.local.hpc import de_pcs, de_sps, hpc
 from serape.local.inter_iapc import inter_iapc_among
 from serape.local.registry import ALGORITHMS
 from serape.parallel import marginals
-from serape.questions import run
+from serape.questions import structures
 from serape.questions.blankets import ask_of_many
 from serape.questions.counterexamples import graphs_to_check, reductions
 from serape.questions.draws import rows_of_draw
@@ -173,7 +173,7 @@ def phase_seconds() -> Iterator[dict[str, float]]:
         patch.object(many_targets, "find_dependent_pairs", all_pairs),
         patch.object(pc._Edges, "separate", _as_method(timed("neighbourhoods", pc._Edges.separate))),
         patch.object(marginals, "find_dependent_pairs", timed("pairs", find_dependent_pairs)),
-        patch.object(run, "find_neighbourhoods", timed("neighbourhoods", find_neighbourhoods)),
+        patch.object(structures, "find_neighbourhoods", timed("neighbourhoods", find_neighbourhoods)),
         patch.object(DependentBlocks, "__iter__", blocks),
     ):
         yield seconds

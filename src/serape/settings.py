@@ -252,9 +252,10 @@ class RunSettings:
     )
     max_seconds: float | Literal["auto"] | None = _setting(
         "auto",
-        "The time that the call may take: each target of `blankets` and `joint_blanket`, each draw of `stability`, "
-        "each search of `context_blankets`. A search that takes longer stops and returns the result so far: `complete` "
-        "is False, and a note says what is left undone. None is no limit. "
+        "The time of the processor that the call may take: each target of `blankets` and `joint_blanket`, each draw of "
+        "`stability`, each search of `context_blankets`. Other work on the machine does not count; by the clock, the "
+        "limit is ten times as much. A search that takes longer stops and returns the result so far: `complete` is "
+        "False, and a note says what is left undone. None is no limit. "
         '"auto" is 60 for a target, 600 for `all_blankets`, `causes`, `region`, `skeleton` and `network`.',
     )
     max_tests: int | None = _setting(

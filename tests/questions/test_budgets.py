@@ -1,10 +1,13 @@
 """`max_seconds=` and `max_tests=`: every search stops, and says so.
 
-Limits are on the time of the processor, which does not grow if the machine is busy with other work.
+Seconds are those of the processor, which are no more if the machine is busy with other work.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -32,8 +35,16 @@ def dense() -> serape.Table:
     return serape.Table(columns)
 
 
+def slow(x: Any, y: Any, z: Any) -> float:
+    """A test that takes 5 ms of the processor and shows dependence."""
+    end = time.thread_time() + 0.005
+    while time.thread_time() < end:
+        pass
+    return float(1e-3 * ((x[:50] != y[:50]).mean() + 0.01 * len(z)))
+
+
 def sleepy(x: Any, y: Any, z: Any) -> float:
-    """A test that takes 5 ms and shows dependence."""
+    """A test that waits 5 ms and shows dependence."""
     time.sleep(0.005)
     return float(1e-3 * ((x[:50] != y[:50]).mean() + 0.01 * len(z)))
 
@@ -48,13 +59,40 @@ def ask(name: str, data: Any, **settings: Any) -> serape.Result:
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_time_ends_every_algorithm(dense: serape.Table, name: str) -> None:
-    started = time.perf_counter()
-    found = ask(name, serape.FunctionTest(dense, sleepy), max_seconds=0.15)
-    assert time.perf_counter() - started >= 0.15
+    started = time.thread_time()
+    found = ask(name, serape.FunctionTest(dense, slow), max_seconds=0.15)
+    assert time.thread_time() - started >= 0.15
     assert not found.complete
     assert found.tests <= 31  # that is, 0.15 s of them
     assert found.notes[-1] == f"{SPENT.format('max_seconds=0.15')} been tested"
     assert "not complete: this is the result so far" in str(found)
+
+
+def test_other_work_on_the_machine_takes_nothing_from_a_search(dense: serape.Table) -> None:
+    """Two processes for every core leave a third of it; by the clock, some 10 tests would be done."""
+    calls = 0
+
+    def counted(x: Any, y: Any, z: Any) -> float:
+        nonlocal calls
+        calls += 1
+        return slow(x, y, z)
+
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        found = ask("iamb", serape.FunctionTest(dense, counted), max_seconds=0.15)
+    finally:
+        for process in others:
+            process.kill()
+            process.wait()
+    assert not found.complete
+    assert calls <= 31
+    assert calls >= 20 or "by the clock" in found.notes[-1]  # where still others are busy
+
+
+def test_the_clock_has_a_wider_limit(dense: serape.Table) -> None:
+    found = ask("iamb", serape.FunctionTest(dense, sleepy), max_seconds=0.02)
+    assert not found.complete
+    assert found.notes[-1] == f"{SPENT.format('10 times max_seconds=0.02 by the clock')} been tested"
 
 
 @pytest.mark.parametrize("name", ["mmpc", "mmmb", "hiton-pc", "hiton-mb", "ipc-mb", "dos", "hpc"])

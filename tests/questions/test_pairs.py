@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 import serape
 from serape import _core
 from serape.independence import G2
-from serape.parallel.progress_bar import ProgressBar
 from serape.questions.pairs import _by_screens, _of_few_levels
+from serape.questions.run import Run
 from serape.results.pairs import Pairs
+from serape.settings import RunSettings
 
 
 def plain(table: serape.Table, alpha: float, strongest: int) -> Pairs:
     """One screen for each variable."""
-    return _by_screens(G2(table), alpha, strongest, 1, ProgressBar("", 1, False))
+    test = G2(table)
+    return _by_screens(test, alpha, strongest, Run(RunSettings(progress=False), test))
 
 
 def same(one: Pairs, other: Pairs) -> None:
@@ -146,14 +148,14 @@ def test_few_levels_are_a_screen_for_each(
     strongest: int,
 ) -> None:
     test = G2(of_levels(np.random.default_rng(seed), rows, columns, most), dof, reliability)
-    expected = _by_screens(test, alpha, strongest, 1, ProgressBar("", 1, False))
+    expected = _by_screens(test, alpha, strongest, Run(RunSettings(progress=False), test))
     same(_of_few_levels(test, alpha, strongest, threads), expected)
 
 
 @pytest.mark.parametrize("name", _core.instruction_sets())
 def test_instruction_sets_agree_on_few_levels(name: str) -> None:
     test = G2(of_levels(np.random.default_rng(1), 300, 600, 8), "adjusted", None)
-    expected = _by_screens(test, 0.01, 10, 1, ProgressBar("", 1, False))
+    expected = _by_screens(test, 0.01, 10, Run(RunSettings(progress=False), test))
     before = _core.instruction_set()
     try:
         _core.use_instruction_set(name)
@@ -174,4 +176,4 @@ def test_extreme_counts_of_few_levels() -> None:
     codes[:, 1::2] = np.where(random.random((rows, 12)) < 0.98, codes[:, 1::2], codes[:, ::2])
     test = G2(serape.Table(codes, kinds={f"x{k}": "categorical" for k in range(24)}))
     for alpha in (0.5, 0.05, 1e-4):
-        same(_of_few_levels(test, alpha, 5, 2), _by_screens(test, alpha, 5, 1, ProgressBar("", 1, False)))
+        same(_of_few_levels(test, alpha, 5, 2), _by_screens(test, alpha, 5, Run(RunSettings(progress=False), test)))

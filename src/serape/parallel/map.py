@@ -19,6 +19,7 @@ from serape.data.table import Table
 from serape.independence.contingency import ContingencyTest
 from serape.parallel.workers import Task, choose_workers
 from serape.progress import Progress, ProgressCallback
+from serape.search.budget import Budget
 from serape.search.prepared import ComputeEach
 
 Value = TypeVar("Value")
@@ -37,11 +38,13 @@ def parallel_map(
     *,
     test: object = None,
     detach: Callable[[Value], Value] | None = None,
+    budget: Budget | None = None,
 ) -> None:
     """Do the work for each item, several at a time, and call `done` with each value, in this thread and in no order.
 
     Work with a `test` of the caller is shared by threads, because nobody knows whether it can be used elsewhere.
-    `detach` makes a value fit to be sent to another process. An exception in one item ends all others. The work
+    `detach` makes a value fit to be sent to another process. What workers use of a `budget` that the items share is
+    added to what this thread has used. An exception in one item ends all others. The work
     receives a progress callback, which it must pass to its search: it ends the search when the others end.
     """
     left = deque(items)
@@ -56,9 +59,16 @@ def parallel_map(
         done(item, work(item, _ignore_progress))
     if left and start is not None:
         workers = min(jobs, len(left))
-        with closing(start.run(Task(work, detach), _chunks(left, workers), workers)) as everything:
+        task = Task(work, detach)
+        if budget is not None:
+            budget.watch.hand_over()
+            task = Task(_timed(work), None if detach is None else lambda both: (detach(both[0]), both[1]))
+        with closing(start.run(task, _chunks(left, workers), workers)) as everything:
             for found in everything:
                 for item, value in found:
+                    if budget is not None:
+                        value, seconds = value
+                        budget.watch.add(seconds / workers)
                     done(item, value)
 
 
@@ -67,6 +77,17 @@ def compute_each(test: object, jobs: int) -> ComputeEach | None:
     if jobs == 1 or _is_nested() or not choose_workers(test).forks:
         return None
     return lambda work, items, done: parallel_map(work, items, jobs, done, test=test)
+
+
+def _timed(work: Callable[[int, ProgressCallback], Value]) -> Callable[[int, ProgressCallback], tuple[Value, float]]:
+    """Return work that also returns the processor time that it takes."""
+
+    def timed(item: int, watch: ProgressCallback) -> tuple[Value, float]:
+        began = time.thread_time()
+        value = work(item, watch)
+        return value, time.thread_time() - began
+
+    return timed
 
 
 def _ignore_progress(now: Progress) -> None:

@@ -18,7 +18,7 @@ from serape.independence.screens import ScreenResult
 from serape.parallel.map import parallel_map
 from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
-from serape.search import Search
+from serape.search import Budget, Search
 from serape.search.memo import NeedsOtherTarget, StepCache
 
 
@@ -55,12 +55,14 @@ def precompute_steps(
     known: Mapping[int, ScreenResult],
     cache: StepCache | None,
     progress: bool | ProgressCallback | None,
+    budget: Budget | None = None,
     *,
     duplicates: bool = False,
 ) -> dict[int, Tally]:
     """Compute the steps about each target itself, if there are several workers.
 
-    Returns the tests performed for each target. With `duplicates`, duplicate columns are candidates too.
+    Returns the tests performed for each target. Their time counts towards the `budget`. With `duplicates`, duplicate
+    columns are candidates too.
     """
     tallies: dict[int, Tally] = {}
     if cache is None or jobs == 1:
@@ -82,7 +84,7 @@ def precompute_steps(
         bar.advance(query.source.variables[target], (), tallies[target].performed, 0)
 
     try:
-        parallel_map(compute, targets, jobs, keep, test=query.source)
+        parallel_map(compute, targets, jobs, keep, test=query.source, budget=budget)
     finally:
         bar.close()
     return tallies
@@ -94,6 +96,7 @@ def precompute_sets(
     jobs: int,
     known: Mapping[int, ScreenResult],
     cache: StepCache,
+    budget: Budget | None,
     done: Callable[[int, tuple[int, ...], Tally], None],
 ) -> None:
     """Compute the step about each target where it is the only one and a set of variables; nothing else is kept.
@@ -112,4 +115,4 @@ def precompute_sets(
         cache.sets[target] = answer[0]
         done(target, *answer)
 
-    parallel_map(compute, targets, jobs, keep, test=query.source)
+    parallel_map(compute, targets, jobs, keep, test=query.source, budget=budget)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,26 +15,25 @@ from serape.independence.registry import has_rows
 from serape.local.registry import Algorithm
 from serape.local.tie_star import Variables, tie_star
 from serape.names import match
-from serape.progress import Progress, StatusLine, progress_callback
+from serape.progress import Progress
 from serape.questions.choice import Source, choose_local
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.equivalence import Criterion
 from serape.questions.query import Query
-from serape.questions.run import STRUCTURE_SECONDS
+from serape.questions.run import INTERRUPTED, Run
 from serape.results.all_blankets import AllBlankets
 from serape.results.exchanges import Trial
 from serape.results.result import Result
-from serape.search import Budget, BudgetSpent, Search
+from serape.search import Search
 from serape.search.budget import STOPPED
-from serape.settings import RunSettings, Settings, question
+from serape.settings import Settings, question
 from serape.types import Finds, LocalAlgorithm
 from serape.wording import setting
 
 MAX_BLANKETS = 1000
 """The default bound on the number of blankets."""
 _MANY_COLUMNS = 500
-_INTERRUPTED = "the search was interrupted"
-_ENDED = (STOPPED, _INTERRUPTED)
+_ENDED = (STOPPED, INTERRUPTED)
 _UNFAITHFUL = (
     "algorithm {!r} assumes that no two sets of variables tell the same about the target: where some do, blankets can "
     "be missing, or hold more than is needed; use 'iamb' or 'fbed', which do not assume it"
@@ -139,41 +137,23 @@ class _AllBlankets:
         self._trials: list[Trial] = []
         self._first: Result | None = None
         self._tried: set[Variables] = set()
-        self._tally, self._searches = Tally(), 0
-        self._started = time.perf_counter()
-        seconds = asked.run.max_seconds
-        if seconds == "auto":
-            seconds = STRUCTURE_SECONDS if has_rows(query.source) else None
-        self._max_seconds = None if seconds is None else float(seconds)
-        self._watch = progress_callback(asked.run.progress)
+        self._searches = 0
+        self._run = Run(asked.run, query.source)
 
     def found(self) -> AllBlankets:
         """Search, and return the result; on Ctrl-C, raise Interrupted with the result so far."""
         kept = self._query.kept(self._target)
-        ended, interrupted = "", False
-        try:
+        ended = ""
+        with self._run.part():
             for blanket in tie_star(self._find, self._is_blanket, kept, self._poll):
                 self._blankets.append(blanket)
                 self._report(blanket)
                 if len(self._blankets) == self._max_blankets:
                     ended = f"the search ended at {setting('max_blankets', self._max_blankets)}"
                     break
-        except Interrupted as stop:
-            self._keep(stop.found)
-            interrupted, ended = True, _INTERRUPTED
-        except KeyboardInterrupt:
-            interrupted, ended = True, _INTERRUPTED
-        except BudgetSpent as spent:
-            ended = f"{STOPPED}{spent}"
-        finally:
-            if isinstance(self._watch, StatusLine):
-                self._watch.close()
-        if interrupted and self._first is None:
-            raise KeyboardInterrupt from None  # nothing is found
-        result = self._result(ended)
-        if interrupted:
-            raise Interrupted(result) from None
-        return result
+        if self._run.interrupted and self._first is None:
+            raise KeyboardInterrupt  # nothing is found
+        return self._run.hand_over(self._result(self._run.ended or ended))
 
     # --- the algorithm and the criterion ---------------------------------------------------------------------------
 
@@ -183,11 +163,19 @@ class _AllBlankets:
         On data it may find other variables than those that stand for the removed ones, because it has fewer rows for
         those of more levels; so a set may follow that differs from a blanket in one variable.
         """
-        query = replace(self._query, removed=removed, run_settings=self._left())
-        result = query.run(self._target, self._asked.run.threads, self._watching, warn=not removed)
+        if self._first is not None:  # the first search begins in any case
+            self._poll()
+        query = replace(self._query, removed=removed)
+        try:
+            result = query.run(
+                self._target, self._asked.run.threads, self._watching, warn=not removed, budget=self._run.budget
+            )
+        except Interrupted as stop:
+            self._keep(stop.found)
+            raise
         self._keep(result)
         if not result.complete:
-            raise self._spent()
+            self._poll()
         found = frozenset(self._position[name] for name in result.blanket)
         yield found
         near = next((one for one in self._blankets if len(one & removed) == 1), None)
@@ -200,7 +188,7 @@ class _AllBlankets:
 
     def _keep(self, result: Result) -> None:
         self._searches += 1
-        self._tally.merge(Tally(dict(result.tests_by_size), {0: result.skipped}))
+        self._run.tally.merge(Tally(dict(result.tests_by_size), {0: result.skipped}))
         if self._first is None:
             self._first = result
 
@@ -216,57 +204,24 @@ class _AllBlankets:
     @contextmanager
     def _judging(self) -> Iterator[Search]:
         """Return a search for the criterion, whose tests are counted."""
-        left = self._left()
-        seconds = None if left.max_seconds is None else float(left.max_seconds)
-        budget = Budget(seconds, left.max_tests)
-        search = self._criterion.query.search(self._target, self._asked.run.threads, self._watching, budget=budget)
-        spent = False
-        try:
+        self._poll()
+        with self._run.searching(self._criterion.query, self._target, watch=self._watching) as search:
             yield search
-        except BudgetSpent:
-            spent = True
-        finally:
-            self._tally.merge(search.tally)
-        if spent:
-            raise self._spent()
 
     # --- the budget and progress -------------------------------------------------------------------------------------
 
-    def _left(self) -> RunSettings:
-        """Return settings with what is left of the budget; the first search begins in any case."""
-        if self._first is not None:
-            self._poll()
-        run, seconds = self._asked.run, self._seconds_left()
-        tests = None if run.max_tests is None else run.max_tests - self._tally.performed
-        return replace(run, max_tests=tests, max_seconds=None if seconds is None else max(seconds, 1e-9))
-
-    def _seconds_left(self) -> float | None:
-        return None if self._max_seconds is None else self._max_seconds - (time.perf_counter() - self._started)
-
     def _poll(self) -> None:
         """Raise BudgetSpent if nothing is left of the budget."""
-        seconds, tests = self._seconds_left(), self._asked.run.max_tests
-        if (seconds is not None and seconds <= 0) or (tests is not None and self._tally.performed >= tests):
-            raise self._spent()
-
-    def _spent(self) -> BudgetSpent:
-        tests = self._asked.run.max_tests
-        if tests is not None and self._tally.performed >= tests:
-            return BudgetSpent(setting("max_tests", tests))
-        asked = self._asked.run.max_seconds
-        return BudgetSpent(setting("max_seconds", self._max_seconds if asked == "auto" else asked))
+        if self._run.budget is not None:
+            self._run.budget.check()
 
     def _watching(self, now: Progress) -> None:
         """Report the progress of one of the searches as that of all."""
-        if self._watch is not None:
-            count = len(self._blankets)
-            doing = f"{count:,} blanket{'' if count == 1 else 's'} found, {self._tally.performed + now.tests:,} tests"
-            seconds = time.perf_counter() - self._started
-            self._watch(
-                Progress(
-                    now.target, now.members, self._tally.performed + now.tests, self._tally.skipped, seconds, doing
-                )
-            )
+        run, count = self._run, len(self._blankets)
+        if run.watch is not None:
+            tests = run.tally.performed + now.tests
+            doing = f"{count:,} blanket{'' if count == 1 else 's'} found, {tests:,} tests"
+            run.watch(Progress(now.target, now.members, tests, run.tally.skipped, run.seconds, doing))
 
     def _report(self, blanket: Variables) -> None:
         self._watching(Progress(self._names[self._target], self._criterion.named(blanket), 0, 0, 0.0))
@@ -292,11 +247,11 @@ class _AllBlankets:
             test=query.source.name,
             alpha=float(query.alpha),
             fdr=None if query.fdr is None else query.fdr.rate,
-            tests=self._tally.performed,
-            tests_by_size=dict(sorted(self._tally.tests_by_size.items())),
-            skipped=self._tally.skipped,
+            tests=self._run.tally.performed,
+            tests_by_size=dict(sorted(self._run.tally.tests_by_size.items())),
+            skipped=self._run.tally.skipped,
             searches=self._searches,
-            seconds=time.perf_counter() - self._started,
+            seconds=self._run.seconds,
             complete=not ended,
             options={**first.options, **self._automatic()},
             notes=self._notes(ended, [*own, *(note for note in notes if note not in own)]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Unpack
@@ -13,11 +12,10 @@ from serape._keywords import Keywords
 from serape.checks import check_alpha, is_several
 from serape.errors import InputTypeError, OptionError, shown
 from serape.independence import table_of
-from serape.parallel.map import parallel_map
-from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.constraints import left_out_notes
 from serape.questions.query import Query
+from serape.questions.run import Run
 from serape.results.alpha_path import AlphaPath
 from serape.results.result import Result
 from serape.settings import Settings, question, refuse
@@ -75,8 +73,7 @@ def alpha_path(
     asked = Settings.of(**{**settings, "algorithm": algorithm, "alpha": levels[0]})
     query, at = Query.about(data, target, finds, asked)
     found: dict[int, Result] = {}
-    bar = ProgressBar("alphas", len(levels), asked.run.progress)
-    started = time.perf_counter()
+    run = Run(asked.run, query.source)
 
     def one(index: int, watch: ProgressCallback) -> Result:
         return replace(query, alpha=levels[index]).run(at, watch=watch)
@@ -85,13 +82,10 @@ def alpha_path(
         found[index] = result
         bar.advance(result.target, result.members, result.tests, result.skipped)
 
-    try:
-        parallel_map(one, range(len(levels)), asked.run.threads, keep, test=query.source, detach=query.detached)
-    except KeyboardInterrupt:
-        if not found:
-            raise KeyboardInterrupt from None  # no level is complete
-    finally:
-        bar.close()
+    with run.part(), run.bar("alphas", len(levels)) as bar:
+        run.each(one, range(len(levels)), keep, detach=query.detached)
+    if run.interrupted and not found:
+        raise KeyboardInterrupt  # no level is complete
     done = sorted(found)
     table = table_of(query.source)
     stopped = sum(not result.complete for result in found.values())
@@ -108,7 +102,7 @@ def alpha_path(
         algorithm=query.algorithm.name,
         test=query.source.name,
         tests=sum(result.tests for result in found.values()),
-        seconds=time.perf_counter() - started,
+        seconds=run.seconds,
         complete=len(done) == len(levels) and not stopped,
         notes=(
             *(() if table is None else table.notes),

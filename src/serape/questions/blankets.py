@@ -12,12 +12,11 @@ from serape.errors import InputTypeError, shown
 from serape.independence import table_of
 from serape.independence.outcomes import Tally
 from serape.independence.screens import ScreenResult
-from serape.parallel.map import parallel_map
 from serape.parallel.marginals import marginal_tests, shared_tests
 from serape.parallel.precompute import precompute_steps
-from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.query import Query
+from serape.questions.run import Run
 from serape.results.result import Result
 from serape.settings import RunSettings, Settings, question
 from serape.types import LocalAlgorithm
@@ -77,12 +76,12 @@ def blankets(
 
 def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = None) -> dict[str, Result]:
     """Ask a question about many targets, which share tests and steps."""
-    run = run or RunSettings()
-    jobs = run.threads
+    settings = run or RunSettings()
+    call = Run(settings, query.source)
+    jobs = settings.threads
     found: dict[int, Result] = {}
-    bar = ProgressBar("blankets", len(positions), run.progress)
     known: Mapping[int, ScreenResult] = {}
-    cache = query.cache(len(positions)) if run.max_tests is None else None  # a count of tests for each target
+    cache = query.cache(len(positions)) if settings.max_tests is None else None  # a count of tests for each target
     notes: list[str] = []
     common = query.excluded(-1)
     precomputed: dict[int, Tally] = {}
@@ -97,8 +96,8 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
         found[target] = query.attached(target, result)
         bar.advance(result.target, result.blanket, result.tests, result.skipped)
 
-    try:
-        unbounded = not run.bounded  # work that is shared looks at no budget
+    with call.part(), call.bar("blankets", len(positions)) as bar:
+        unbounded = not settings.bounded  # work that is shared looks at no budget
         known = marginal_tests(query.source, positions, query.knowledge, jobs) if unbounded else {}
         if known:
             notes.append(f"{shared_tests(known):,} tests given nothing are shared between the targets")
@@ -108,12 +107,10 @@ def ask_of_many(query: Query, positions: list[int], run: RunSettings | None = No
             )
         sharing = [target for target in positions if query.excluded(target) == common] if cache is not None else []
         if unbounded:
-            precomputed.update(precompute_steps(query, sharing, jobs, known, cache, run.progress))
-        parallel_map(one, positions, jobs, done, test=query.source, detach=query.detached)
-    except KeyboardInterrupt:  # the complete results are returned
+            precomputed.update(precompute_steps(query, sharing, jobs, known, cache, settings.progress))
+        call.each(one, positions, done, detach=query.detached)
+    if call.interrupted:  # the complete results are returned
         left = len(positions) - len(found)
         note = f"interrupted: {left:,} of {len(positions):,} targets are left undone"
         found = {target: replace(result, notes=(*result.notes, note)) for target, result in found.items()}
-    finally:
-        bar.close()
     return {query.source.variables[target]: found[target] for target in positions if target in found}

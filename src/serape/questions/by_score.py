@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,10 +11,10 @@ from serape.errors import DataError, OptionError, abbreviate, is_integer, shown,
 from serape.independence import IndependenceTest
 from serape.knowledge import BoundKnowledge, Knowledge
 from serape.names import match
-from serape.progress import Progress, StatusLine, progress_callback
+from serape.progress import Progress
 from serape.questions.edge_evidence import test_attributes
 from serape.questions.query import Query
-from serape.questions.run import Run
+from serape.questions.structures import StructureRun
 from serape.results.call import Call
 from serape.results.structure import Structure
 from serape.search import BudgetSpent
@@ -25,12 +24,12 @@ from serape.structure.graphs import PartlyDirected, cpdag
 from serape.structure.registry import NetworkAlgorithm
 from serape.structure.score_choice import automatic_score
 from serape.structure.scores import SCORES, PermutedScore, Score, make_score
-from serape.structure.tabu import Stopped
+from serape.structure.tabu import ScoreCallback, Stopped
 from serape.wording import algorithm_option, setting
 
 
 def scored_result(
-    run: Run,
+    run: StructureRun,
     query: Query | None,
     algorithm: NetworkAlgorithm,
     score: Score,
@@ -66,7 +65,11 @@ def scored_result(
 
 
 def _search_by_score(
-    run: Run, algorithm: NetworkAlgorithm, score: Score, neighbours: dict[int, set[int]] | None, options: dict[str, Any]
+    run: StructureRun,
+    algorithm: NetworkAlgorithm,
+    score: Score,
+    neighbours: dict[int, set[int]] | None,
+    options: dict[str, Any],
 ) -> PartlyDirected:
     """Search with the variables in the order of their names, so that ties do not depend on the order of columns.
 
@@ -83,18 +86,18 @@ def _search_by_score(
     allowed = None
     if neighbours is not None:
         allowed = {index[x]: {index[y] for y in others} for x, others in neighbours.items()}
-    watch, close = _score_callback(run, algorithm.name)
-    search = partial(algorithm.search, by_name, allowed, threads=run.settings.threads, watch=watch, **options)
-    graph: PartlyDirected | None = None
-    try:
-        graph = search(knowledge=knowledge)
-        if knowledge is not None and not knowledge.is_empty:
-            graph = _better(graph, search(), knowledge, by_name)
-    except Stopped as stop:
-        run.complete = False
-        graph = graph or stop.graph
-    finally:
-        close()
+    watch = _Watch(run, algorithm.name)
+    search = partial(algorithm.search, by_name, allowed, threads=run.settings.threads, watch=watch.or_none, **options)
+    found: list[PartlyDirected] = []
+    with run.part():
+        try:
+            found.append(search(knowledge=knowledge))
+            if knowledge is not None and not knowledge.is_empty:
+                found[0] = _better(found[0], search(), knowledge, by_name)
+        except Stopped as stop:
+            found.append(stop.graph)
+            raise watch.spent or stop from None
+    graph = found[0]
     return graph.renumbered([index[x] for x in range(n)])
 
 
@@ -108,7 +111,7 @@ def _better(graph: PartlyDirected, free: PartlyDirected, knowledge: BoundKnowled
     return PartlyDirected.of_dag(parents) if is_dag else free
 
 
-def _decided(run: Run, graph: PartlyDirected, score: Score) -> PartlyDirected:
+def _decided(run: StructureRun, graph: PartlyDirected, score: Score) -> PartlyDirected:
     """Return the class of a DAG, or the DAG if the score itself prefers some members of the class to others."""
     knowledge = None if run.knowledge is None else run.knowledge.bind(run.names)
     found = equivalence_class(graph.parents, knowledge)
@@ -123,7 +126,7 @@ def _decided(run: Run, graph: PartlyDirected, score: Score) -> PartlyDirected:
 
 
 def _score_evidence(
-    run: Run, test: IndependenceTest | None, score: Score, parents: Sequence[set[int]]
+    run: StructureRun, test: IndependenceTest | None, score: Score, parents: Sequence[set[int]]
 ) -> dict[frozenset[str], dict[str, Any]]:
     """Return, for every arc x → y, the gain in score, and the test of x and y given the other parents of y.
 
@@ -145,24 +148,28 @@ def _score_evidence(
     return found
 
 
-def _score_callback(run: Run, name: str) -> tuple[Callable[[int, float], None] | None, Callable[[], None]]:
-    """Return a function that shows progress and watches over the budget, and one that ends the show."""
-    callback = progress_callback(run.settings.progress)
-    if callback is None and run.budget is None:
-        return None, lambda: None
+class _Watch:
+    """Shows the progress of a search by score, and ends it when the budget is spent."""
 
-    def watch(arcs: int, total: float) -> None:
-        if run.budget is not None:
+    def __init__(self, run: StructureRun, name: str) -> None:
+        self._run, self._name = run, name
+        self.spent: BudgetSpent | None = None
+
+    @property
+    def or_none(self) -> ScoreCallback | None:
+        """The watch, or None if there is nothing to do."""
+        return None if self._run.watch is None and self._run.budget is None else self
+
+    def __call__(self, arcs: int, total: float) -> None:
+        if self._run.budget is not None:
             try:
-                run.budget.check()
+                self._run.budget.check()
             except BudgetSpent as spent:
-                run.stop(str(spent))
-                raise KeyboardInterrupt from None  # the search returns what it has found
-        if callback is not None:
+                self.spent = spent
+                raise KeyboardInterrupt from None  # the search ends with what it has found
+        if self._run.watch is not None:
             doing = f"{arcs:,} arcs, score {total:,.1f}"
-            callback(Progress(name, (), 0, 0, time.perf_counter() - run.started, doing))
-
-    return watch, callback.close if isinstance(callback, StatusLine) else lambda: None
+            self._run.watch(Progress(self._name, (), 0, 0, self._run.seconds, doing))
 
 
 # --- checks ---------------------------------------------------------------------------------------------------------

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from serape._keywords import Keywords
-from serape.errors import Interrupted, OptionError
+from serape.errors import OptionError
 from serape.independence.registry import has_rows
 from serape.local.answer import Answer
 from serape.names import match, unknown
-from serape.progress import StatusLine, progress_callback
 from serape.questions.choice import check_choice
 from serape.questions.deciding import Deciding
 from serape.questions.discoveries import Discoveries
 from serape.questions.hidden import allow_hidden, check_hidden, unused_pairs_note
 from serape.questions.min_effect import without_weak
 from serape.questions.query import MAX_CONDITIONING, Query
-from serape.questions.run import STRUCTURE_SECONDS
+from serape.questions.run import Run
 from serape.results.causes import Causes
-from serape.search import Budget, BudgetSpent
 from serape.settings import Settings, question
 from serape.structure.local_graph import Around, LocalGraph
 from serape.structure.mmb_by_mmb import local_pag
@@ -136,9 +133,8 @@ class _Search:
         self, query: Query, target: int, algorithm: CausalAlgorithm, options: Mapping[str, Any], asked: Settings
     ) -> None:
         self.query, self.target, self.algorithm, self.options = query, target, algorithm, options
-        self.watch = progress_callback(asked.run.progress)
-        budget = Budget.of(asked.run, STRUCTURE_SECONDS if has_rows(query.source) else None)
-        self.search = query.search(target, asked.run.threads, self.watch, budget=budget)
+        self.run_of_call = Run(asked.run, query.source)
+        self.search = query.search(target, asked.run.threads, self.run_of_call.watch, budget=self.run_of_call.budget)
         # A hidden common cause can join two variables that have no arc, so knowledge of arcs bars nothing there.
         knowledge = None if algorithm.hidden else query.knowledge
         if algorithm.hidden:
@@ -149,22 +145,16 @@ class _Search:
         """By spouse of the target, the neighbours that it is adjacent to, where this is known."""
         self.discoveries = Discoveries()
         self.deciding: Deciding | None = None
-        self.started = time.perf_counter()
 
     def run(self) -> Causes:
         """Search, and return the result; what was found so far if a budget or Ctrl-C ends the search."""
-        try:
+        run = self.run_of_call
+        with run.part():
             self.ancestral = self.algorithm.run(self.local, self.target, **self.options)
             self.find_common_effects()
-            return self.result(complete=True)
-        except KeyboardInterrupt:
-            raise Interrupted(self.result(complete=False)) from None
-        except BudgetSpent as spent:
-            self.search.notes.append(f"the search stopped at {spent}: directions are as far as they were found")
-            return self.result(complete=False)
-        finally:
-            if isinstance(self.watch, StatusLine):
-                self.watch.close()
+        if not run.complete and not run.interrupted:
+            self.search.notes.append(f"{run.ended}: directions are as far as they were found")
+        return run.hand_over(self.result(complete=run.complete))
 
     def learn(self, x: int) -> Around:
         """Learn the blanket of a variable, and which of its members are its neighbours."""
@@ -236,7 +226,7 @@ class _Search:
         spouses: dict[int | str, list[int | str]] = {
             s: self._common_effects(s, marks) for s in sorted((around.neighbours | around.spouses) - marks.keys())
         }
-        seconds = time.perf_counter() - self.started
+        seconds = self.run_of_call.seconds
         answer = Answer([*marks, *spouses], list(marks), spouses)
         result = self.query.result_of(
             search, target, answer, self.discoveries, seconds, None, deciding=self.deciding, complete=complete

@@ -15,7 +15,6 @@ found by a search in the rows of each context.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -27,15 +26,14 @@ from serape.independence import IndependenceTest, table_of
 from serape.independence.outcomes import Outcome, Tally
 from serape.independence.registry import has_rows, searched
 from serape.local.invariant_sets import InvariantSets, invariant_sets
-from serape.progress import Progress, StatusLine, progress_callback
+from serape.progress import Progress
 from serape.questions.contexts import context_position, judging_query, refuse_member, tests_of_contexts
 from serape.questions.information import added, information, p_of_less
 from serape.questions.query import MAX_CONDITIONING, Query
-from serape.questions.run import STRUCTURE_SECONDS
+from serape.questions.run import STRUCTURE_SECONDS, Run
 from serape.results.context_blankets import ContextBlankets, Difference
 from serape.results.result import Result
-from serape.search import Budget, BudgetSpent, Search
-from serape.search.budget import STOPPED
+from serape.search import Search
 from serape.settings import Settings, question
 from serape.types import LocalAlgorithm
 
@@ -111,9 +109,7 @@ class _Search:
     def __init__(self, query: _Query, target: int, context: int, asked: Settings) -> None:
         self._query, self._target, self._context, self._asked = query, target, context, asked
         self._names = query.source.variables
-        self._watch = progress_callback(asked.run.progress)
-        self._tally = Tally()
-        self._notes: list[str] = []
+        self._run = Run(asked.run, query.source)  # its budget is that of each search
         self._pooled: Result | None = None
         self._about: Result | None = None
         self._changes: tuple[str, ...] = ()
@@ -125,46 +121,33 @@ class _Search:
         self._tests: dict[str, IndependenceTest] = {}
         self._not_searched: dict[str, str] = {}
         self._differences: list[Difference] = []
-        self._ended = ""
-        self._started = time.perf_counter()
 
     def found(self) -> ContextBlankets:
         """Search, and return the result; on Ctrl-C, raise Interrupted with the result so far."""
-        interrupted = False
-        try:
-            self._pooled = self._run(self._query, self._target, warn=True)
-            self._about = self._run(self._query, self._context)
+        with self._run.part():
+            self._pooled = self._search(self._query, self._target, warn=True)
+            self._about = self._search(self._query, self._context)
             self._judge()
             self._search_contexts()
             self._compare()
-        except Interrupted as stop:
-            if self._pooled is None:
-                self._keep(stop.found)
-                self._pooled = stop.found
-            interrupted = True
-        except KeyboardInterrupt:
-            if self._pooled is None:
-                raise
-            interrupted = True
-        except BudgetSpent as spent:
-            self._ended = f"{STOPPED}{spent}"
-        finally:
-            if isinstance(self._watch, StatusLine):
-                self._watch.close()
-        if interrupted:
-            self._ended = _INTERRUPTED
-            raise Interrupted(self._result()) from None
-        return self._result()
+        if self._pooled is None:
+            raise KeyboardInterrupt  # nothing is found
+        return self._run.hand_over(self._result())
 
     # --- the searches ------------------------------------------------------------------------------------------------
 
-    def _run(self, query: Query, target: int, *, warn: bool = False) -> Result:
-        found = query.run(target, self._asked.run.threads, self._watching, warn=warn)
+    def _search(self, query: Query, target: int, *, warn: bool = False) -> Result:
+        try:
+            found = query.run(target, self._asked.run.threads, self._watching, warn=warn)
+        except Interrupted as stop:
+            self._keep(stop.found)
+            self._pooled = self._pooled or stop.found
+            raise
         self._keep(found)
         return found
 
     def _keep(self, found: Result) -> None:
-        self._tally.merge(Tally(dict(found.tests_by_size), {0: found.skipped}))
+        self._run.tally.merge(Tally(dict(found.tests_by_size), {0: found.skipped}))
 
     def _judge(self) -> None:
         """Find the neighbours of the context, and the sets given which the target does not depend on it."""
@@ -184,7 +167,7 @@ class _Search:
             self._law_test = judging.source.name
             self._sets = invariant_sets(search, self._target, self._context, members)
         if self._sets.largest < len(members):
-            self._notes.append(
+            self._run.notes.append(
                 f"of the subsets of {len(members):,} members, those of up to {self._sets.largest} are tried for "
                 f"invariance, so no cause is named"
             )
@@ -196,18 +179,14 @@ class _Search:
         with self._searching(self._query) as search:
             found = search.separate(members, self._context, members, range(largest + 1))
             near = search.possible_neighbours(self._context, found.survivors)
-        self._notes += search.notes
         return tuple(self._names[x] for x in sorted(near))
 
     @contextmanager
     def _searching(self, query: Query) -> Iterator[Search]:
         """Return a search whose tests are counted, on a budget of its own."""
-        budget = Budget.of(self._asked.run, STRUCTURE_SECONDS if has_rows(query.source) else None)
-        search = query.search(None, self._asked.run.threads, self._watching, budget=budget)
-        try:
+        budget = self._run.new_budget(STRUCTURE_SECONDS)
+        with self._run.searching(query, budget=budget, watch=self._watching) as search:
             yield search
-        finally:
-            self._tally.merge(search.tally)
 
     def _search_contexts(self) -> None:
         """Search in the rows of each context."""
@@ -215,7 +194,7 @@ class _Search:
         if knowledge is not None:  # the context has one value in each, so arcs of its own say nothing there
             knowledge = knowledge.without(self._context)
         if not tests:
-            self._notes.append(
+            self._run.notes.append(
                 f"the independence test {self._query.source.name!r} has no rows of its contexts, so none is searched "
                 f"by itself"
             )
@@ -227,7 +206,7 @@ class _Search:
                 self._not_searched[name] = "the target is constant there"
             else:
                 query = replace(self._query, source=test, constant=self._context, knowledge=knowledge)
-                found = self._run(query, self._target)
+                found = self._search(query, self._target)
                 if found.skipped and not found.tests:
                     self._not_searched[name] = "it has too few rows for any reliable test"
                 else:
@@ -240,7 +219,7 @@ class _Search:
             if all(table.is_constant(k) for table in tables)
         ]
         if fixed:
-            self._notes.append(
+            self._run.notes.append(
                 f"constant in every context, so they tell no more than the context and may stand for it: "
                 f"{abbreviate(fixed)}"
             )
@@ -281,7 +260,7 @@ class _Search:
     def _compared(self, variable: str, context: str, given: Names, place: Mapping[str, int]) -> Difference:
         asked = place[variable], self._target, tuple(place[z] for z in given)
         told = {name: one for name, test in self._tests.items() if (one := information(test, *asked)) is not None}
-        self._tally.add(len(given), len(told), len(self._tests) - len(told))
+        self._run.tally.add(len(given), len(told), len(self._tests) - len(told))
         here = told.pop(context, None)
         if here is None or not told:
             return Difference(variable, context, given)
@@ -289,12 +268,12 @@ class _Search:
         return Difference(variable, context, given, here.bits, elsewhere.bits, p_of_less(here, elsewhere))
 
     def _watching(self, now: Progress) -> None:
-        if self._watch is not None:
+        if self._run.watch is not None:
             done = len(self._by_context)
-            doing = f"{done:,} contexts searched, {self._tally.performed + now.tests:,} tests" if done else ""
-            seconds = time.perf_counter() - self._started
-            self._watch(
-                replace(now, tests=self._tally.performed + now.tests, seconds=seconds, doing=doing or now.doing)
+            doing = f"{done:,} contexts searched, {self._run.tally.performed + now.tests:,} tests" if done else ""
+            seconds = self._run.seconds
+            self._run.watch(
+                replace(now, tests=self._run.tally.performed + now.tests, seconds=seconds, doing=doing or now.doing)
             )
 
     # --- the result --------------------------------------------------------------------------------------------------
@@ -302,13 +281,13 @@ class _Search:
     def _result(self) -> ContextBlankets:
         pooled = self._pooled
         assert pooled is not None
-        notes = [*pooled.notes, *self._notes]
+        notes = [*pooled.notes, *self._run.notes]
         notes += [f"context {name!r} is not searched by itself: {why}" for name, why in self._not_searched.items()]
         stopped = [name for name, one in self._by_context.items() if not one.complete]
         if stopped:
             notes.append(f"the search stopped before its end in the contexts {abbreviate(stopped)}")
-        if self._ended:
-            notes.append(f"{self._ended}: contexts that are missing were not searched")
+        if self._run.ended:
+            notes.append(f"{self._run.ended}: contexts that are missing were not searched")
         sets = self._sets or InvariantSets([], [], 0, 0)
         return ContextBlankets(
             target=pooled.target,
@@ -322,11 +301,11 @@ class _Search:
             invariant_sets=tuple(tuple(self._names[x] for x in one) for one in sets.accepted),
             causes=() if self._direct else tuple(self._names[x] for x in sorted(sets.causes)),
             differences=tuple(self._differences),
-            tests=self._tally.performed,
-            tests_by_size=dict(sorted(self._tally.tests_by_size.items())),
-            skipped=self._tally.skipped,
-            seconds=time.perf_counter() - self._started,
-            complete=pooled.complete and not self._ended and not stopped,
+            tests=self._run.tally.performed,
+            tests_by_size=dict(sorted(self._run.tally.tests_by_size.items())),
+            skipped=self._run.tally.skipped,
+            seconds=self._run.seconds,
+            complete=pooled.complete and not self._run.ended and not stopped,
             notes=tuple(notes),
         )
 

@@ -6,7 +6,6 @@ common: Shah and Samworth, *Variable selection with error control: another look 
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
@@ -18,9 +17,8 @@ from serape.data.resampling import Resampler, Rows
 from serape.data.table import Table
 from serape.errors import InputTypeError, OptionError, is_integer, shown
 from serape.independence import IndependenceTest
-from serape.parallel.map import parallel_map
-from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
+from serape.questions.run import Run
 from serape.results.stability import SAMPLINGS, Sampling
 from serape.settings import RunSettings, Settings
 from serape.wording import setting
@@ -65,7 +63,6 @@ class Draws:
         self.found: dict[int, Found] = {}
         """By draw."""
         self._resampler = Resampler(self.table)
-        self._started = time.perf_counter()
         units = self._resampler.units
         if sampling == "half" and units < 4:
             raise OptionError(
@@ -80,8 +77,7 @@ class Draws:
 
         `test` is the test or score behind the search, `target` what progress is reported about.
         """
-        self._started = time.perf_counter()
-        bar = ProgressBar("draws", self.draws, settings.progress)
+        self._run = run = Run(settings, test)
 
         def one(draw: int, watch: ProgressCallback) -> Found:
             return ask(self._resampler.draw_units(self._units(draw)), watch)
@@ -90,13 +86,10 @@ class Draws:
             self.found[draw] = found
             bar.advance(target, found.items if target else (), found.tests, found.skipped)
 
-        try:
-            parallel_map(one, range(self.draws), settings.threads, keep, test=test)
-        except KeyboardInterrupt:
-            if not self.found:
-                raise KeyboardInterrupt from None  # no draw is complete
-        finally:
-            bar.close()
+        with run.part(), run.bar("draws", self.draws) as bar:
+            run.each(one, range(self.draws), keep)
+        if run.interrupted and not self.found:
+            raise KeyboardInterrupt  # no draw is complete
 
     def counts(self) -> Counter[Any]:
         """Return the number of draws in which each variable or edge was found."""
@@ -120,7 +113,7 @@ class Draws:
             "mean_found": sum(item not in fixed for found in self.found.values() for item in found.items) / searched,
             "candidates": candidates,
             "random_state": self.random_state,
-            "seconds": time.perf_counter() - self._started,
+            "seconds": self._run.seconds,
             "complete": searched == self.draws and not stopped,
             "notes": (*notes, *[spent] * bool(stopped)),
         }

@@ -9,7 +9,7 @@ from serape.data.table import Table
 from serape.progress import ProgressCallback
 from serape.questions.constraints import left_out_notes
 from serape.questions.draws import Draws, Found
-from serape.questions.run import StructureQuery, source_notes
+from serape.questions.structures import StructureQuery, source_notes
 from serape.results.edge_stability import EdgeStability
 from serape.results.structure import Structure
 from serape.settings import RunSettings

@@ -26,9 +26,9 @@ from serape.progress import ProgressCallback
 from serape.questions.checkpoint import Checkpoint
 from serape.questions.deciding import Weighed, of_edge, of_sides
 from serape.questions.query import Query
-from serape.search import Budget, BudgetSpent
+from serape.questions.run import Run
+from serape.search import BudgetSpent
 from serape.search.associations import Associations
-from serape.settings import RunSettings
 from serape.skeletons.skeleton import without_collector
 from serape.types import Rule
 
@@ -38,14 +38,9 @@ _AT_ONCE = 8192
 
 @dataclass
 class Neighbourhoods:
-    """Parents and children by variable, with the number of tests and the notes."""
+    """Parents and children by variable."""
 
     of: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
-    notes: list[str] = field(default_factory=list)
-    complete: bool = False
-    spent: str | None = None
-    """The budget that ended the search, if one did."""
     weighed: dict[int, dict[int, Weighed]] = field(default_factory=dict)
     """With a false discovery rate, by variable and neighbour, what counts for the edge."""
 
@@ -64,11 +59,11 @@ class _One(NamedTuple):
 class _Targets:
     """The searches for targets, which share tests and steps."""
 
-    def __init__(self, query: Query, run: RunSettings, count: int, budget: Budget | None) -> None:
+    def __init__(self, query: Query, run: Run, count: int) -> None:
         self.query = query
-        self.run = run
-        self.jobs = run.threads if run.max_tests is None else 1  # one count for all
-        self.budget = budget
+        self.run = run.settings
+        self.jobs = self.run.threads if self.run.max_tests is None else 1  # one count for all
+        self.budget = run.budget
         self.cache = query.cache(count)
         self.steps_are_sets = query.algorithm.steps_are_sets
         self.needs_sets_alone = self.steps_are_sets and query.fdr is None
@@ -109,7 +104,7 @@ class _Targets:
             targets = self._prepare_sets(targets, checkpoint, level)
         if targets:
             found = precompute_steps(
-                query, targets, self.jobs, self.known, self.cache, self.run.progress, duplicates=True
+                query, targets, self.jobs, self.known, self.cache, self.run.progress, self.budget, duplicates=True
             )
             self.precomputed.update(found)
 
@@ -188,7 +183,7 @@ class _Targets:
                 self.budget.check()
 
         assert self.cache is not None
-        precompute_sets(self.query, targets, self.jobs, self.known, self.cache, done)
+        precompute_sets(self.query, targets, self.jobs, self.known, self.cache, self.budget, done)
 
     def known_neighbours(self, targets: list[int]) -> dict[int, tuple[int, ...]]:
         """Return the parents and children of targets that follow from known sets: those of all their members too."""
@@ -256,31 +251,25 @@ class _Targets:
 
 
 def find_neighbourhoods(
-    query: Query,
-    targets: list[int],
-    run: RunSettings,
-    checkpoint: Checkpoint | None = None,
-    budget: Budget | None = None,
-) -> Neighbourhoods:
+    found: Neighbourhoods, query: Query, targets: list[int], run: Run, checkpoint: Checkpoint | None = None
+) -> None:
     """Find the parents and children of many targets; those in the checkpoint are read from there.
 
-    On Ctrl-C the function returns the neighbourhoods found so far, marked as not complete.
+    Where Ctrl-C or the end of the budget ends it, those that are known by then are found.
     """
-    found = Neighbourhoods()
     done: dict[int, tuple[tuple[int, ...], list[str], dict[int, Weighed]]] = {}
-    searches = _Targets(query, run, len(targets), budget)
+    searches = _Targets(query, run, len(targets))
     shares = searches.shares(targets, checkpoint)
     if checkpoint is not None:
-        checkpoint.check_budget(run)
+        checkpoint.check_budget(run.settings)
         for target, (neighbours, tally, weighed, notes) in checkpoint.kept.items():
             done[target] = neighbours, notes, weighed
-            found.tally.merge(tally)
-        if budget is not None:
-            budget.spent += checkpoint.tests
+            run.tally.merge(tally)
+        if run.budget is not None:
+            run.budget.spent += checkpoint.tests
         if not shares:  # it keeps the answers of runs that do
             checkpoint = None
     rest = [target for target in targets if target not in done]
-    bar = ProgressBar("neighbourhoods", len(rest), run.progress)
     names = query.source.variables
     if checkpoint is not None and searches.cache is not None:
         searches.cache.counted = checkpoint.counted
@@ -288,7 +277,7 @@ def find_neighbourhoods(
     def keep(target: int, answer: _One) -> None:
         neighbours, tally, notes, weighed, steps = answer
         done[target] = neighbours, notes, weighed
-        found.tally.merge(tally)
+        run.tally.merge(tally)
         if checkpoint is not None:
             checkpoint.add(target, neighbours, tally, weighed, notes, steps)
         bar.advance(names[target], tuple(names[x] for x in neighbours), tally.performed, tally.skipped)
@@ -297,47 +286,38 @@ def find_neighbourhoods(
         with without_collector():
             known = searches.known_neighbours(rest)
             weighed = searches.weigh(known)
-            simple = checkpoint is None and not callable(run.progress)
+            simple = checkpoint is None and not callable(run.settings.progress)
             done.update(
                 (target, (neighbours, [], weighed.get(target, {}))) for target, neighbours in known.items() if simple
             )
         if simple:
             counted = [searches.precomputed[target] for target in known if target in searches.precomputed]
             for tally in counted:
-                found.tally.merge(tally)
+                run.tally.merge(tally)
             bar.advance_by(len(known), sum(tally.performed for tally in counted))
         else:
             for target, neighbours in known.items():
                 tally = searches.precomputed.get(target, Tally())
                 keep(target, _One(neighbours, tally, [], weighed.get(target, {}), []))
 
-    try:
+    with run.bar("neighbourhoods", len(rest)) as bar:
         try:
-            if shares:
-                searches.prepare(targets, rest, checkpoint)
-        except (KeyboardInterrupt, BudgetSpent):
-            keep_known()
-            raise
-        keep_known()
-        left = [target for target in rest if target not in done]
-        parallel_map(searches.find, left, searches.jobs, keep, test=query.source)
-        found.complete = True
-    except KeyboardInterrupt:
-        pass
-    except BudgetSpent as spent:
-        found.spent = str(spent)
-    finally:
-        bar.close()
-    found.tally.merge(searches.tally)
-    noted: dict[str, int] = {}
-    with without_collector():
-        for target in targets:
-            if target in done:
-                found.of[target], notes, found.weighed[target] = done.pop(target)
-                for note in notes:
-                    noted[note] = noted.get(note, 0) + 1
-    found.notes += [note if count == 1 else f"{note} ({count:,} targets)" for note, count in noted.items()]
-    return found
+            try:
+                if shares:
+                    searches.prepare(targets, rest, checkpoint)
+            finally:
+                keep_known()
+            left = [target for target in rest if target not in done]
+            parallel_map(searches.find, left, searches.jobs, keep, test=query.source, budget=run.budget)
+        finally:
+            run.tally.merge(searches.tally)
+            noted: dict[str, int] = {}
+            with without_collector():
+                for target in (target for target in targets if target in done):
+                    found.of[target], notes, found.weighed[target] = done.pop(target)
+                    for note in notes:
+                        noted[note] = noted.get(note, 0) + 1
+            run.notes += [note if count == 1 else f"{note} ({count:,} targets)" for note, count in noted.items()]
 
 
 def join(

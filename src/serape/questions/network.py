@@ -14,9 +14,9 @@ from serape.knowledge import Knowledge
 from serape.names import match
 from serape.questions.by_score import check_network_options, check_score, score_of, scored_result
 from serape.questions.choice import choose_network
-from serape.questions.run import (
-    Run,
+from serape.questions.structures import (
     StructureQuery,
+    StructureRun,
     checked_rule,
     find_skeleton,
     oriented_result,
@@ -152,7 +152,7 @@ def _by_tests(
 
     def ask(table: Table | None, settings: RunSettings) -> Structure:
         own = query if table is None else query.on(table)
-        run = Run.of(own, asked, settings)
+        run = StructureRun.of(own, asked, settings)
         run.notes += notes
         return oriented_result(run, own, find_skeleton(run, own, rule, checkpoint))
 
@@ -183,7 +183,7 @@ def _hybrid(
     def ask(table: Table | None, settings: RunSettings) -> Structure:
         own = query if table is None else query.on(table)
         scores = score_of(whole if table is None else table, score, chosen.score, equivalent_sample_size)
-        run = Run.of(own, asked, settings)
+        run = StructureRun.of(own, asked, settings)
         check_score(chosen, scores, run.knowledge, options["max_parents"])
         return scored_result(run, own, chosen, scores, strong_neighbours(run, own, rule, checkpoint), options)
 
@@ -215,7 +215,7 @@ def _by_score(
 
     def ask(table: Table | None, settings: RunSettings) -> Structure:
         scores = whole if table is None else score_of(table, score, chosen.score, equivalent_sample_size)
-        run = Run(scores.variables, scores, knowledge, settings)
+        run = StructureRun(scores.variables, scores, knowledge, settings)
         return scored_result(run, None, chosen, scores, None, options)
 
     return StructureQuery(ask, whole, None if knowledge is None else knowledge.bind(whole.variables))

@@ -15,11 +15,10 @@ from serape.independence import G2, IndependenceTest
 from serape.independence.dependent_pairs import have_few_levels, strongest_pairs
 from serape.independence.outcomes import Floats, as_positions
 from serape.independence.registry import searched
-from serape.parallel.map import parallel_map
-from serape.parallel.progress_bar import ProgressBar
 from serape.progress import ProgressCallback
 from serape.questions.choice import ALPHA
 from serape.questions.ci import make_source
+from serape.questions.run import Run
 from serape.results.pairs import Pairs
 from serape.settings import Settings, check_options, question, refuse
 
@@ -87,11 +86,7 @@ def all_pairs(data: Any, *, strongest: int = 10, **settings: Unpack[Keywords]) -
     alpha, threads = ALPHA if asked.search.alpha == "auto" else float(asked.search.alpha), asked.run.threads
     if have_few_levels(source, searched(source)):
         return _of_few_levels(source, alpha, strongest, threads)
-    bar = ProgressBar("all pairs", len(source.variables), asked.run.progress)
-    try:
-        return _by_screens(source, alpha, strongest, threads, bar)
-    finally:
-        bar.close()
+    return _by_screens(source, alpha, strongest, Run(asked.run, source))
 
 
 def _of_few_levels(test: G2, alpha: float, strongest: int, threads: int) -> Pairs:
@@ -123,7 +118,7 @@ def _result(
     return Pairs(test.variables, alpha, test.name, tests, dependents.astype(np.int64), indices, log_p)
 
 
-def _by_screens(test: IndependenceTest, alpha: float, strongest: int, jobs: int, bar: ProgressBar) -> Pairs:
+def _by_screens(test: IndependenceTest, alpha: float, strongest: int, run: Run) -> Pairs:
     size = len(test.variables)
     dependents = np.zeros(size, np.int64)
     indices, log_p = np.full((size, strongest), -1), np.full((size, strongest), math.nan)
@@ -143,5 +138,6 @@ def _by_screens(test: IndependenceTest, alpha: float, strongest: int, jobs: int,
         log_p[target, : len(partners)] = values
         bar.advance(test.variables[target], (), int(tests[target]), 0)
 
-    parallel_map(one, searched(test), jobs, keep, test=test)
+    with run.bar("all pairs", size) as bar:
+        run.each(one, searched(test), keep)
     return Pairs(test.variables, alpha, test.name, int(tests.sum()) // 2, dependents, indices, log_p)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from serape.checks import check_finds, is_auto
-from serape.errors import DataError, InputTypeError, Interrupted, OptionError, is_integer
+from serape.errors import DataError, InputTypeError, OptionError, is_integer
 from serape.independence import IndependenceTest, make_test, position, table_of
 from serape.independence.registry import TESTS, has_rows, refuse_beside_test, searched, seed_of
 from serape.independence.screens import ScreenResult
@@ -23,7 +22,7 @@ from serape.knowledge import BoundKnowledge
 from serape.local.answer import Answer
 from serape.local.registry import Algorithm
 from serape.parallel.map import compute_each
-from serape.progress import ProgressCallback, StatusLine
+from serape.progress import ProgressCallback
 from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note, nothing_note
 from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
@@ -33,20 +32,19 @@ from serape.questions.discoveries import Discoveries, bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.leaks import find_leaks
 from serape.questions.min_effect import check_has_effect, without_weak
+from serape.questions.run import TARGET_SECONDS, Run
 from serape.questions.untested import untested_note
 from serape.results.call import Call
 from serape.results.explanation import Evidence
 from serape.results.result import Result
-from serape.search import Budget, BudgetSpent, FalseDiscoveryRate, Positions, Search, StepCache, StepMemory
-from serape.search.budget import STOPPED, stopped_note
+from serape.search import Budget, FalseDiscoveryRate, Positions, Search, StepCache, StepMemory
+from serape.search.budget import stopped_note
 from serape.settings import RunSettings, SearchSettings, Settings
 from serape.types import Finds
 from serape.wording import setting
 
 MAX_CONDITIONING = 3
 """The meaning of `max_conditioning="auto"` for algorithms that search subsets of neighbourhoods, on data."""
-TARGET_SECONDS = 60.0
-"""The meaning of `max_seconds="auto"` for a target on data."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +178,7 @@ class Query:
         notes: Sequence[str] = (),
         *,
         warn: bool = False,
+        budget: Budget | None = None,
     ) -> Result:
         """Ask the question about a target.
 
@@ -187,36 +186,22 @@ class Query:
         With a cache, evidence is not kept: a search of its own gathers it when it is first used. `notes` are added to
         those of the result. If `warn`, more notes name what to doubt: candidates that cannot be tested reliably given
         the answer (one more screen finds them, if tests were skipped), likely leaks, and members by chance.
+        A `budget` is that of a larger call.
         """
-        search = self.search(
-            target,
-            threads,
-            watch,
-            marginals,
-            cache,
-            Budget.of(self.run_settings, TARGET_SECONDS if has_rows(self.source) else None),
-        )
-        started = time.perf_counter()
-
-        def so_far() -> Result:
+        run = Run(replace(self.run_settings, progress=watch or False), self.source, TARGET_SECONDS, budget=budget)
+        search = self.search(target, threads, watch, marginals, cache, run.budget)
+        with run.part():
+            answer, discoveries = self.discovered(search, target)
+        if run.budget is not None:
+            run.budget.spent += search.tally.performed
+        if not run.complete:
+            search.notes.append(stopped_note(run.ended))
             members: Sequence[int] = search.members_so_far(target)
             if self.finds != "blanket":
                 members = search.possible_neighbours(target, members)
             search.reconcile_sides(members)
-            partial = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
-            return self.result_of(search, target, partial, Discoveries(), time.perf_counter() - started, cache, notes)
-
-        try:
-            answer, discoveries = self.discovered(search, target)
-        except KeyboardInterrupt:
-            search.notes.append(stopped_note("the search was interrupted"))
-            raise Interrupted(so_far()) from None
-        except BudgetSpent as spent:
-            search.notes.append(stopped_note(f"{STOPPED}{spent}"))
-            return so_far()
-        finally:
-            if isinstance(watch, StatusLine):
-                watch.close()
+            so_far = Answer(members) if self.finds == "blanket" else Answer(parents_children=members)
+            return run.hand_over(self.result_of(search, target, so_far, Discoveries(), run.seconds, cache, notes))
         search.reconcile_sides(self._members(answer))
         deciding = Deciding(search, target, answer, discoveries, by_subsets=self.by_subsets)
         answer = without_weak(self, search, target, answer, deciding)
@@ -224,9 +209,8 @@ class Query:
             search.notes.append("no test is reliable: there are too few rows for any answer about the target")
         elif warn:
             search.notes += self.warnings(search, target, self._members(answer), deciding)
-        seconds = time.perf_counter() - started
         return self.result_of(
-            search, target, answer, discoveries, seconds, cache, notes, deciding=deciding, complete=True
+            search, target, answer, discoveries, run.seconds, cache, notes, deciding=deciding, complete=True
         )
 
     def search(

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from serape._keywords import Keywords
-from serape.errors import Interrupted, OptionError, is_integer, shown
-from serape.independence import table_of
-from serape.progress import StatusLine, progress_callback
+from serape.errors import OptionError, is_integer, shown
 from serape.questions.constraints import left_out_notes
 from serape.questions.discoveries import Discoveries
 from serape.questions.edge_evidence import edge_evidence
 from serape.questions.min_effect import remove_weak_edges
 from serape.questions.query import Query
-from serape.questions.run import STRUCTURE_SECONDS, edges_of, resolve_learner, source_notes
+from serape.questions.run import Run
+from serape.questions.structures import edges_of, resolve_learner, source_notes
 from serape.results.structure import undirected
-from serape.search import Budget, BudgetSpent, Search
+from serape.search import Search
 from serape.search.associations import DecidingTest
 from serape.settings import Settings, question
 from serape.skeletons.edges import weigh_edges
@@ -84,28 +82,18 @@ def region(
     at = query.position(target)
     query = query.constrained(asked.search, [at], symmetric=True)
     names = query.source.variables
-    watch = progress_callback(asked.run.progress)
-    budget = Budget.of(asked.run, None if table_of(query.source) is None else STRUCTURE_SECONDS)
-    search = query.search(None, asked.run.threads, watch, cache=query.cache(2), budget=budget)
-    started = time.perf_counter()
-    grown = _Region(query, at, search)
-    found = Skeleton(grown.neighbours)
-    complete = interrupted = False
-    try:
+    run = Run(asked.run, query.source)
+    with run.part(), run.searching(query, cache=query.cache(2)) as search:
+        grown = _Region(query, at, search)
+        found = Skeleton(grown.neighbours)
         grown.grow(int(depth))
         weigh_edges(search, found)
         found.weakest = found.weakest.replaced_by({edge: test for edge, (_, test) in grown.judged().items()})
         if weak := remove_weak_edges(query, found):
             search.notes += weak
             grown.forget_unreached(at)
-        complete = True
-    except KeyboardInterrupt:
-        interrupted = True
-    except BudgetSpent as spent:
-        search.notes.append(f"the search stopped at {spent}: the region is as far as it was found")
-    finally:
-        if isinstance(watch, StatusLine):
-            watch.close()
+    if not run.complete and not run.interrupted:
+        run.notes.append(f"{run.ended}: the region is as far as it was found")
     graph = undirected(
         (names[x] for x in grown.distance),
         edges_of(grown.neighbours, names),
@@ -122,15 +110,13 @@ def region(
         test=query.source.name,
         alpha=query.alpha,
         fdr=None if query.fdr is None else query.fdr.rate,
-        tests=search.tally.performed,
-        skipped=search.tally.skipped,
-        seconds=time.perf_counter() - started,
-        notes=(*source_notes(query.source), *left_out_notes(query.knowledge, names), *search.notes),
-        complete=complete,
+        tests=run.tally.performed,
+        skipped=run.tally.skipped,
+        seconds=run.seconds,
+        notes=(*source_notes(query.source), *left_out_notes(query.knowledge, names), *run.notes),
+        complete=run.complete,
     )
-    if interrupted:
-        raise Interrupted(graph)
-    return graph
+    return run.hand_over(graph)
 
 
 class _Region:

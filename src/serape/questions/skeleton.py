@@ -7,9 +7,9 @@ from typing import Any, Unpack
 
 from serape._keywords import Keywords
 from serape.data.table import Table
-from serape.questions.run import (
-    Run,
+from serape.questions.structures import (
     StructureQuery,
+    StructureRun,
     checked_rule,
     find_skeleton,
     refuse_unused,
@@ -87,7 +87,7 @@ def resolve_skeleton(
 
     def ask(table: Table | None, settings: RunSettings) -> Structure:
         own = query if table is None else query.on(table)
-        run = Run.of(own, asked, settings)
+        run = StructureRun.of(own, asked, settings)
         return skeleton_result(run, own, find_skeleton(run, own, rule, checkpoint))
 
     return StructureQuery(ask, query.source, query.knowledge, query.known)
