@@ -149,6 +149,9 @@ void bind_subsets(nb::module_& m) {
             },
             "Index, x, log p and statistic of the reliable answers, in arrays.")
         .def("indices_of", &FoundSubsets::indices_of, nb::arg("x"), "Indices of the reliable answers about one x.")
+        .def("shown", &FoundSubsets::shown, nb::arg("x"), nb::arg("log_alpha"),
+             "Log p and index of the answers that show x to be dependent, then 0 and that of the last that separates "
+             "it.")
         .def(
             "outcome",
             [](const FoundSubsets& found, std::size_t index) {

@@ -211,6 +211,24 @@ std::vector<std::size_t> FoundSubsets::indices_of(std::uint32_t x) const {
     return indices;
 }
 
+std::vector<std::pair<double, std::size_t>> FoundSubsets::shown(std::uint32_t x, double log_alpha) const {
+    std::vector<std::pair<double, std::size_t>> found;
+    std::size_t separates = size();
+    for (std::size_t k = 0; k < size(); ++k) {
+        if (xs_[k] == x && indices_[k] != unreliable) {
+            const double log_p = numbers_[2 * size() + k];
+            if (log_p <= log_alpha) {
+                found.emplace_back(log_p, k);
+            }
+            separates = is_separated(k) ? k : separates;
+        }
+    }
+    if (separates < size()) {
+        found.emplace_back(0.0, separates);
+    }
+    return found;
+}
+
 std::vector<std::int64_t> FoundSubsets::weaken(const MinAssociations& known, std::int64_t number) const {
     std::vector<std::int64_t> kept;
     for (std::size_t k = 0; k < size(); ++k) {

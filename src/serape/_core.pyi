@@ -191,6 +191,11 @@ class FoundSubsets:
     def indices_of(self, x: int) -> list[int]:
         """Indices of the reliable answers about one x."""
 
+    def shown(self, x: int, log_alpha: float) -> list[tuple[float, int]]:
+        """
+        Log p and index of the answers that show x to be dependent, then 0 and that of the last that separates it.
+        """
+
     def outcome(self, index: int) -> tuple[float, float, float, bool]:
         """Statistic, dof, log p and reliability of one answer."""
 

@@ -15,12 +15,15 @@ from serape.search import associations
 from serape.search.associations import Associations, DecidingTest
 
 
+@pytest.mark.parametrize("many", [0, 1, 10])
 @pytest.mark.parametrize("few", [0, 10**6])
 @pytest.mark.parametrize("columns", [4, 30])
 def test_associations_are_the_largest_p_of_dependent_pairs(
-    few: int, columns: int, monkeypatch: pytest.MonkeyPatch
+    few: int, columns: int, many: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """However many answers are put by, and looked through together."""
     monkeypatch.setattr(associations, "_FEW", few)
+    monkeypatch.setattr(associations, "_MANY", many)
     rng = np.random.default_rng(columns)
     common = rng.integers(0, 2, 200)
     values = np.where(rng.random((columns, 200)) < 0.6, common, rng.integers(0, 2, (columns, 200)))
@@ -96,3 +99,21 @@ def test_only_reliable_tests_up_to_alpha_show_dependence(few: int, monkeypatch: 
     other = Associations()
     other.merge(kept)
     assert [other.get(x, 0) for x in range(6)] == [kept.get(x, 0) for x in range(6)]
+
+
+def test_the_core_shows_of_one_candidate_what_arrays_show() -> None:
+    _, found, log_alpha = answered()
+    plain = SubsetResult(
+        found.xs,
+        found.statistic,
+        found.dof,
+        found.log_p,
+        found.reliable.astype(np.int32) + found.separated,
+        found.which,
+        found.sets,
+    )
+    assert type(found) is not SubsetResult
+    shown = [found.shown(x, log_alpha) for x in range(31)]
+    assert shown == [plain.shown(x, log_alpha) for x in range(31)]
+    assert any(one and one[-1][0] == 0.0 for one in shown)
+    assert any(one and one[0][0] < 0.0 for one in shown)

@@ -96,6 +96,8 @@ class FoundSubsets {
     std::vector<std::size_t> above(double log_alpha) const;  // indices of reliable answers with log p above a value
     std::vector<Performed> each() const;
     std::vector<std::size_t> indices_of(std::uint32_t x) const;  // of the reliable answers about one x
+    // Log p and index of the answers that show x to be dependent, then 0 and the index of the last that separates it.
+    std::vector<std::pair<double, std::size_t>> shown(std::uint32_t x, double log_alpha) const;
     // Replaces known associations by weaker answers, those of batch `number`; returns the indices of the x that nothing
     // separates.
     std::vector<std::int64_t> weaken(const MinAssociations& known, std::int64_t number) const;

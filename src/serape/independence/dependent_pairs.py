@@ -303,6 +303,11 @@ class KnownDependents(NativeScreenResult):
             self._at_dependent = indices[here], known.at(here)
         return self._at_dependent
 
+    def that_depend(self, log_alpha: float) -> ScreenResult:
+        """Return the answers that show dependence."""
+        known = self._known(log_alpha)
+        return super().that_depend(log_alpha) if known is None else known[1]
+
     def partition(self, log_alpha: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the indices of the answers that show dependence, and of those that show independence."""
         known = self._known(log_alpha)

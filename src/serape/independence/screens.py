@@ -90,6 +90,10 @@ class ScreenResult:
         dependent = self.dependent(log_alpha)
         return np.flatnonzero(dependent), np.flatnonzero(self.reliable & ~dependent)
 
+    def that_depend(self, log_alpha: float) -> ScreenResult:
+        """Return the answers that show dependence."""
+        return self.at(self.partition(log_alpha)[0])
+
     def dependents(self, log_alpha: float) -> list[int]:
         """Return the candidates whose answers show dependence, the strongest first; ties by position."""
         return self.ranked_split(log_alpha)[0]

@@ -119,6 +119,16 @@ class SubsetResult(Sequence[Association]):
         """Return the indices of the reliable answers about one x."""
         return np.flatnonzero((self.xs == x) & self.reliable).tolist()
 
+    def shown(self, x: int, log_alpha: float) -> list[tuple[float, int]]:
+        """Return log p and index of the answers that show x to be dependent, then 0 and index of one that separates it.
+
+        Those that show dependence are reliable and have a log p up to a value; of several that separate x, the last
+        counts.
+        """
+        found = [(log_p, k) for k in self.indices_of(x) if (log_p := float(self.log_p[k])) <= log_alpha]
+        separating = np.flatnonzero(self.separated_each() & (self.xs == x))
+        return [*found, *((0.0, k) for k in separating[-1:].tolist())]
+
     def weaken(self, known: MinAssociationTable, number: int) -> NDArray[np.intp]:
         """Update the known associations where an answer is weaker; return the indices of the x that are not separated.
 
@@ -220,6 +230,10 @@ class NativeSubsetResult(SubsetResult):
     def indices_of(self, x: int) -> list[int]:
         """Return the indices of the reliable answers about one x."""
         return self._found.indices_of(x) if self._names is None else super().indices_of(x)
+
+    def shown(self, x: int, log_alpha: float) -> list[tuple[float, int]]:
+        """Return log p and index of the answers that show x to be dependent, then 0 and index of one that separates it."""
+        return self._found.shown(x, log_alpha) if self._names is None else super().shown(x, log_alpha)
 
     def given_of(self, index: int) -> tuple[int, ...]:
         """Return the conditioning set of one answer."""

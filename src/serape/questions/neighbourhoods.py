@@ -229,7 +229,7 @@ class _Targets:
             marginals=self.known,
             cache=self.cache,
             budget=self.budget,
-            keep_separations=not self.needs_sets_alone,
+            keep_separations=not self.steps_are_sets,
         )
         try:
             neighbours = tuple(int(x) for x in query.answer(search, target).parents_children or ())

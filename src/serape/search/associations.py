@@ -6,7 +6,7 @@ explanation says are read from here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,8 @@ from serape.independence.outcomes import Outcome
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 
-_FEW = 100  # answers that are looked at one by one
+_FEW = 100  # answers of a screen that are kept whole
+_MANY = 64  # answers about one target that are put by
 _NONE: Mapping[int, Found] = {}
 
 
@@ -48,56 +49,81 @@ class DecidingTest(NamedTuple):
         return 0.0 if self.separated or not self.reliable else self.log_p
 
 
-Found = tuple[float, DecidingTest] | tuple[float, ScreenResult | SubsetResult, int | None]
-"""The log p that counts for a test, and the test; or the answers that have it, and where, None if it separates."""
+Answers = ScreenResult | SubsetResult
+Found = tuple[float, DecidingTest] | tuple[float, Answers, int]
+"""The log p that counts for a test, 0 if it separates, and the test; or the answers that have it, and where."""
 
 
 class Associations:
-    """By target and candidate, the weakest test that showed dependence, or one that separates the two afterwards."""
+    """By target and candidate, the weakest test that showed dependence, or one that separates the two afterwards.
+
+    Answers are put by as they come, and looked through where a pair is asked for: most pairs never are.
+    """
 
     def __init__(self) -> None:
         self._found: dict[int, dict[int, Found]] = {}
         self._separated: dict[int, dict[int, Found]] = {}  # by target, before any test showed dependence
+        self._put_by: dict[int, list[tuple[Answers, float]]] = {}  # with log alpha, later than the others
 
     def note(self, x: int, target: int, outcome: Outcome, given: tuple[int, ...]) -> None:
         """Note a test that showed dependence."""
+        self._look_through(target)
         self._keep_weaker(target, x, (outcome.log_p, DecidingTest.of(outcome, given)))
 
     def note_screen(self, screen: ScreenResult, target: int, log_alpha: float) -> None:
         """Note the tests of candidates that show dependence."""
-        self._note_all(screen, target, log_alpha)
+        if len(screen) > _FEW:  # the answers that show independence need not be kept, or have a p-value
+            screen = screen.that_depend(log_alpha)
+        self._put(screen, target, log_alpha)
 
     def note_subsets(self, found: SubsetResult, target: int, log_alpha: float) -> None:
         """Note the weakest associations that a search through conditioning sets found, and what it separated."""
-        self._note_all(found, target, log_alpha)
-        for x in found.separated_variables:
-            one: Found = (0.0, found, None)
-            self._note_separated(x, target, one if len(found) <= _FEW else (0.0, _looked_up(x, one)))
+        self._put(found, target, log_alpha)
 
     def merge(self, other: Associations) -> None:
         """Note what another store has noted, as if it were noted now."""
-        for target, separated in other._separated.items():
-            for x, one in separated.items():
+        for target in {*other._separated, *other._found, *other._put_by}:
+            if other._separated.get(target) or other._found.get(target):
+                self._look_through(target)
+            for x, one in other._separated.get(target, _NONE).items():
                 self._note_separated(x, target, one)
-        for target, noted in other._found.items():
-            for x, one in noted.items():
+            for x, one in other._found.get(target, _NONE).items():
                 self._keep_weaker(target, x, one)
+            for answers, log_alpha in other._put_by.get(target, ()):
+                self._put(answers, target, log_alpha)
 
     def get(self, x: int, target: int) -> DecidingTest | None:
         """Return the deciding test of a candidate and a target, or None if no test showed dependence."""
         found = self._found.get(target, _NONE).get(x)
-        if found is None:
-            return None
-        test = _looked_up(x, found)
-        self._found[target][x] = found[0], test
-        return test
+        for answers, log_alpha in self._put_by.get(target, ()):
+            for one in _shown(answers, x, log_alpha):
+                if one[0] > found[0] if found is not None else not _separates(one):
+                    found = one
+        return None if found is None else _looked_up(found)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the content of a pickle: the tests themselves."""
+        for target in list(self._put_by):
+            self._look_through(target)
         return {
-            name: {target: {x: (one[0], _looked_up(x, one)) for x, one in its.items()} for target, its in store.items()}
+            name: {target: {x: (one[0], _looked_up(one)) for x, one in its.items()} for target, its in store.items()}
             for name, store in self.__dict__.items()
         }
+
+    def _put(self, answers: Answers, target: int, log_alpha: float) -> None:
+        waiting = self._put_by.setdefault(target, [])
+        waiting.append((answers, log_alpha))
+        if len(waiting) > _MANY:
+            self._look_through(target)
+
+    def _look_through(self, target: int) -> None:
+        """Look at all answers about a target that were put by."""
+        for answers, log_alpha in self._put_by.pop(target, ()):
+            for x, one in _all_shown(answers, log_alpha):
+                if _separates(one):
+                    self._note_separated(x, target, one)
+                else:
+                    self._keep_weaker(target, x, one)
 
     def _keep_weaker(self, target: int, x: int, one: Found) -> None:
         known = self._found.setdefault(target, {})
@@ -110,21 +136,34 @@ class Associations:
         else:
             self._separated.setdefault(target, {}).setdefault(x, one)
 
-    def _note_all(self, answers: ScreenResult | SubsetResult, target: int, log_alpha: float) -> None:
-        known = self._found.setdefault(target, {})
-        if len(answers) <= _FEW:
-            for k, x, log_p, _ in answers.each():
-                if log_p <= log_alpha and (x not in known or log_p > known[x][0]):
-                    known[x] = log_p, answers, k
-            return
-        if isinstance(answers, ScreenResult):  # the answers that show independence need not be kept, or have a p-value
-            answers = answers.at(answers.partition(log_alpha)[0])
-            at = np.arange(len(answers))
-        else:
-            at = np.flatnonzero(answers.reliable & (answers.log_p <= log_alpha))
-        for k, x, log_p in zip(at.tolist(), answers.xs[at].tolist(), answers.log_p_of(at).tolist(), strict=True):
-            if x not in known or log_p > known[x][0]:
-                known[x] = log_p, answers, k
+
+def _all_shown(answers: Answers, log_alpha: float) -> Iterator[tuple[int, Found]]:
+    """Return the tests that show dependence, and then those that separate, each with its candidate."""
+    for k, x, log_p, _ in answers.each():
+        if log_p <= log_alpha:
+            yield x, (log_p, answers, k)
+    if isinstance(answers, SubsetResult):
+        at = np.flatnonzero(answers.separated_each())
+        last = dict(zip(answers.xs[at].tolist(), at.tolist(), strict=True))
+        for x, k in last.items():
+            yield x, (0.0, answers, k)
+
+
+def _shown(answers: Answers, x: int, log_alpha: float) -> Iterator[Found]:
+    """Return the tests of one candidate that show dependence, and then one that separates it."""
+    if isinstance(answers, ScreenResult):
+        for k in np.flatnonzero(answers.xs == x).tolist():
+            outcome = answers.outcome(k)
+            if outcome.reliable and outcome.log_p <= log_alpha:
+                yield outcome.log_p, answers, k
+        return
+    for log_p, k in answers.shown(x, log_alpha):
+        yield log_p, answers, k
+
+
+def _separates(one: Found) -> bool:
+    """Return whether a test separates its pair."""
+    return one[0] == 0.0
 
 
 class PoolAssociations:
@@ -157,10 +196,9 @@ def weaker(tests: Iterable[DecidingTest | None]) -> DecidingTest | None:
     return max(known, key=lambda test: test.counted, default=None)
 
 
-def _looked_up(x: int, found: Found) -> DecidingTest:
-    if isinstance(found[1], DecidingTest):
+def _looked_up(found: Found) -> DecidingTest:
+    if len(found) == 2:
         return found[1]
     _, answers, at = found
-    index = at if at is not None else int(np.flatnonzero(answers.xs == x)[-1])
-    given = answers.given if isinstance(answers, ScreenResult) else answers.given_of(index)
-    return DecidingTest.of(answers.outcome(index), given, separated=at is None)
+    given = answers.given if isinstance(answers, ScreenResult) else answers.given_of(at)
+    return DecidingTest.of(answers.outcome(at), given, separated=_separates(found))
