@@ -232,7 +232,7 @@ class NativeSubsetResult(SubsetResult):
         return self._found.indices_of(x) if self._names is None else super().indices_of(x)
 
     def shown(self, x: int, log_alpha: float) -> list[tuple[float, int]]:
-        """Return log p and index of the answers that show x to be dependent, then 0 and index of one that separates it."""
+        """Return log p and index of what shows x to be dependent, then 0 and index of one that separates it."""
         return self._found.shown(x, log_alpha) if self._names is None else super().shown(x, log_alpha)
 
     def given_of(self, index: int) -> tuple[int, ...]:
