@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import os
@@ -110,6 +111,15 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_code_counts_and_where_it_stands_does_not(first: str, second: str) -> None:
     assert digest(module(first).f) != digest(module(second).f)
     assert digest(module(first).f) == digest(module(f"\n\n{first}").f)
+
+
+def test_what_python_notes_in_a_class_does_not_count() -> None:
+    """It adds `__slotnames__` with the first copy of an object."""
+    made = module("class f:\n  __slots__ = ('k',)\n  def g(self): return self.k").f
+    before = digest(made)
+    copy.copy(made())
+    assert "__slotnames__" in vars(made)
+    assert digest(made) == before
 
 
 def test_what_is_not_used_does_not_count() -> None:

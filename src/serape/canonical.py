@@ -35,7 +35,9 @@ _CODE = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "
          "co_cellvars")  # fmt: skip
 _OF_CLASSES = ("__dict__", "__weakref__", "__module__", "__qualname__", "__doc__", "__firstlineno__",
                "__static_attributes__", "__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__",
-               "__abstractmethods__", "_abc_impl", "__parameters__", "__orig_bases__")  # fmt: skip
+               "__abstractmethods__", "_abc_impl", "__parameters__", "__type_params__", "__orig_bases__",
+               "__slotnames__")  # fmt: skip
+"""What Python itself notes in a class; some of it only once an object of the class was copied or pickled."""
 _WITHOUT_IDENTITY = (tuple, frozenset, types.CodeType)
 """Of these, Python may keep one for equal ones, or not."""
 _DRAWN = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)

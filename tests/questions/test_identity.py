@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import inspect
 import itertools
@@ -371,6 +372,17 @@ def test_the_same_made_again_is_taken_over(name: str, tmp_path: Path) -> None:
     assert content_of(ask(made(), tmp_path / "kept.jsonl")) == content_of(found)
     assert (tmp_path / "kept.jsonl").read_text() == kept
     assert "0x" not in kept
+
+
+def test_a_copy_of_a_test_is_the_same_question() -> None:
+    class Own(Threshold):
+        """A class of which no object was ever copied."""
+
+    test = Own(0.1)
+    query = functools.partial(Query.resolve, finds="blanket", settings=Settings.of(algorithm="iamb"))
+    before = identity(query(test))
+    assert identity(query(copy.copy(test))) == before
+    assert identity(query(test)) == before
 
 
 @pytest.mark.parametrize(
