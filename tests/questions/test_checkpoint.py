@@ -28,10 +28,13 @@ def room_for(size: int) -> Iterator[Callable[[], None]]:
     """No file can grow beyond so many bytes, as on a full disk, until the function is called."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    written = sys.dont_write_bytecode
 
     def make_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        sys.dont_write_bytecode = written
 
+    sys.dont_write_bytecode = True  # Python would keep a part of a module that is first imported here
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
         yield make_room
