@@ -14,7 +14,6 @@ import serape
 from plain_batches import bits
 from plain_correlations import TESTS, Floats, correlated, reference, table_of
 from serape import _core
-from serape.independence import kept
 from serape.independence.base import IndependenceTest
 from serape.independence.partial_correlation import (
     FisherZ,
@@ -246,9 +245,3 @@ def test_a_table_keeps_what_was_prepared(name: str) -> None:
     assert one._native is not other._native
     assert one.test(0, 1, (2,)) == two.test(0, 1, (2,)) != other.test(0, 1, (2,))
     assert pickle.loads(pickle.dumps(one)).test(0, 1, (2,)) == one.test(0, 1, (2,))
-
-
-def test_large_preparations_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MAX_BYTES", 8 * 50 * 6 - 1)
-    table = table_of(correlated(3, 50, 6))
-    assert PartialCorrelation(table)._native is not PartialCorrelation(table)._native

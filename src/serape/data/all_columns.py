@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,6 @@ from serape import _core
 
 if TYPE_CHECKING:
     from serape.data.table import Table
-
-_known: WeakKeyDictionary[Table, NDArray[np.bool_]] = WeakKeyDictionary()
 
 
 def all_levels(table: Table) -> NDArray[np.int64]:
@@ -25,9 +22,7 @@ def all_levels(table: Table) -> NDArray[np.int64]:
 
 def all_constant(table: Table) -> NDArray[np.bool_]:
     """Return `table.is_constant` of all columns."""
-    if table not in _known:
-        _known[table] = _constant(table)
-    return _known[table]
+    return table.memory.keep("constant columns", lambda: _constant(table), len(table.names))
 
 
 def varying(table: Table) -> list[int]:

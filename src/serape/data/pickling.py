@@ -45,7 +45,7 @@ def packed_again(columns: Stored) -> _core.PackedTable:
 
 def state_of(table: Any) -> dict[str, Any]:
     """Return the attributes of a table that cannot be derived, with the packed columns as plain arrays."""
-    state = {name: value for name, value in vars(table).items() if name not in ("_position", "duplicates")}
+    state = {name: value for name, value in vars(table).items() if name not in ("_position", "duplicates", "memory")}
     return {**state, "_packed": stored(table._packed)}
 
 

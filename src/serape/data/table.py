@@ -18,6 +18,7 @@ from serape.data.duplicates import Duplicates, find_duplicates
 from serape.data.encoding import Codes, Encoded, as_codes
 from serape.data.frames import to_pandas, values_before_encoding
 from serape.data.kinds import Kind, Kinds
+from serape.data.memory import Memory
 from serape.data.missing import refusal_of_gaps
 from serape.data.notes import column_notes, not_categorical
 from serape.data.packed_files.opened import PackedFile, packed_path
@@ -188,6 +189,11 @@ class Table:
         """All columns by name, in the table's order."""
         return Variables(self)
 
+    @cached_property
+    def memory(self) -> Memory:
+        """What is kept with the table, so that it is made once for all questions about it."""
+        return Memory()
+
     @property
     def packed(self) -> _core.PackedTable:
         """The packed columns; an error if values are missing, or if rows have weights, which they do not hold."""
@@ -288,7 +294,8 @@ class Table:
     def redrawn(self, rows: NDArray[Any], packed: _core.PackedTable, constant: Collection[int]) -> Table:
         """Return some rows, with codes that `Resampler` has packed; the codes of `constant` columns are all equal."""
         table = copy(self)
-        table.__dict__.pop("duplicates", None)
+        for derived in ("duplicates", "memory"):
+            table.__dict__.pop(derived, None)
         table.names, table._position, table._file = self.names, self._position, None
         table.rows, table._packed = len(rows), packed
         table.__dict__.update(self._of_rows(rows))

@@ -74,12 +74,11 @@ class ClusterTable(Table):
         table.missing = {}
         table._made, table._reading_notes = made, tuple(reading_notes)
         table.notes = table._reading_notes if described.notes is None else described.notes
-        table._fetched, table._origins = {}, {}
+        table._origins = {}
         if described.notes is None:
             table.notes += tuple(column_notes(table))
         return table
 
-    _fetched: dict[int, Table]
     _origins: dict[int, Origin]
 
     @property
@@ -142,11 +141,9 @@ class ClusterTable(Table):
 
     def _column(self, position: int) -> Table:
         """Return a table of one column, kept for the next question about it."""
-        if position not in self._fetched:
-            if len(self._fetched) >= _MOST_KEPT:
-                self._fetched.clear()
-            self._fetched[position] = self.fetch([position])
-        return self._fetched[position]
+        return self.memory.keep(
+            ("a fetched column", position), lambda: self.fetch([position]), self.bytes_of([position])
+        )
 
     @property
     def _packed(self) -> _core.PackedTable:  # type: ignore[override]
@@ -229,9 +226,6 @@ class ClusterTable(Table):
 
     def __getstate__(self) -> dict[str, Any]:
         raise DataError("a table on a cluster cannot be copied to another process; make it there, with serape.dask")
-
-
-_MOST_KEPT = 64
 
 
 class _Provenance(Provenance):

@@ -55,7 +55,6 @@ from serape.errors import DataError, abbreviate
 from serape.independence.base import IndependenceTest
 from serape.independence.device_correlations import search_each_by_correlation
 from serape.independence.effects import CORRELATION, RANK_CORRELATION, Effects, in_bits
-from serape.independence.kept import kept_with
 from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Rows, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery, TargetLists
@@ -91,7 +90,7 @@ class CorrelationTest(IndependenceTest):
         self.rows = table.rows if weights is None else weights.rows
         continuous = table.continuous
         nbytes = 8 * table.rows * len(continuous)
-        self._native, gaps = kept_with(table, type(self), nbytes, self._prepared)
+        self._native, gaps = table.memory.keep(type(self), self._prepared, nbytes)
         # The core's index of each column, −1 for one that cannot be tested. None if all are as in the table.
         self._at: NDArray[np.int64] | None = None
         self._positions = np.array(continuous, np.uint32)

@@ -51,7 +51,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Sequence
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,6 +66,14 @@ from serape.independence.outcomes import Candidates, Floats, Outcome, Poll, Tall
 from serape.independence.screens import ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult, native_result
+
+
+class _Scored(NamedTuple):
+    """What tests of one table share: the core's scores, and of which variables they are made."""
+
+    native: _core.ResidualTest
+    variables: set[int]
+    lock: Lock
 
 
 class Residuals(IndependenceTest):
@@ -82,8 +91,15 @@ class Residuals(IndependenceTest):
         self.rows: int = table.rows if table.weights is None else table.weights.rows
         repeated = table.weights is not None and table.weights.kind == "frequency"
         weights = np.empty(0) if table.weights is None else table.weights.scaled
-        self._native = _core.ResidualTest(table.codes_alone, list(table.continuous), self.curved, weights, repeated)
-        self._handed_over: set[int] = set()
+
+        def prepared() -> _Scored:
+            numbers = list(table.continuous)
+            return _Scored(
+                _core.ResidualTest(table.codes_alone, numbers, self.curved, weights, repeated), set(), Lock()
+            )
+
+        scored = table.memory.keep(type(self), prepared, 2 * 8 * table.rows * max(len(self._numbers), 1))
+        self._native, self._handed_over, self._lock = scored
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.table,), {"_noted": self._noted}
@@ -157,13 +173,16 @@ class Residuals(IndependenceTest):
 
     def _hand_over(self, variables: Iterable[int]) -> None:
         """Let the core score some variables, each once."""
-        fresh = set(map(int, variables)) - self._handed_over
-        for v in fresh:
-            if v in self._numbers:
-                self._native.set_values(v, np.ascontiguousarray(self.table.numbers(v), np.float64))
-            else:
-                self._native.set_category(v)
-        self._handed_over |= fresh
+        asked = set(map(int, variables))
+        if asked <= self._handed_over:
+            return
+        with self._lock:
+            for v in asked - self._handed_over:
+                if v in self._numbers:
+                    self._native.set_values(v, np.ascontiguousarray(self.table.numbers(v), np.float64))
+                else:
+                    self._native.set_category(v)
+                self._handed_over.add(v)
 
 
 class MonotoneResiduals(Residuals):

@@ -14,7 +14,6 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +36,6 @@ _FEW_CELLS = 256  # combinations of levels whose counts are looked at one by one
 _MAX_CHECKED = 1000  # candidates that are compared beside members
 
 Rows = NDArray[np.intp]
-
-# By table, the indices of its columns of numbers and their values in the rows of the first look.
-_first_look: WeakKeyDictionary[Table, tuple[dict[int, int], NDArray[np.float64]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -166,18 +162,21 @@ def _may_be_copies(table: Table, target: int, columns: Sequence[int]) -> Sequenc
     """Return the columns of numbers that grow or fall where the target does, in a few rows, and those with gaps."""
     if target in table.missing or not columns:
         return columns
-    if table not in _first_look:
-        rows = some_rows(table, _FIRST_ROWS)
-        _first_look[table] = (
-            {k: index for index, k in enumerate(table.continuous)},
-            np.array([table.numbers(k)[rows] for k in table.continuous]),
-        )
-    index, values = _first_look[table]
+    index, values = table.memory.keep(
+        "numbers in a few rows", lambda: _first_look(table), 2 * 8 * _FIRST_ROWS * len(table.continuous)
+    )
     values = values[:, np.argsort(values[index[target]], kind="stable")]
     up, down = values[:, 1:] > values[:, :-1], values[:, 1:] < values[:, :-1]
     grows = up[index[target]]
     agrees = (up == grows).all(axis=1) & ~down.any(axis=1) | (down == grows).all(axis=1) & ~up.any(axis=1)
     return [x for x in columns if agrees[index[x]] or x in table.missing]
+
+
+def _first_look(table: Table) -> tuple[dict[int, int], NDArray[np.float64]]:
+    """Return the indices of the columns of numbers, and their values in a few rows."""
+    rows = some_rows(table, _FIRST_ROWS)
+    values = np.array([table.numbers(k)[rows] for k in table.continuous])
+    return {k: index for index, k in enumerate(table.continuous)}, values
 
 
 def _is_copy(table: Table, target: int, x: int, order: Rows) -> bool:

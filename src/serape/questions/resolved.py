@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from serape.data.table import Table
 from serape.independence import G2, X2, IndependenceTest
 from serape.independence.on_engine import on_engine
 from serape.questions.query import Query
 from serape.search import StepMemory
+from serape.search.step_memory import STEP_BYTES
 from serape.settings import Settings
 from serape.types import Finds
-
-_MOST = 16  # questions that are remembered for a table
 
 
 class _Known(NamedTuple):
@@ -26,9 +24,6 @@ class _Known(NamedTuple):
     make_source: Callable[[Table], IndependenceTest]
 
 
-_known: WeakKeyDictionary[Table, dict[tuple[Finds, int], _Known]] = WeakKeyDictionary()
-
-
 def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
     """Return what `Query.resolve` does; on a table, for tests in contingency tables, it is remembered.
 
@@ -36,8 +31,8 @@ def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
     """
     if not isinstance(data, Table):
         return Query.resolve(data, finds, settings)
-    known = _known.setdefault(data, {})
-    found = known.get((finds, id(settings)))
+    key = "question", finds, id(settings)
+    found: _Known | None = data.memory.get(key)
     if found is not None:
         return _with_source(
             found.query, on_engine(found.make_source(data), "gpu" if settings.run.engine == "gpu" else "cpu")
@@ -45,13 +40,12 @@ def resolve(data: Any, finds: Finds, settings: Settings) -> Query:
     query = Query.resolve(data, finds, settings)
     source = query.source
     if isinstance(source, G2 | X2) and not source.notes:
-        if len(known) >= _MOST:
-            known.clear()
         make = partial(type(source), dof=source.dof, reliability=source.reliability, minimum=source.minimum)
         _ = query.reported, query.own  # which depend on the test
         ordered = query.random_state is not None or settings.run.max_tests is not None
         query.__dict__["memory"] = None if ordered else StepMemory()
-        known[finds, id(settings)] = _Known(settings, _with_source(query, None), make)  # keeps the id from being reused
+        known = _Known(settings, _with_source(query, None), make)  # keeps the id from being reused
+        data.memory.put(key, known, STEP_BYTES)
     return query
 
 

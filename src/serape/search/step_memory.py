@@ -22,6 +22,8 @@ Value = TypeVar("Value")
 
 _MOST = 1 << 20
 """Remembered steps times variables: a step keeps some bytes for each variable."""
+STEP_BYTES = 16 * _MOST
+"""The size of all remembered steps, at most."""
 
 
 class _Remembered(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from weakref import WeakKeyDictionary
 
 from serape import _core
 from serape.data.table import Table
@@ -21,8 +20,6 @@ ProgressSetting = bool | ProgressCallback | None
 MIN_PAIRS = 2e8
 """Pairs of columns from which on "auto" uses a GPU (docs/gpu.md)."""
 _SHARE = 0.8  # of the memory, that columns may take
-_sent: WeakKeyDictionary[Table, DevicePlanes | TiledPlanes] = WeakKeyDictionary()
-_correlations: WeakKeyDictionary[Table, dict[Hashable, DeviceCorrelations]] = WeakKeyDictionary()
 
 
 def find_device() -> Device:
@@ -57,7 +54,7 @@ def planes_of(table: Table, engine: str, progress: ProgressSetting = False) -> D
     device = None if table.rows > MAX_ROWS else device_for(len(table.names), engine)
     if device is None:
         return None
-    found = _sent.get(table)
+    found: DevicePlanes | TiledPlanes | None = table.memory.get("columns on the device")
     if found is None:
         needed = int(bytes_by_column(table.packed).sum())
         room = _SHARE * device.memory
@@ -67,7 +64,7 @@ def planes_of(table: Table, engine: str, progress: ProgressSetting = False) -> D
         else:
             found = TiledPlanes.of(device, table.packed, room)
         if found is not None:
-            _sent[table] = found
+            table.memory.put("columns on the device", found)
         elif engine == "gpu":
             raise SerapeError(
                 f"the table needs {needed / 2**30:,.1f} GiB on the GPU, which has {device.memory / 2**30:,.1f} GiB, "
@@ -90,7 +87,5 @@ def _watched(progress: ProgressSetting) -> Iterator[Watch]:
 
 def correlations_of(table: Table, kind: Hashable, native: _core.GaussianTest, device: Device) -> DeviceCorrelations:
     """Return the correlations of a kind between all columns of a table, on the device."""
-    kept = _correlations.setdefault(table, {})
-    if kind not in kept:
-        kept[kind] = DeviceCorrelations(device, native, table.rows)
-    return kept[kind]
+    key = "correlations on the device", kind
+    return table.memory.keep(key, lambda: DeviceCorrelations(device, native, table.rows))
