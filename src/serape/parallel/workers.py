@@ -1,43 +1,35 @@
 """Who works on the items of `parallel_map`.
 
-- On Linux, forked processes: they begin within milliseconds and share everything there is, without copies.
+- On Linux, forked processes (`forked`): they begin within milliseconds and share everything there is, without copies.
 - Elsewhere, and where the caller is not the main thread, loky's processes, through joblib. They need a second or more
   to start, and read what they need from one file that is mapped into memory (`shared_file`).
 - Inside `joblib.parallel_config`, the workers of the backend chosen there.
-- Threads, where Python has no global lock, and for tests of the caller.
+- Threads, where Python has no global lock, for tests of the caller, and in daemonic processes, which may start none.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import gc
 import multiprocessing
-import os
-import signal
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from serape.errors import ClusterError, Interrupted, SerapeError
 from serape.independence.function import FunctionTest
+from serape.parallel.forked import ENDED, ForkedProcesses
 from serape.parallel.shared_file import SharedFile, is_wanted, read_shared
 from serape.progress import Progress, ProgressCallback
 
 Found = list[tuple[int, Any]]
 """Items with the values that were found for them."""
 
-_PR_SET_PDEATHSIG = 1  # of Linux: the signal that a process gets when its parent ends
 _WARM = 60.0  # seconds for which loky's workers certainly wait for more work
 _LOST = "the cluster has lost this work, perhaps because its scheduler is gone or was started again; ask again"
-_ENDED = "a process ended before its work was done; was it killed, or is memory short?"
 
 
 @dataclass(frozen=True)
@@ -88,7 +80,7 @@ def choose_workers(test: object) -> Start:
     is_remote = hasattr(test, "together")
     if _backend_is_chosen() and not is_remote:
         return Start(_through_joblib, 0.0)
-    if is_remote or not (has_lock and own):
+    if is_remote or not (has_lock and own) or multiprocessing.current_process().daemon:
         return Start(_in_threads, 0.0)
     if sys.platform == "linux" and threading.current_thread() is threading.main_thread():
         return Start(_in_forked_processes, 0.05)
@@ -97,62 +89,12 @@ def choose_workers(test: object) -> Start:
 
 # --- forked processes -------------------------------------------------------------------------------------------------
 
-_inherited: Task | None = None  # the task of forked processes
-
 
 def _in_forked_processes(task: Task, chunks: Iterator[list[int]], jobs: int) -> Generator[Found, None, None]:
-    global _inherited
-    _inherited = task
-    frozen = gc.get_freeze_count()
-    _return_free_memory()
-    gc.freeze()  # existing objects are left alone by the collector, and so stay shared
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _obey_the_parent, (os.getpid(),))
+    def work(items: list[int]) -> Found:
+        return task(items, lambda: False)  # it is killed when the work is over
 
-    def submit(count: int) -> set[Future[Found]]:
-        return {pool.submit(_work_on_inherited, chunk) for chunk in islice(chunks, count)}
-
-    earlier = set(multiprocessing.active_children())
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # about threads, of which the children use none
-            waiting = submit(2 * jobs)
-        while waiting:
-            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            waiting |= submit(len(finished))
-            for future in finished:
-                yield future.result()
-    except BrokenProcessPool:
-        raise SerapeError(_ENDED) from None
-    except BaseException:
-        for child in set(multiprocessing.active_children()) - earlier:
-            child.kill()
-        pool.shutdown(cancel_futures=True)
-        raise
-    finally:
-        _inherited = None
-        pool.shutdown(wait=False)  # their work is done; a thread sees the processes end
-        if frozen == 0:
-            gc.unfreeze()
-
-
-def _return_free_memory() -> None:
-    """Return memory that is free to the system, where that can be asked for: each fork copies the table of pages."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-
-
-def _obey_the_parent(parent: int) -> None:
-    """Leave interrupts to the parent process, and end with it, even if it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before
-        os._exit(1)
-
-
-def _work_on_inherited(items: Sequence[int]) -> Found:
-    assert _inherited is not None
-    return _inherited(items, lambda: False)  # it is killed when the work is over
+    return ForkedProcesses(work, chunks, jobs).answers()
 
 
 # --- joblib's workers -------------------------------------------------------------------------------------------------
@@ -192,7 +134,7 @@ def _through_joblib(task: Task, chunks: Iterator[list[int]], jobs: int) -> Gener
     except Exception as error:
         kinds = {kind.__name__ for kind in type(error).__mro__}
         if kinds & {"BrokenProcessPool", "KilledWorker", "WorkerCrashedError"}:  # of loky, Dask, Ray
-            raise SerapeError(_ENDED) from None
+            raise SerapeError(ENDED) from None
         if kinds & {"FutureCancelledError", "CommClosedError"}:  # of Dask
             raise ClusterError(_LOST) from None
         raise
