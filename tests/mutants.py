@@ -52,7 +52,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "search/discoveries.py": ("tests/search/test_discoveries.py", "tests/questions/test_fdr.py"),
     "questions/checkpoint.py": (
-        "tests/questions/test_checkpoint.py", "tests/questions/test_identity.py", "tests/questions/test_fdr.py",
+        "tests/questions/test_checkpoint_lines.py", "tests/questions/test_checkpoint.py",
+        "tests/questions/test_identity.py", "tests/questions/test_fdr.py",
     ),
     "questions/identity.py": ("tests/questions/test_identity.py", "tests/questions/test_checkpoint.py"),
     "files.py": ("tests/test_files.py", "tests/results/test_hostile_files.py"),

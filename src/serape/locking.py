@@ -39,7 +39,7 @@ class LockedFile:
         """Leave out what comes after so many bytes."""
         self._file.truncate(size)
 
-    def append(self, content: bytes) -> int:
+    def append(self, content: bytes | bytearray) -> int:
         """Write at the end; return how many bytes were written."""
         return self._file.write(content)
 

@@ -75,7 +75,10 @@ def run_tests(files: Sequence[str], plugin: object, folder: Path) -> int:
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(folder / "hypothesis")
     quiet = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist"]
     quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is imported already
-    return int(pytest.main([*quiet, f"--basetemp={folder / 'tmp'}", *files], plugins=[plugin]))
+    try:
+        return int(pytest.main([*quiet, f"--basetemp={folder / 'tmp'}", *files], plugins=[plugin]))
+    except pytest.PytestUnraisableExceptionWarning:  # of a file that a failed test has left open
+        return int(pytest.ExitCode.TESTS_FAILED)
 
 
 # --- which tests reach which lines ---------------------------------------------------------------------------------

@@ -66,9 +66,16 @@ class TestCheckpoint:
         with room_for(2000):
             found = serape.skeleton(table, "hiton-pc", checkpoint=path)
         assert (found.edges, found.tests) == (whole.edges, whole.tests)
-        assert any("could not be written to the checkpoint" in note for note in found.notes)
-        with room_for(100), pytest.raises(serape.OptionError, match="cannot be written"):
+        assert any(
+            f"lines could not be written to the checkpoint {path} (File too large); make room" in note
+            for note in found.notes
+        )
+        with (
+            room_for(100),
+            pytest.raises(serape.OptionError, match="cannot be read and written: .*; choose another file"),
+        ):
             serape.skeleton(table, "hiton-pc", checkpoint=tmp_path / "other.jsonl")
+        assert (tmp_path / "other.jsonl").read_bytes() == b""
         (tmp_path / "other.jsonl").unlink()
         again = serape.skeleton(table, "hiton-pc", checkpoint=path)
         assert (again.edges, again.tests) == (whole.edges, whole.tests)
@@ -168,7 +175,7 @@ class TestCheckpoint:
         path.write_text("[]\n")
         with pytest.raises(serape.OptionError, match="not a checkpoint"):
             serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=path)
-        with pytest.raises(serape.OptionError, match="cannot be written"):
+        with pytest.raises(serape.OptionError, match="cannot be read and written: .*; choose another file"):
             serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=tmp_path / "no" / "such" / "folder")
         with pytest.raises(serape.OptionError, match="is not a file that can be kept"):
             serape.skeleton(network.sample(300, 1), "mmpc", checkpoint=tmp_path)

@@ -14,16 +14,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from serape.canonical import Unidentified
-from serape.data.table import Table
-from serape.errors import OptionError, is_integer
+from serape.errors import OptionError
 from serape.files import check_name, parsed_json
+from serape.independence import table_of
 from serape.independence.outcomes import Tally
 from serape.locking import InUse, LockedFile
 from serape.questions.deciding import Weighed
@@ -56,30 +56,23 @@ class Checkpoint:
     def __init__(self, path: Path, query: Query) -> None:
         self.path = path
         self.kept: dict[int, Kept] = {}
-        """The neighbourhoods in the file, by target."""
+        """The neighbourhoods that the file had when it was opened, by target."""
         self.counted: set[str] = set()
         """The shared steps whose tests are among those of the neighbourhoods."""
         self.common: Tally | None = None
-        """The tests that belong to no single target, if the file has them."""
+        """The tests that belong to no single target, if the file had them."""
         self.steps: dict[int, tuple[tuple[int, ...], Tally]] = {}
-        """The steps in the file, by target: the set that was found, and the tests for it."""
+        """The steps that the file had, by target: the set that was found, and the tests for it."""
         self._names = query.source.variables
         self._largest = query.max_conditioning
         self._judged = query.fdr is not None
         self._index = {name: k for k, name in enumerate(self._names)}
-        self._lock = threading.Lock()
-        self._pending: list[bytes] = []
+        self._pending = bytearray()
+        self._due = -math.inf
         self._notes: list[str] = []
-        self._tried = -math.inf
-        self._failure: OSError | None = None
         header = {"format": FORMAT, "question": _question(query)}
         self._key = key_of(header)
-        self._file: LockedFile | None = self._opened()
-        try:
-            self._take_over(self._file, header)
-        except BaseException:
-            self._file.close()
-            raise
+        self._file = self._opened(header)
 
     @property
     def tests(self) -> int:
@@ -117,25 +110,21 @@ class Checkpoint:
 
     def add_common(self, tally: Tally) -> None:
         """Write the tests that belong to no single target to the file."""
-        self.common = tally
         self._write({"common": True, "tests": tally.tests_by_size, "skipped": tally.skipped_by_size})
 
     def close(self) -> list[str]:
         """Write what is left and release the file; return notes on what was not read or cannot be written."""
-        with self._lock:
+        try:
             self._flush()
-            if self._file is not None:
-                self._file.close()
-                self._file = None
-            notes, self._notes = self._notes, []
-            if self._pending:
-                lines = b"".join(self._pending).count(b"\n")
-                why = "" if self._failure is None else f" ({self._failure.strerror or self._failure})"
-                notes.append(
-                    f"{lines:,} lines could not be written to the checkpoint {self.path}{why}; make room on the disk"
-                )
-                self._pending = []
-            return notes
+        except OSError as error:
+            lines = self._pending.count(b"\n")
+            self._notes.append(
+                f"{lines:,} lines could not be written to the checkpoint {self.path} ({error.strerror or error}); make "
+                f"room on the disk"
+            )
+        finally:
+            self._file.close()
+        return self._notes
 
     # --- writing -------------------------------------------------------------------------------------------------
 
@@ -153,30 +142,31 @@ class Checkpoint:
         return [test.log_p, test.statistic, test.dof, test.rows, [self._names[z] for z in test.given]]
 
     def _write(self, entry: dict[str, Any]) -> None:
-        with self._lock:
-            self._pending.append(written_line(entry, self._key))
-            if time.monotonic() - self._tried > _WRITE_EVERY:
+        self._pending += written_line(entry, self._key)
+        if time.monotonic() >= self._due:
+            with suppress(OSError):  # the search is worth more than the file, and goes on
                 self._flush()
-                self._tried = time.monotonic()
+            self._due = time.monotonic() + _WRITE_EVERY
 
     def _flush(self) -> None:
-        """Write as much as there is room for; the search is worth more than the file, and goes on."""
-        text = b"".join(self._pending)
-        try:
-            while text and self._file is not None:
-                text = text[self._file.append(text) :]
-        except OSError as error:
-            self._failure = error
-        self._pending = [text] if text else []
+        """Write as much as there is room for."""
+        while self._pending:
+            del self._pending[: self._file.append(self._pending)]
 
     # --- reading -------------------------------------------------------------------------------------------------
 
-    def _opened(self) -> LockedFile:
+    def _opened(self, header: dict[str, Any]) -> LockedFile:
+        """Open and lock the file, and take over what it has."""
         check_name(self.path)
         if self.path.exists() and not self.path.is_file():
             raise OptionError(f"the checkpoint {self.path} is not a file that can be kept; choose another")
         try:
             file = LockedFile(self.path)
+            try:
+                self._take_over(file, header)
+            except BaseException:
+                file.close()
+                raise
         except InUse:
             raise OptionError(
                 f"the checkpoint {self.path} is in use by another run; wait until that has ended, or choose another "
@@ -184,7 +174,7 @@ class Checkpoint:
             ) from None
         except OSError as error:
             raise OptionError(
-                f"the checkpoint {self.path} cannot be written: {error.strerror or error}; choose another file"
+                f"the checkpoint {self.path} cannot be read and written: {error.strerror or error}; choose another file"
             ) from None
         if not file.is_locked:
             self._notes.append(
@@ -194,19 +184,13 @@ class Checkpoint:
 
     def _take_over(self, file: LockedFile, header: dict[str, Any]) -> None:
         """Read what the file has; begin it if it has nothing."""
-        try:
-            content = file.read()
-        except OSError as error:
-            raise OptionError(f"the checkpoint {self.path} cannot be read: {error.strerror or error}") from None
+        content = file.read()
         first = written_line(header, self._key)
         if first.startswith(content):  # empty, or ended within the first line
-            try:
+            file.cut(0)
+            if file.append(first) < len(first):
                 file.cut(0)
-                if file.append(first) < len(first):
-                    file.cut(0)
-                    raise OSError("there is no room")
-            except OSError as error:
-                raise OptionError(f"the checkpoint {self.path} cannot be written: {error.strerror or error}") from None
+                raise OSError("there is no room")
             return
         if not content.startswith(first):
             raise self._refused(content.split(b"\n", 1)[0], header)
@@ -221,8 +205,7 @@ class Checkpoint:
                 )
                 break
             whole += len(line) + 1
-        if whole < len(content):
-            file.cut(whole)
+        file.cut(whole)
 
     def _refused(self, line: bytes, header: dict[str, Any]) -> OptionError:
         """Return why a file with this first line belongs to no run of the question."""
@@ -230,14 +213,15 @@ class Checkpoint:
             found = parsed_json(line)
         except ValueError:
             found = None
-        known = found.get("format") if isinstance(found, dict) else None
-        if isinstance(known, str) and known in _OLDER:
+        if not isinstance(found, dict):
+            found = {}
+        if found.get("format") in _OLDER:
             return OptionError(
                 f"the checkpoint {self.path} was written by an older version of serape, without checksums; delete it, "
                 f"or choose another file"
             )
-        question = found.get("question") if isinstance(found, dict) else None
-        if known != FORMAT or not isinstance(question, dict):
+        question = found.get("question")
+        if found.get("format") != FORMAT or not isinstance(question, dict):
             return OptionError(f"{self.path} is not a checkpoint of serape; choose another file")
         told = differences(question, header["question"])
         if not told:
@@ -260,7 +244,7 @@ class Checkpoint:
     def _believe(self, line: dict[str, Any]) -> None:
         """Keep what a line says; raise one of several errors if it cannot be."""
         tally = self._tally(line)
-        if "common" in line:
+        if line.get("common") is True:
             _require(self.common is None)
             self.common = tally
             return
@@ -273,23 +257,26 @@ class Checkpoint:
             self.steps[target] = neighbours, tally
             return
         _require(target not in self.kept)
-        log_p, deciding = (line[name] if self._judged else [] for name in ("log_p", "deciding"))
-        _require(len(log_p) == len(deciding) == (len(neighbours) if self._judged else 0))
-        _require(all(_is_log_p(value) for value in log_p))
-        tests = [self._read_test(test, {target, x}) for x, test in zip(neighbours, deciding, strict=False)]
-        weighed = [Weighed(float(value), test) for value, test in zip(log_p, tests, strict=True)]
+        weighed = self._weighed(line, target, neighbours) if self._judged else {}
         notes, steps = line["notes"], line["steps"]
         _require(isinstance(notes, list) and isinstance(steps, list))
         _require(all(isinstance(text, str) for text in (*notes, *steps)))
         self.counted.update(steps)
-        self.kept[target] = Kept(neighbours, tally, dict(zip(neighbours, weighed, strict=False)), notes)
+        self.kept[target] = Kept(neighbours, tally, weighed, notes)
+
+    def _weighed(self, line: dict[str, Any], target: int, neighbours: tuple[int, ...]) -> dict[int, Weighed]:
+        """Return what counts for each neighbour."""
+        log_p, deciding = line["log_p"], line["deciding"]
+        _require(all(_is_log_p(value) for value in log_p))
+        tests = [self._read_test(test, {target, x}) for x, test in zip(neighbours, deciding, strict=True)]
+        return {x: Weighed(float(p), test) for x, p, test in zip(neighbours, log_p, tests, strict=True)}
 
     def _read_test(self, written: Any, pair: set[int]) -> DecidingTest | None:
         if written is None:
             return None
         log_p, statistic, dof, rows, given = written
-        _require(_is_log_p(log_p) and all(type(value) in (int, float) for value in (statistic, dof)))
-        _require(rows is None or (is_integer(rows) and 0 <= rows < _MAX_COUNT))
+        _require(_is_log_p(log_p) and _is_number(statistic) and _is_number(dof))
+        _require(rows is None or _is_count(rows))
         at = tuple(self._index[z] for z in given)
         _require(len({*pair, *at}) == 2 + len(at))
         return DecidingTest(float(log_p), float(statistic), float(dof), True, rows, at)
@@ -300,8 +287,8 @@ class Checkpoint:
         for name, counts in (("tests", tally.tests_by_size), ("skipped", tally.skipped_by_size)):
             for text, count in line[name].items():
                 size = int(text)
-                _require(str(size) == text and 0 <= size <= max(len(self._names) - 2, 0))
-                _require(is_integer(count) and 0 <= count < _MAX_COUNT)
+                _require(str(size) == text and 0 <= size <= len(self._names) - 2)
+                _require(_is_count(count))
                 _require(name == "skipped" or self._largest is None or size <= self._largest)
                 counts[size] = count
         return tally
@@ -309,7 +296,7 @@ class Checkpoint:
 
 def _question(query: Query) -> dict[str, Any]:
     """Return the identity of the question about neighbourhoods, on which the edges are judged afterwards."""
-    if not isinstance(getattr(query.source, "table", None), Table):
+    if table_of(query.source) is None:
         raise OptionError(
             f"a checkpoint needs a test on a table, and {query.source.name!r} is not; leave out {setting('checkpoint')}"
         )
@@ -339,8 +326,16 @@ def _checksum(text: str, key: bytes) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8, key=key).hexdigest()
 
 
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
 def _is_log_p(value: Any) -> bool:
-    return type(value) in (int, float) and value <= 0
+    return _is_number(value) and value <= 0
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < _MAX_COUNT
 
 
 def _require(holds: bool) -> None:

@@ -1,0 +1,258 @@
+"""What a checkpoint writes is read again, and of what anybody else writes only what can be."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import serape
+from serape.independence.outcomes import Tally
+from serape.locking import LockedFile
+from serape.questions import checkpoint
+from serape.questions.checkpoint import Checkpoint, Kept
+from serape.questions.deciding import Weighed
+from serape.questions.query import Query
+from serape.search.associations import DecidingTest
+from serape.settings import RunSettings, Settings
+
+NAMES = ["a", "b", "c", "d", "e", "f"]
+A, B, C, D = range(4)
+TABLE = serape.Table(pd.DataFrame(np.random.default_rng(1).normal(size=(40, 6)), columns=NAMES))
+SHOWN = DecidingTest(-7.0, 9.0, 1.0, True, 40, (D,))
+
+
+def query(**settings: Any) -> Query:
+    return Query.resolve(TABLE, "parents-children", Settings.of(algorithm="hiton-pc", **{"fdr": 0.1, **settings}))
+
+
+def opened(folder: Path, **settings: Any) -> Checkpoint:
+    return Checkpoint(folder / "kept", query(**settings))
+
+
+def read_again(folder: Path, **settings: Any) -> tuple[Checkpoint, list[str]]:
+    """Return a checkpoint that was opened and closed, and its notes."""
+    found = opened(folder, **settings)
+    return found, found.close()
+
+
+def written_by_somebody(folder: Path, *entries: Mapping[str, Any], **settings: Any) -> None:
+    """Write lines with a right checksum."""
+    opened(folder, **settings).close()
+    path = folder / "kept"
+    header = json.loads(path.read_text())
+    del header["checksum"]
+    key = checkpoint.key_of(header)
+    path.write_bytes(path.read_bytes() + b"".join(checkpoint.written_line(entry, key) for entry in entries))
+
+
+# --- what was found ---------------------------------------------------------------------------------------------------
+
+
+def test_all_that_was_added_is_there_again(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    first.add_common(Tally({0: 15}))
+    first.add_step(B, (A, C), Tally({1: 4}, {2: 1}))
+    by_few_rows = DecidingTest(math.nan, 9.0, 1.0, False, 40, ())
+    weighed = {B: Weighed(-6.0, SHOWN), C: Weighed(-5.0, None), D: Weighed(0.0, by_few_rows)}
+    first.add(A, (B, C, D), Tally({0: 5, 2: 3}), weighed, ["a note"], ["a step"])
+    assert first.close() == []
+    again, notes = read_again(tmp_path)
+    assert notes == []
+    assert again.common == Tally({0: 15})
+    assert again.steps == {B: ((A, C), Tally({1: 4}, {2: 1}))}
+    read = weighed | {D: Weighed(0.0, None)}
+    assert again.kept == {A: Kept((B, C, D), Tally({0: 5, 2: 3}), read, ["a note"])}
+    assert again.counted == {"a step"}
+    assert again.tests == 15 + 4 + 8
+
+
+def test_without_a_rate_nothing_is_weighed(tmp_path: Path) -> None:
+    first = opened(tmp_path, fdr=None)
+    first.add(A, (B,), Tally({0: 5}), {}, [], [])
+    first.close()
+    again, notes = read_again(tmp_path, fdr=None)
+    assert (again.kept, notes) == ({A: Kept((B,), Tally({0: 5}), {}, [])}, [])
+    assert again.tests == 5
+
+
+def test_what_the_file_has_counts_in_the_budget(tmp_path: Path) -> None:
+    written_by_somebody(tmp_path, {"step": "a", "neighbours": [], "tests": {"0": 7}, "skipped": {"0": 5}})
+    found, _ = read_again(tmp_path)
+    found.check_budget(RunSettings())
+    found.check_budget(RunSettings(max_tests=8))
+    for too_few in (7, 6):
+        with pytest.raises(serape.OptionError, match=f"answers of 7 tests, which count, so max_tests={too_few} leaves"):
+            found.check_budget(RunSettings(max_tests=too_few))
+
+
+def test_lines_are_written_once_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(checkpoint, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    found, lines = opened(tmp_path), []
+    for target, clock.now in enumerate((100.0, 100.0, 100.9, 101.0, 101.9, 102.0)):
+        found.add_step(target, (), Tally({0: 5}))
+        lines.append((tmp_path / "kept").read_bytes().count(b"\n") - 1)
+    found.close()
+    assert lines == [1, 1, 1, 4, 4, 6]
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_is_released_when_it_is_closed_or_refused(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    with pytest.raises(serape.OptionError, match="is in use by another run"):
+        opened(tmp_path)
+    first.close()
+    with pytest.raises(serape.OptionError, match="belongs to a run with alpha 0.01, not 0.05") as refused:
+        opened(tmp_path, alpha=0.05)
+    assert refused.tb is not None  # and with it all that the failed attempt knew
+    assert read_again(tmp_path)[1] == []
+
+
+def test_a_first_line_that_was_not_ended_is_written_again(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    first = (tmp_path / "kept").read_bytes()
+    for begun in (b"", first[:1], first[:-1]):
+        (tmp_path / "kept").write_bytes(begun)
+        assert read_again(tmp_path)[1] == []
+        assert (tmp_path / "kept").read_bytes() == first
+
+
+def test_a_last_line_that_was_not_ended_is_left_out(tmp_path: Path) -> None:
+    step = {"step": "a", "neighbours": [], "tests": {"0": 7}, "skipped": {}}
+    written_by_somebody(tmp_path, step, step | {"step": "b"})
+    content = (tmp_path / "kept").read_bytes()
+    (tmp_path / "kept").write_bytes(content[:-1])
+    for _ in range(2):
+        found, notes = read_again(tmp_path)
+        assert (list(found.steps), notes) == ([A], [])
+        assert (tmp_path / "kept").read_bytes() == b"".join(content.splitlines(keepends=True)[:2])
+
+
+def test_where_files_have_no_locks_a_note_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("serape.locking._lock", lambda handle: False)
+    assert read_again(tmp_path)[1] == [
+        f"the file system of the checkpoint {tmp_path / 'kept'} has no locks; do not start a second run with it"
+    ]
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(file: LockedFile) -> bytes:
+        del file
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(LockedFile, "read", broken)
+    with pytest.raises(serape.OptionError, match="cannot be read and written: Input"):
+        opened(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("first", "why"),
+    [
+        (b"", "not a checkpoint"), (b"\xff", "not a checkpoint"), (b"[" * 10**5, "not a checkpoint"),
+        (b"[]", "not a checkpoint"), (b"{}", "not a checkpoint"),
+        (b'{"format": ["serape-neighbourhoods-1"]}', "not a checkpoint"),
+        (b'{"format": "serape-neighbourhoods-2", "question": []}', "not a checkpoint"),
+        (b'{"format": "serape-neighbourhoods-3", "question": {}}', "not a checkpoint"),
+        (b'{"format": "serape-neighbourhoods-1", "question": {}}', "written by an older version"),
+        (b'{"format": "serape-neighbourhoods-2", "question": {}}', "belongs to a run with .* None, not "),
+    ],
+    ids=range(10),
+)  # fmt: skip
+def test_other_files_are_refused(first: bytes, why: str, tmp_path: Path) -> None:
+    (tmp_path / "kept").write_bytes(first + b"\nmore")
+    with pytest.raises(serape.OptionError, match=why):
+        opened(tmp_path)
+    assert (tmp_path / "kept").read_bytes() == first + b"\nmore"
+
+
+# --- what can be ------------------------------------------------------------------------------------------------------
+
+LINE: dict[str, Any] = {
+    "target": "a", "neighbours": ["b", "c"], "tests": {"0": 5, "1": 2}, "skipped": {"1": 1}, "notes": ["a note"],
+    "steps": ["a step"], "log_p": [-6.5, -5], "deciding": [[-7.0, 9.0, 1.0, 40, ["d"]], None],
+}  # fmt: skip
+
+
+def deciding(**changed: Any) -> dict[str, Any]:
+    """Return a change of the first deciding test."""
+    test = {"log_p": -7.0, "statistic": 9.0, "dof": 1.0, "rows": 40, "given": ["d"]}
+    return {"deciding": [list((test | changed).values()), None]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {}, {"tests": {"0": 0}}, {"tests": {"0": (1 << 53) - 1}}, {"tests": {"3": 1}}, {"skipped": {"4": 1}},
+        {"log_p": [0, -math.inf]}, {"neighbours": [], "log_p": [], "deciding": []}, {"notes": [], "steps": []},
+        deciding(rows=None), deciding(given=[]), deciding(log_p=0, statistic=-9, dof=1.5),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_can_be_is_believed(change: dict[str, Any], tmp_path: Path) -> None:
+    written_by_somebody(tmp_path, LINE | change)
+    found, notes = read_again(tmp_path)
+    assert notes == []
+    assert list(found.kept) == [A]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tests": {"0": 1 << 53}}, {"tests": {"0": -1}}, {"tests": {"0": 5.0}}, {"tests": {"0": True}},
+        {"tests": {"-1": 5}}, {"tests": {"00": 5}}, {"tests": {"4": 5}}, {"tests": []}, {"skipped": {"5": 5}},
+        {"target": "z"}, {"target": 0}, {"neighbours": ["b", "z"]}, {"neighbours": ["b", "a"]},
+        {"neighbours": ["b", "b"]}, {"neighbours": ["b"]}, {"neighbours": ["b", "c", "d"]},
+        {"notes": "a note"}, {"notes": [3]}, {"steps": "a step"}, {"steps": [3]},
+        {"log_p": [-6.5, 0.5]}, {"log_p": [-6.5, math.nan]}, {"log_p": [-6.5, "-5"]}, {"log_p": [-6.5, False]},
+        {"log_p": [-6.5, -(10**400)]}, {"log_p": [-6.5]}, {"log_p": [-6.5, -5, -4]},
+        {"deciding": [None]}, {"deciding": [None] * 3}, {"deciding": [[-7.0, 9.0, 1.0, 40], None]},
+        deciding(log_p=0.5), deciding(log_p=None), deciding(statistic="9"), deciding(dof=True), deciding(dof=None),
+        deciding(rows=-1), deciding(rows=1.5), deciding(rows=1 << 53), deciding(given=["z"]), deciding(given=["a"]),
+        deciding(given=["b"]), deciding(given=["d", "d"]), deciding(given=None),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_cannot_be_is_not_believed(change: dict[str, Any], tmp_path: Path) -> None:
+    written_by_somebody(tmp_path, LINE | change)
+    found, notes = read_again(tmp_path)
+    path = tmp_path / "kept"
+    assert notes == [f"line 2 of the checkpoint {path} is damaged; it was left out and found again"]
+    assert (found.kept, found.counted) == ({}, set())
+    assert read_again(tmp_path)[1] == []
+
+
+def test_any_size_may_be_tested_if_the_question_says_so(tmp_path: Path) -> None:
+    written_by_somebody(tmp_path, LINE | {"tests": {"4": 5}}, max_conditioning=None)
+    assert read_again(tmp_path, max_conditioning=None)[1] == []
+
+
+COMMON: dict[str, Any] = {"common": True, "tests": {"0": 15}, "skipped": {}}
+STEP: dict[str, Any] = {"step": "a", "neighbours": ["b"], "tests": {"0": 5}, "skipped": {}}
+
+
+@pytest.mark.parametrize(
+    ("entries", "believed"),
+    [
+        ((COMMON, STEP, LINE), 3), ((LINE, STEP, COMMON), 3), ((COMMON, COMMON), 1), ((STEP, STEP), 1),
+        ((LINE, LINE), 1), ((STEP, STEP | {"step": "c"}, COMMON), 3), ((COMMON | {"common": False},), 0),
+        ((STEP | {"neighbours": ["a"]},), 0), ((STEP | {"step": "z"}, COMMON), 0),
+    ],
+    ids=range(9),
+)  # fmt: skip
+def test_lines_that_are_believed_stay(entries: tuple[dict[str, Any], ...], believed: int, tmp_path: Path) -> None:
+    written_by_somebody(tmp_path, *entries)
+    lines = (tmp_path / "kept").read_bytes().splitlines(keepends=True)
+    found, notes = read_again(tmp_path)
+    assert (tmp_path / "kept").read_bytes() == b"".join(lines[: 1 + believed])
+    assert (found.common is not None) + len(found.steps) + len(found.kept) == believed
+    assert len(notes) == (believed < len(entries))
