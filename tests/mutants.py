@@ -59,7 +59,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     "files.py": ("tests/test_files.py", "tests/results/test_hostile_files.py"),
     "search/separations.py": ("tests/search", "tests/local", "tests/parallel", "tests/skeletons"),
     "search/associations.py": ("tests/search", "tests/questions/test_fdr.py", "tests/parallel"),
-    "search/state.py": ("tests/search", "tests/local", "tests/parallel", "tests/questions", "tests/skeletons"),
+    "search/state.py": (
+        "tests/search/test_state.py", "tests/search", "tests/local", "tests/parallel", "tests/questions",
+        "tests/skeletons",
+    ),
     "search/search.py": ("tests/search", "tests/local", "tests/parallel", "tests/questions", "tests/skeletons"),
     "core/src/residual_comparison.cpp": ("tests/independence/test_residuals.py",),
 }  # fmt: skip

@@ -48,7 +48,7 @@ class PreparingSearch(SearchState):
         function, memoised = step.__wrapped__, hasattr(step, "is_memoised")  # type: ignore[attr-defined]
         asked = dict.fromkeys(others)
         if memoised:
-            known = () if self._cache is None else [x for x in asked if self._cache.knows((function, x, *rest))]
+            known = [x for x in asked if self._cache.knows((function, x, *rest))]
             asked = {x: None for x in asked if x != self.subject and x not in known}
         if len(asked) < 2:
             return

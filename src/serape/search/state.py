@@ -17,7 +17,7 @@ from serape.checks import check_alpha, check_max_conditioning, check_random_stat
 from serape.errors import abbreviate
 from serape.independence.base import IndependenceTest
 from serape.independence.dependent_pairs import KnownDependents
-from serape.independence.outcomes import Outcome, Tally, as_positions
+from serape.independence.outcomes import Candidates, Outcome, Tally, as_positions
 from serape.independence.screens import ScreenResult
 from serape.independence.subsets import SubsetResult
 from serape.knowledge import BoundKnowledge
@@ -37,7 +37,6 @@ from serape.search.what_is_kept import WhatIsKept
 from serape.wording import setting
 
 Positions = NDArray[np.uint32]
-Candidates = Sequence[int] | Positions
 
 Value = TypeVar("Value")
 
@@ -47,11 +46,7 @@ _TICK = 0.1  # seconds between two reports of progress
 @functools.lru_cache(maxsize=4)
 def _all_variables(count: int, excluded: frozenset[int]) -> Positions:
     """Return all variables but the excluded ones; searches for many targets mostly exclude the same."""
-    all_variables = np.arange(count, dtype=np.uint32)
-    if excluded:
-        all_variables = np.delete(all_variables, np.fromiter(excluded, np.intp, len(excluded)))
-    all_variables.flags.writeable = False
-    return all_variables
+    return np.delete(as_positions(range(count)), np.fromiter(excluded, np.intp, len(excluded)))
 
 
 class SearchState(WhatIsKept):
@@ -99,7 +94,7 @@ class SearchState(WhatIsKept):
         self._progress = progress
         self._knowledge = knowledge
         self._known_members = tuple(known)
-        self._cache = cache
+        self._cache = cache or StepCache()
         self._memory = memory if compute_each is None else None
         self.steps_asked: dict[str, int] = {}  # of a run with a checkpoint: label and target
         self.steps_computed: list[str] = []
@@ -178,7 +173,7 @@ class SearchState(WhatIsKept):
             return None
         found = known.known_dependents(self.log_alpha)
         refused = self._excluded.union(excluded)
-        return found if found is None or not refused else [x for x in found if x not in refused]
+        return None if found is None else [x for x in found if x not in refused]
 
     def admissible(self, target: int, candidates: Sequence[int]) -> list[int]:
         """Return the candidates that are not the target and may be tested against it."""
@@ -271,8 +266,6 @@ class SearchState(WhatIsKept):
             assert self._memory is not None
             return self._memory.recall(self, self._recorder, (key, self._excluded), target, run)
 
-        if self._cache is None:
-            self._cache = StepCache()
         found = self._cache.recall(key, run if self._memory is None else recalled)
         if self._cache.counted is not None:
             self.steps_asked.setdefault(step_label(key), target)
@@ -282,7 +275,7 @@ class SearchState(WhatIsKept):
     @contextmanager
     def _counted_once(self, key: Any) -> Iterator[None]:
         """Compute a step; if an earlier part of the run has counted its tests and notes, they do not count again."""
-        counted = None if self._cache is None else self._cache.counted
+        counted = self._cache.counted
         if counted is None:
             yield
             return
@@ -359,7 +352,7 @@ class SearchState(WhatIsKept):
 
     def one_of(self, ties: Sequence[int]) -> int:
         """Return the first of exact ties, or one at random if there is a `random_state`."""
-        return ties[0] if self._random is None or len(ties) == 1 else int(self._random.choice(ties))
+        return ties[0] if self._random is None else int(self._random.choice(ties))
 
     def _too_large(self, given: Sequence[int]) -> bool:
         return self.max_conditioning is not None and len(given) > self.max_conditioning
@@ -399,7 +392,7 @@ class SearchState(WhatIsKept):
 
     def _tick(self) -> None:
         if self._budget is not None:
-            self._budget.check(0 if self._budget.max_tests is None else self.tally.performed)
+            self._budget.check(self.tally.performed)
         if self._progress is None:
             return
         now = time.perf_counter()
