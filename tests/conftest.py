@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,12 @@ import pytest
 from browser import CHROMIUM, OPTIONS, Opened, write_reports
 from serape import _core
 from serape.data.example import clinic
+
+
+def pytest_collection_finish() -> None:
+    """Keep what the imports made out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

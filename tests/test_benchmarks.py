@@ -6,9 +6,12 @@ import json
 import lzma
 import signal
 import sys
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +23,7 @@ from benchmarks.accuracy import choosing, knockoffs, real_classes, selector
 from benchmarks.common import data, output, timing
 from benchmarks.peers import runner
 from benchmarks.peers import searches as peer_searches
+from benchmarks.peers.__main__ import main as tool_of_one_question
 from benchmarks.peers.codes import Codes
 from benchmarks.scaling import growth
 from benchmarks.suite import searches
@@ -84,6 +88,33 @@ PARTS = (
 )
 
 
+PROCESSES = ("suite searches", "scaling packing", "scaling cluster", "kernels calls")
+"""Parts whose measurements have processes of their own here, too; of the others the work is done, in this process."""
+
+
+class Here:
+    """What stands for a pool of processes."""
+
+    def __init__(self, *_: object) -> None: ...
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def submit(self, job: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(job(*arguments))
+        return done
+
+
+def call_here(run: runner.Runner, tool: str, method: str, data: Path) -> dict[str, Any]:
+    run.result.unlink(missing_ok=True)
+    tool_of_one_question(run.arguments(tool, method, data))
+    found: dict[str, Any] = json.loads(run.result.read_text())
+    return found
+
+
 @pytest.mark.parametrize("line", PARTS)
 def test_every_part_runs(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -91,6 +122,9 @@ def test_every_part_runs(
     if line.split()[-1] in ("selector", "blankets", "calibration", "knockoffs", "probes"):
         pytest.importorskip("sklearn")
     monkeypatch.setattr(output, "OUT", tmp_path / "out")
+    if not line.startswith(PROCESSES):
+        monkeypatch.setattr(timing, "ProcessPoolExecutor", Here)
+        monkeypatch.setattr(runner.Runner, "call", call_here)
     alarm = signal.getsignal(signal.SIGALRM)
     try:
         run, options = parse([*line.split(), "--quick"])

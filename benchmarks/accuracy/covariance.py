@@ -173,7 +173,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the shares of p-values up to 0.05, 0.01 and 0.001, and milliseconds per test."""
-    samples, sizes = (20, [200]) if options.quick else (options.samples, options.rows)
+    samples, sizes = (3, [200]) if options.quick else (options.samples, options.rows)
     tests = ["gcm", "pcm"] if options.forest else options.tests
     for title, makers in (("independent given Z", _independent()), ("dependent given Z", _dependent())):
         print(f"{title}: share of {samples:,} samples with p ≤ {', '.join(map(str, ALPHAS))}")

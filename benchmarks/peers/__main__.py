@@ -15,6 +15,7 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -23,9 +24,9 @@ from typing import Any
 from benchmarks.common.timing import peak_mebibytes
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Search, and write what was found."""
-    name, warm_path, data_path, result, tool, method, alpha = sys.argv[1:]
+    name, warm_path, data_path, result, tool, method, alpha = arguments
     level, screen = float(alpha), sys.stdout
     answer: dict[str, Any]
     warnings.simplefilter("ignore")
@@ -57,4 +58,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

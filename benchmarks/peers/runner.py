@@ -104,12 +104,21 @@ class Runner:
         """The tools that can be run."""
         return self.interpreters.keys()
 
+    @property
+    def result(self) -> Path:
+        """The file to which a run writes what it found."""
+        return self.folder / "result.json"
+
+    def arguments(self, tool: str, method: str, data: Path) -> list[str]:
+        """Return the arguments of `benchmarks.peers` for a run."""
+        paths = (self.warm.absolute(), data.absolute(), self.result.absolute())
+        return [self.kind, *map(str, paths), tool, method, str(self.alpha)]
+
     def call(self, tool: str, method: str, data: Path) -> dict[str, Any]:
         """Search the data; return what was found, or `error`, or `ended` with the number of targets done by then."""
-        result, said = self.folder / "result.json", self.folder / "stderr.txt"
+        result, said = self.result, self.folder / "stderr.txt"
         result.unlink(missing_ok=True)
-        arguments = (self.kind, self.warm.absolute(), data.absolute(), result.absolute(), tool, method, self.alpha)
-        command = [self.interpreters[tool], "-m", "benchmarks.peers", *map(str, arguments)]
+        command = [self.interpreters[tool], "-m", "benchmarks.peers", *self.arguments(tool, method, data)]
         settings = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0"}  # some answers depend on the order of sets
         with (
             said.open("w") as errors,
