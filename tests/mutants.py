@@ -55,7 +55,10 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/questions/test_checkpoint_lines.py", "tests/questions/test_checkpoint.py",
         "tests/questions/test_identity.py", "tests/questions/test_fdr.py",
     ),
-    "questions/identity.py": ("tests/questions/test_identity.py", "tests/questions/test_checkpoint.py"),
+    "questions/identity.py": (
+        "tests/questions/test_parts_of_questions.py", "tests/questions/test_identity.py",
+        "tests/questions/test_checkpoint.py",
+    ),
     "files.py": ("tests/test_files.py", "tests/results/test_hostile_files.py"),
     "search/separations.py": ("tests/search", "tests/local", "tests/parallel", "tests/skeletons"),
     "search/associations.py": ("tests/search", "tests/questions/test_fdr.py", "tests/parallel"),

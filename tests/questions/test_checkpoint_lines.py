@@ -104,6 +104,47 @@ def test_lines_are_written_once_a_second(tmp_path: Path, monkeypatch: pytest.Mon
     assert lines == [1, 1, 1, 4, 4, 6]
 
 
+def test_lines_wait_until_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk ends no search; what was written in part is not written twice."""
+    room, append = [3], LockedFile.append
+
+    def limited(file: LockedFile, content: bytes) -> int:
+        if room == [0]:
+            raise OSError(28, "No space left on device")
+        return append(file, content[: room.pop()])
+
+    monkeypatch.setattr(checkpoint, "_WRITE_EVERY", 0.0)
+    found = opened(tmp_path)
+    first = (tmp_path / "kept").read_bytes()
+    with monkeypatch.context() as patch:
+        room.insert(0, 0)
+        patch.setattr(LockedFile, "append", limited)
+        for target in (A, B):
+            found.add_step(target, (), Tally({0: 5}))
+        assert (tmp_path / "kept").read_bytes() == first + b'{"s'
+    found.add_step(C, (), Tally({0: 5}))
+    assert found.close() == []
+    assert list(read_again(tmp_path)[0].steps) == [A, B, C]
+
+
+def test_lines_for_which_there_is_no_room_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(file: LockedFile, content: bytes) -> int:
+        del file, content
+        raise OSError(28, "No space left on device")
+
+    found = opened(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(LockedFile, "append", full)
+        for target in (A, B):
+            found.add_step(target, (), Tally({0: 5}))
+        notes = found.close()
+    assert notes == [
+        f"2 lines could not be written to the checkpoint {tmp_path / 'kept'} (No space left on device); make room on "
+        f"the disk"
+    ]
+    assert read_again(tmp_path)[1] == []
+
+
 # --- files ------------------------------------------------------------------------------------------------------------
 
 

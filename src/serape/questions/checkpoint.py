@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from serape.canonical import Unidentified
 from serape.errors import OptionError
-from serape.files import check_name, parsed_json
+from serape.files import parsed_json
 from serape.independence import table_of
 from serape.independence.outcomes import Tally
 from serape.locking import InUse, LockedFile
@@ -157,7 +157,6 @@ class Checkpoint:
 
     def _opened(self, header: dict[str, Any]) -> LockedFile:
         """Open and lock the file, and take over what it has."""
-        check_name(self.path)
         if self.path.exists() and not self.path.is_file():
             raise OptionError(f"the checkpoint {self.path} is not a file that can be kept; choose another")
         try:
@@ -197,7 +196,9 @@ class Checkpoint:
         lines = content[len(first) :].split(b"\n")
         whole = len(first)
         for number, line in enumerate(lines[:-1]):
-            if not self._read(line):
+            try:
+                self._read(line)
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
                 after = len(lines) - 2 - number
                 self._notes.append(
                     f"line {number + 2:,} of the checkpoint {self.path} is damaged; "
@@ -230,16 +231,11 @@ class Checkpoint:
             f"the checkpoint {self.path} belongs to a run with {told}; choose another file, or delete this one"
         )
 
-    def _read(self, line: bytes) -> bool:
-        """Read a line; return whether it is whole, and says what can be."""
-        try:
-            text, separator, rest = line.decode("ascii").rpartition(_CHECKSUM)
-            if not separator or rest != f'{_checksum(text, self._key)}"}}':
-                return False
-            self._believe(parsed_json(f"{text}}}"))
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            return False
-        return True
+    def _read(self, line: bytes) -> None:
+        """Keep what a line says; raise one of several errors if it is not whole."""
+        text, _, rest = line.decode("ascii").rpartition(_CHECKSUM)
+        _require(rest == f'{_checksum(text, self._key)}"}}')
+        self._believe(parsed_json(f"{text}}}"))
 
     def _believe(self, line: dict[str, Any]) -> None:
         """Keep what a line says; raise one of several errors if it cannot be."""
@@ -313,7 +309,7 @@ def _question(query: Query) -> dict[str, Any]:
 
 def key_of(header: Mapping[str, Any]) -> bytes:
     """Return what the checksums of the lines depend on besides their text: the question."""
-    return hashlib.blake2b(json.dumps(header).encode(), digest_size=32).digest()
+    return hashlib.blake2b(json.dumps(header).encode()).digest()
 
 
 def written_line(entry: Mapping[str, Any], key: bytes) -> bytes:

@@ -5,7 +5,6 @@ Nothing of it is an address, so the same question has the same identity in anoth
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import fields
@@ -66,9 +65,8 @@ def identity(query: Query) -> dict[str, Any]:
 
 def table_identity(table: Table) -> str:
     """Return a digest of the names, kinds, values, gaps, weights and groups of a table, in their order."""
-    content = fingerprint(table) if table.remote is not None else table.provenance.fingerprint
-    kinds = json.dumps(list(table.kinds.values()))
-    return hashlib.blake2b(f"{content} {kinds}".encode(), digest_size=16).hexdigest()
+    content = table.provenance.fingerprint or fingerprint(table)  # that of a large one on a cluster is not known
+    return digest((content, *table.kinds.values()))
 
 
 def parts_of(test: IndependenceTest) -> dict[str, Any]:
