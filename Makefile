@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 NATIVE := pyproject.toml CMakeLists.txt $(shell find core -type f)
 
-.PHONY: demo test test-gpu test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak audit oracle corpus mutants lint format stubs docs clean
+.PHONY: demo test test-gpu test-bridges test-oldest core-test bench bench-quick bench-kernels fuzz soak kills audit oracle corpus mutants lint format stubs docs clean
 
 demo: $(VENV)/demo.ready
 	@$(BIN)/serape demo --out build/demo
@@ -79,6 +79,11 @@ fuzz: $(VENV)/test.ready
 MINUTES ?= 60
 soak: $(VENV)/test.ready
 	@$(BIN)/python tests/soak.py --minutes $(MINUTES)
+
+# Kills of each kind at random moments: see tests/kills.py.
+TIMES ?= 100
+kills: $(VENV)/test.ready
+	@$(BIN)/python tests/kills.py --times $(TIMES)
 
 # Known weaknesses of the installed packages, by pip-audit, which asks PyPI; one that cannot be looked up is a failure.
 AUDIT := build/audit

@@ -1,183 +1,87 @@
-"""Kills processes at random moments while they write files: nothing that is half may be believed.
+"""Kills processes at random moments: workers, those whose workers they are, and those that write files.
 
-    python tests/kills.py [--times 100] [--seed 0] [--quick]
+    make kills
+    python tests/kills.py [--workers] [--parents] [--files] [--times 100] [--seconds 3600] [--seed 0]
 
-A process writes one kind of file over and over, and is killed. Then the file must be whole, as an earlier or a later
-version of it, or not be there. A process that keeps a checkpoint is killed once the file has a drawn number of bytes,
-and so are up to two others that go on from there; what they leave must lead to the answer of a run that nobody killed,
-every test counted once. `--quick` kills each kind of writer once and keepers of checkpoints three times (30 seconds).
+Kills so often of each kind, or of those named, at most for so long. A killed worker changes no answer, nothing hangs,
+a killed process leaves no worker and no file behind (`killing/processes.py`), and nothing that is half is believed
+(`killing/files.py`). Prints what was killed; ends with 1 if something is wrong.
 """
 
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import random
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import matplotlib.image
-import pandas as pd
+from killing.files import MAX_WAIT, WRITERS, kill_keepers, kill_once
+from killing.processes import MAX_SECONDS, Killer
 
-import serape
-from serape.data.example import clinic
-
-PREPARE = """
-import itertools, sys, serape
-from pathlib import Path
-from serape.data.example import clinic
-from serape.data.writing import write_table
-path = Path(sys.argv[1])
-frame = clinic(400)
-table = serape.Table(frame)
-found = serape.markov_blanket(table, "HeartDisease", "iamb", alpha=0.01)
-every = serape.all_blankets(table, "HeartDisease", alpha=0.01)
-built = serape.network(table, "tabu")
-network = built.fit()
-wide = serape.load_network("alarm").tile(8, 0).sample(300, 0)
-print("ready", flush=True)
-for k in itertools.count():
-"""
-WHOLE = 60_000
-"""Bytes of about the whole checkpoint."""
-TABLE = range(8 * 37)
-"""Targets of the checkpoint."""
-MAX_WAIT = 0.6
-"""Seconds within which the process is killed; each file is written several times in this time."""
+Kill = Callable[[], str]
+"""Kills once; says what was killed and what was left, or nothing if that was over before."""
 
 
-GO_ON = """
-import sys, serape
-from serape.questions import checkpoint
-checkpoint._WRITE_EVERY = 0.0
-wide = serape.load_network("alarm").tile(8, 0).sample(300, 0)
-print("ready", flush=True)
-serape.skeleton(wide, "hiton-pc", alpha=0.01, fdr=None, checkpoint=sys.argv[1], n_jobs=int(sys.argv[2]))
-"""
-"""Keeps a checkpoint, each line as it is found."""
+def of_files(drawn: random.Random) -> Kill:
+    """Return a kill of what writes one kind of file after another; every fourth keeps a checkpoint."""
+    done = 0
+
+    def kill() -> str:
+        nonlocal done
+        done += 1
+        with tempfile.TemporaryDirectory() as folder:
+            if done % 4 == 0:
+                return f"checkpoint.jsonl {kill_keepers(Path(folder), drawn)}"
+            writer = WRITERS[(done - done // 4 - 1) % len(WRITERS)]
+            return f"{writer.name} {kill_once(writer, Path(folder), drawn.uniform(0, MAX_WAIT))}"
+
+    return kill
 
 
-class Writer(NamedTuple):
-    """A kind of file: its name, the line that writes it, and what must work with a whole one."""
-
-    name: str
-    line: str
-    check: Callable[[Path], Any]
-
-
-def same_skeleton(path: Path) -> None:
-    """Go on from a checkpoint; every field must be that of a run that nobody killed."""
-    table = serape.load_network("alarm").tile(8, 0).sample(300, 0)
-    found, expected = (serape.skeleton(table, "hiton-pc", alpha=0.01, fdr=None, checkpoint=kept)
-                       for kept in (path, None))  # fmt: skip
-    assert without_seconds(found) == without_seconds(expected)
-
-
-def without_seconds(found: serape.Structure) -> dict[str, Any]:
-    """Return all that a structure holds but the time it took."""
-    content = found.to_dict()
-    content.pop("seconds")
-    return content
+def kill_on(kind: str, kill: Kill, times: int, until: float) -> Counter[str]:
+    """Kill so often, and print what was killed."""
+    killed: Counter[str] = Counter()
+    while killed.total() < times and time.monotonic() < until:
+        faulthandler.dump_traceback_later(2 * MAX_SECONDS, exit=True)  # if it hangs
+        what = kill()
+        faulthandler.cancel_dump_traceback_later()
+        if what:
+            killed[what] += 1
+    print(f"{kind}: {killed.total()} kills")
+    for what, number in sorted(killed.items()):
+        print(f"  {number:4} {what}")
+    sys.stdout.flush()
+    return killed
 
 
-def whole_page(path: Path) -> None:
-    """Check that a report has its end."""
-    assert path.read_text(encoding="utf-8").rstrip().endswith("</html>")
-
-
-def all_rows(path: Path) -> None:
-    """Check that a table in a text file has all rows."""
-    assert pd.read_csv(path).shape == pd.read_csv(path).dropna().shape == (400, len(clinic(5)))
-
-
-def verified(path: Path) -> None:
-    """Check all checksums of a packed file, and use it."""
-    serape.verify_packed(path)
-    assert serape.Table(path).rows == 300
-
-
-WRITERS = (
-    Writer("result.json", "found.save(path)", serape.load_result),
-    Writer("blankets.json", "every.save(path)", serape.load_result),
-    Writer("structure.json", "built.save(path)", serape.load_structure),
-    Writer("report.html", "found.report(path)", whole_page),
-    Writer("picture.png", "found.plot(path)", matplotlib.image.imread),
-    Writer("network.bif", "serape.write_bif(network, path)", serape.read_bif),
-    Writer("table.srp", "path.unlink(missing_ok=True); serape.pack(wide, path)", verified),
-    Writer("table.csv", "write_table(table, path)", all_rows),
-)  # fmt: skip
-
-
-def kill_once(writer: Writer, folder: Path, wait: float) -> str:
-    """Kill one process; return what was left."""
-    path = folder / writer.name
-    process = subprocess.Popen(
-        [sys.executable, "-c", f"{PREPARE}    {writer.line}\n", str(path)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n", writer.name
-    time.sleep(wait)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL, (writer.name, process.returncode)
-    others = [entry.name for entry in folder.iterdir() if entry.name != writer.name]
-    assert all(entry.startswith(".") or entry.endswith(".tmp") for entry in others), others
-    left = "whole" if path.exists() else "not there"
-    if path.exists():
-        writer.check(path)
-    return f"{left}, with a part beside it" if others else left
-
-
-def kill_keepers(folder: Path, drawn: random.Random) -> str:
-    """Kill up to three processes that keep one checkpoint, one after another; return how much they left."""
-    path = folder / "checkpoint.jsonl"
-    hits = 0
-    for _ in range(drawn.randint(1, 3)):
-        begun = path.stat().st_size if path.exists() else 0
-        least = begun + drawn.randint(0, WHOLE // 3)
-        command = [sys.executable, "-c", GO_ON, str(path), str(drawn.randint(1, 2))]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        while process.poll() is None and not (path.exists() and path.stat().st_size > least):
-            time.sleep(0.0005)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        hits += process.returncode == -signal.SIGKILL
-    found = path.read_text().count('"target"')
-    same_skeleton(path)
-    return "in the middle" if hits and 0 < found < len(TABLE) else "at the beginning" if hits else "at the end"
-
-
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Kill, and say what was left."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", action="store_true", help="kill workers of n_jobs=2")
+    parser.add_argument("--parents", action="store_true", help="kill processes that have such workers")
+    parser.add_argument("--files", action="store_true", help="kill processes that write files")
     parser.add_argument("--times", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
+    every = not (options.workers or options.parents or options.files)
     drawn = random.Random(options.seed)
-    times = len(WRITERS) if options.quick else options.times - options.times // 4
-    keepers = 3 if options.quick else options.times // 4
-    left: dict[str, Counter[str]] = {writer.name: Counter() for writer in WRITERS}
-    for k in range(times):
-        writer = WRITERS[k % len(WRITERS)]
-        with tempfile.TemporaryDirectory() as folder:
-            left[writer.name][kill_once(writer, Path(folder), drawn.uniform(0, MAX_WAIT))] += 1
-    left["checkpoint.jsonl"] = Counter()
-    for _ in range(keepers):
-        with tempfile.TemporaryDirectory() as folder:
-            left["checkpoint.jsonl"][kill_keepers(Path(folder), drawn)] += 1
-    for name, counted in left.items():
-        print(f"{name}: " + ", ".join(f"{number} {what}" for what, number in sorted(counted.items())))
-    assert keepers == 0 or left["checkpoint.jsonl"]["in the middle"], "no checkpoint was hit in the middle"
-    print(f"{times + keepers} times processes were killed; nothing that is half was believed")
+    until = time.monotonic() + options.seconds
+    with tempfile.TemporaryDirectory() as folder:
+        killer = Killer(drawn, folder) if every or options.workers or options.parents else None
+        if killer is not None and (every or options.workers):
+            kill_on("workers", killer.kill_worker, options.times, until)
+        if killer is not None and (every or options.parents):
+            kill_on("parents", killer.kill_parent, options.times, until)
+            print(f"  the last worker ended at most {killer.longest:.3f} s after its parent")
+    if every or options.files:
+        killed = kill_on("files", of_files(drawn), options.times, until)
+        assert killed.total() < 40 or killed["checkpoint.jsonl in the middle"], "no checkpoint was hit in the middle"
     return 0
 
 

@@ -192,15 +192,13 @@ TABLE = serape.load_network("child").sample(1000, seed=3)
 
 
 def ask(question: str) -> Any:
-    """Ask with two jobs, and say which processes worked."""
-    from serape.parallel import map as parallel_map
-
-    parallel_map.LARGE = 0  # so that others work at once
+    """Ask with two jobs."""
     found = getattr(serape, question)(TABLE, n_jobs=2)
     return {name: one.blanket for name, one in found.items()} if question == "blankets" else sorted(found.graph.edges)
 
 
-def test_threads_work_in_daemonic_processes() -> None:
+def test_threads_work_in_daemonic_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("serape.parallel.map.LARGE", 0)  # so that others work at once
     with multiprocessing.get_context("fork").Pool(1) as pool:
         for question in ("blankets", "skeleton", "network"):
             assert pool.apply(ask, (question,)) == ask(question)

@@ -145,6 +145,21 @@ def test_one_that_dies_is_noticed(kind: str) -> None:
     assert len(collected(lambda k: k, range(20))) == 20
 
 
+def test_what_one_that_dies_had_is_asked_again(kind: str, tmp_path: Path) -> None:
+    if kind == THREADS:
+        return
+    here, died = os.getpid(), tmp_path / "died"
+
+    def work(item: int) -> int:
+        if os.getpid() != here and item == 20 and not died.exists():
+            died.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return item
+
+    assert sorted(collected(work, range(200))) == [(k, k) for k in range(200)]
+    assert died.exists()
+
+
 def test_short_work_starts_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> Generator[Any, None, None]:
         raise AssertionError("workers were started")
@@ -257,15 +272,21 @@ parallel_map(work, range(10), 2, print, test=test)
 
 
 @forked
-def test_forked_processes_end_with_their_parent() -> None:
-    script = ENDLESS.replace("parallel_map(work", "parallel_map.__globals__['LARGE'] = 0\nparallel_map(work")
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
+@pytest.mark.parametrize("backend", ["loky", None])
+def test_workers_end_with_their_parent(backend: str | None, tmp_path: Path) -> None:
+    begin = "import serape.parallel.map\nserape.parallel.map.LARGE = 0\n"
+    if backend is not None:
+        begin += f"import joblib\njoblib.parallel_config({backend!r})\n"
+    command = [sys.executable, "-c", ENDLESS.replace("parallel_map(work", f"{begin}parallel_map(work")]
+    environment = os.environ | {"JOBLIB_TEMP_FOLDER": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         children = [int(process.stdout.readline()) for _ in range(2)]
         assert process.pid not in children
         assert all(map(alive, children))
         process.kill()
     until = time.monotonic() + 30
-    while any(map(alive, children)) and time.monotonic() < until:
+    while (any(map(alive, children)) or list(tmp_path.iterdir())) and time.monotonic() < until:
         time.sleep(0.02)
     assert not any(map(alive, children))
+    assert list(tmp_path.iterdir()) == []

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import Any
 
 from serape.errors import ClusterError, Interrupted, SerapeError
@@ -122,22 +125,37 @@ def _through_joblib(task: Task, chunks: Iterator[list[int]], jobs: int) -> Gener
         yield from _in_threads(task, chunks, jobs)
         return
     returns = "generator_unordered" if backend.supports_return_generator else "list"
-    parallel = Parallel(jobs, prefer="processes", return_as=returns, batch_size=1)
-    file = SharedFile(task)
-    tasks = (delayed(_work_on_shared)(file.path, chunk) for chunk in chunks)
+    asked: dict[int, list[int]] = {}  # by their first items: chunks that have not come back
+    repeated: set[int] = set()
+
+    def tasks(path: str) -> Iterator[Any]:
+        for chunk in chain(list(asked.values()), chunks):
+            asked[chunk[0]] = chunk
+            yield delayed(_work_on_shared)(path, chunk)
+
     try:
-        with _ending(parallel, tasks, file.delete) as everything:
-            for found in everything:
-                if isinstance(found, SerapeError):
-                    raise found
-                yield found
-    except Exception as error:
-        kinds = {kind.__name__ for kind in type(error).__mro__}
-        if kinds & {"BrokenProcessPool", "KilledWorker", "WorkerCrashedError"}:  # of loky, Dask, Ray
-            raise SerapeError(ENDED) from None
-        if kinds & {"FutureCancelledError", "CommClosedError"}:  # of Dask
-            raise ClusterError(_LOST) from None
-        raise
+        while True:
+            parallel = Parallel(jobs, prefer="processes", return_as=returns, batch_size=1)
+            file = SharedFile(task)
+            try:
+                with _ending(parallel, tasks(file.path), file.delete) as everything:
+                    for found in everything:
+                        if isinstance(found, SerapeError):
+                            raise found
+                        del asked[found[0][0]]
+                        yield found
+                if not asked:
+                    return
+            except Exception as error:
+                kinds = {kind.__name__ for kind in type(error).__mro__}
+                if "BrokenProcessPool" in kinds and not repeated & asked.keys():  # loky ends all workers with one
+                    repeated |= asked.keys()
+                elif kinds & {"BrokenProcessPool", "KilledWorker", "WorkerCrashedError"}:  # of loky, Dask, Ray
+                    raise SerapeError(ENDED) from None
+                elif kinds & {"FutureCancelledError", "CommClosedError"}:  # of Dask
+                    raise ClusterError(_LOST) from None
+                else:
+                    raise
     finally:
         _last_used = time.monotonic()
 
@@ -163,6 +181,7 @@ _shared: tuple[str, Task] | None = None  # in a worker, the last task with its f
 def _work_on_shared(path: str, items: Sequence[int]) -> Found | SerapeError:
     """Do the task in a shared file for some items."""
     global _shared
+    _end_with_parent()
     if _shared is None or _shared[0] != path:
         _shared = None  # so that there are never two
         try:
@@ -170,6 +189,23 @@ def _work_on_shared(path: str, items: Sequence[int]) -> Found | SerapeError:
         except FileNotFoundError:  # the work is over, or this is another machine
             return SerapeError(f"a worker cannot read {path}; name a folder that all see in JOBLIB_TEMP_FOLDER")
     return _shared[1](items, lambda: not is_wanted(path))
+
+
+@cache
+def _end_with_parent() -> None:
+    """End this worker soon after its parent, even if that is killed; by itself loky's would wait for minutes."""
+    parent = multiprocessing.parent_process()
+    if parent is None or type(multiprocessing.current_process()).__name__ != "LokyProcess":
+        return
+
+    def watch() -> None:
+        if sys.platform == "win32":
+            parent.join()
+        while os.getppid() == parent.pid:  # loky's workers cannot wait for it
+            time.sleep(0.2)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 # --- threads ----------------------------------------------------------------------------------------------------------
