@@ -1,5 +1,7 @@
 """Help and completion."""
 
+import contextlib
+import io
 import re
 import shlex
 from collections.abc import Callable
@@ -8,8 +10,21 @@ import pytest
 
 import commands
 from command import run
+from serape.cli import main
 from serape.cli.app import app
 from serape.data.example import clinic
+
+
+@pytest.fixture(scope="module")
+def helps() -> dict[str, str]:
+    """The help of each command, hidden ones too."""
+    shown = {}
+    for info in app.registered_commands:
+        with contextlib.redirect_stdout(io.StringIO()) as out, pytest.raises(SystemExit) as stop:
+            main([info.name or "", "--help"])
+        assert not stop.value.code
+        shown[info.name or ""] = out.getvalue()
+    return shown
 
 
 class TestHelp:
@@ -17,12 +32,10 @@ class TestHelp:
     def commands() -> list[str]:
         return [info.name or "" for info in app.registered_commands if not info.hidden]
 
-    def test_every_command_has_help_and_examples_that_parse(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_every_command_has_help_and_examples_that_parse(self, helps: dict[str, str]) -> None:
         assert len(self.commands()) == 19
         for info in app.registered_commands:
-            code, out, _ = run(capsys, info.name or "", "--help")
-            assert code == 0
-            assert "Example" in out
+            assert "Example" in helps[info.name or ""]
             examples = [line for line in (info.epilog or "").split("\n\n") if "serape " in line]
             assert examples
             for example in examples:
@@ -30,7 +43,7 @@ class TestHelp:
                     words = shlex.split(re.sub(r" > \S+", "", part.split(" | ")[-1]))
                     assert words[:1] == ["serape"]
                     assert words[1] in self.commands()
-                    known = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", run(capsys, words[1], "--help")[1]))
+                    known = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", helps[words[1]]))
                     assert {word for word in words[2:] if word.startswith("-") and len(word) > 1} <= {*known, "-1"}
 
     def test_every_option_is_explained(self) -> None:
@@ -41,23 +54,22 @@ class TestHelp:
             for parameter in command.params:
                 assert getattr(parameter, "help", None), (name, parameter.name)
 
-    def test_the_same_options_everywhere(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_same_options_everywhere(self, helps: dict[str, str]) -> None:
         shared = ["--missing", "--kind", "--ignore", "--header", "--na", "--test", "--alpha", "--reliability", "--dof",
                   "--knowledge", "--seed", "--jobs", "--algorithm", "--output", "--json", "--quiet"]  # fmt: skip
         for command in ("blanket", "neighbours", "path", "stability", "region", "skeleton", "network"):
-            out = run(capsys, command, "--help")[1]
-            assert [option for option in shared if option not in out] == []
+            assert [option for option in shared if option not in helps[command]] == []
 
     def test_the_reference_page_is_up_to_date(self) -> None:
         assert not commands.outdated(), "run python tools/commands.py"
 
-    def test_the_reference_page_has_every_option_of_the_help(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_reference_page_has_every_option_of_the_help(self, helps: dict[str, str]) -> None:
         """Each is in the section of its command, or among the shared options that the section names."""
         page = commands.PATH.read_text(encoding="utf-8")
         shared = page.partition("## Options that commands share")[2]
         for name in self.commands():
             section = page.partition(f"## serape {name}\n")[2].partition("\n## ")[0]
-            shown = re.findall(r"^│[ *]*(--[a-z-]+)", run(capsys, name, "--help")[1], re.MULTILINE)
+            shown = re.findall(r"^│[ *]*(--[a-z-]+)", helps[name], re.MULTILINE)
             assert shown
             for option in {*shown} - {"--help"}:
                 own = f"- `{option}" in section
