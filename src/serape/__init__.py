@@ -53,10 +53,9 @@ from serape.results.false_selections import FalseSelections
 from serape.results.graph_comparison import GraphComparison, compare_graphs
 from serape.results.joint_blanket import JointBlanket
 from serape.results.knockoffs import KnockoffSelection
-from serape.results.loaded import load_result
+from serape.results.loaded import load_result, load_structure
 from serape.results.pairs import Pairs
 from serape.results.result import Result
-from serape.results.saved_structure import load_structure
 from serape.results.stability import Stability
 from serape.results.structure import Structure
 from serape.search import Search

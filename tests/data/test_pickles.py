@@ -15,7 +15,7 @@ import serape
 from serape.data.example import clinic
 from serape.independence import TESTS, make_test, table_of
 from serape.independence.registry import Rules
-from serape.results.result import json_text
+from serape.results.saved import json_text
 
 
 @pytest.fixture

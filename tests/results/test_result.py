@@ -14,7 +14,7 @@ import pytest
 
 import serape
 from serape.data.example import clinic
-from serape.results.result import json_text
+from serape.results.saved import json_text
 
 
 @pytest.fixture(scope="module")

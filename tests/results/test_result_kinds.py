@@ -154,12 +154,10 @@ MISSING: dict[str, tuple[str, ...]] = {
         "explain",
     ),
     "skeleton": (
-        "save",
         "records",
         "explain",
     ),
     "network": (
-        "save",
         "records",
         "explain",
     ),

@@ -48,8 +48,7 @@ class TestResult:
         assert undirected_pairs(serape.load_structure(tmp_path / "bones.json").graph) == undirected_pairs(
             skeleton.graph
         )
-        with pytest.raises(serape.DataError, match="not a result"):
-            serape.load_result(tmp_path / "bones.json")
+        assert serape.load_result(tmp_path / "bones.json") == skeleton
         (tmp_path / "bones.json").write_text('{"format": "serape-structure-1", "finds": "network"}')
         with pytest.raises(serape.DataError, match="damaged"):
             serape.load_structure(tmp_path / "bones.json")

@@ -12,7 +12,7 @@ import pytest
 import serape
 from serape import MarkovBlanketSelector
 from serape.results.report.calls import blanket_calls
-from serape.results.result import json_text
+from serape.results.saved import json_text
 from tables import mixed_frame
 
 

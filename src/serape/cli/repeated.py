@@ -33,7 +33,7 @@ from serape.errors import OptionError
 from serape.files import atomic_write
 from serape.questions.all_blankets import MAX_BLANKETS
 from serape.questions.alpha_path import ALPHAS
-from serape.results.result import finite
+from serape.results.saved import finite
 from serape.types import FindsEdges
 
 

@@ -24,7 +24,8 @@ from serape.markup import plain
 from serape.results.charts import MAX_BARS
 from serape.results.description import COLUMN_HEADS
 from serape.results.displayed import edge_table, evidence_table, variables_text
-from serape.results.result import Result, finite
+from serape.results.result import Result
+from serape.results.saved import finite
 
 MIN_FOLDED = 24
 """The least width of a folded column."""

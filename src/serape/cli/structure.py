@@ -34,7 +34,7 @@ from serape.files import atomic_write
 from serape.formats import SUFFIXES, dagitty_text, dot_text, graphml_text
 from serape.results import pictures
 from serape.results.displayed import rate_text
-from serape.results.result import finite
+from serape.results.saved import finite
 
 RegionFormat = Annotated[
     Literal["table", "json", "dot", "graphml", "dagitty"],

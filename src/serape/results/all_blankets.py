@@ -7,33 +7,31 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from serape.data.provenance import Provenance
 from serape.errors import OptionError, abbreviate, first_few, suggestion
-from serape.files import atomic_write
 from serape.markup import plain
 from serape.records import Records
 from serape.results.call import Call
 from serape.results.charts import draw_blankets
-from serape.results.displayed import Displayed, rate_text
+from serape.results.displayed import rate_text
 from serape.results.exchanges import Exchange, Names, Trial, exchanges
-from serape.results.pictures import figure_of, picture_format, save_picture
-from serape.results.result import finite, json_text
-from serape.results.saved import LEAST, known, number, optional_number, texts
+from serape.results.kind import Kind
+from serape.results.saved import known, lists, text_lists, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMAT = "serape-blankets-1"
+    from serape.results.report.page import Page
+
 Status = Literal["indispensable", "replaceable", "undecided"]
 _LISTED = 10  # blankets, and replaceable members, in a text
 _NAMED = 20  # variables in a text
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AllBlankets(Displayed):
+class AllBlankets(Kind, file="serape-blankets-1"):
     """The blankets of a target that the data cannot tell apart, and the status of their members.
 
     Examples
@@ -206,94 +204,33 @@ class AllBlankets(Displayed):
         Up to 40 variables and 60 blankets are drawn; the number of others is written below. `path` is a file for the
         picture (.png, .svg, .pdf), `ax` are axes to draw in.
         """
-        if path is not None:
-            picture_format(Path(path))
-        ax = draw_blankets(self, ax)
-        if path is not None:
-            save_picture(figure_of(ax), Path(path))
-        return ax
+        return self._drawn(path, lambda: draw_blankets(self, ax))
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report to an HTML file: members, blankets, trials, and how to reproduce the result.
+    def _page(self) -> Page:
+        from serape.results.report import blankets_page
 
-        The file is self-contained: any browser opens it from disk, without the internet.
-        """
-        from serape.results.report import blankets_page, check_name, page_text
+        return blankets_page(self)
 
-        check_name(Path(path))
-        atomic_write(Path(path), page_text(blankets_page(self)))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result as JSON, which `serape.load_result` reads. If writing fails, an old file is unchanged."""
-        atomic_write(Path(path), json_text(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, text and numbers, fit for JSON: NaN is None, infinities are text."""
-        content = {
-            "format": FORMAT,
-            "target": self.target,
-            "blankets": [list(blanket) for blanket in self.blankets],
-            "count": self.count,
-            "indispensable": list(self.indispensable),
-            "replaceable": {name: [list(one) for one in sets] for name, sets in self.replaceable.items()},
-            "undecided": list(self.undecided),
-            "exchanges": [{"leaving": list(one.leaving), "entering": list(one.entering)} for one in self.exchanges],
-            "interchangeable": {name: list(copies) for name, copies in self.interchangeable.items()},
-            "known": list(self.known),
-            "trials": [trial.to_dict() for trial in self.trials],
-            "variables": self.variables,
-            "max_blankets": self.max_blankets,
-            "algorithm": self.algorithm,
-            "test": self.test,
-            "alpha": self.alpha,
-            "fdr": self.fdr,
-            "tests": self.tests,
-            "tests_by_size": {str(size): count for size, count in self.tests_by_size.items()},
-            "skipped": self.skipped,
-            "searches": self.searches,
-            "seconds": self.seconds,
-            "complete": self.complete,
-            "options": dict(self.options),
-            "notes": list(self.notes),
-            "data": None if self.data is None else self.data.to_dict(),
-            "call": self.call.to_dict(),
-        }
-        found: dict[str, Any] = finite(content)
-        return found
+    _entries = (
+        "target", "blankets", "count", "indispensable", "replaceable", "undecided", "exchanges", "interchangeable",
+        "known", "trials", "variables", "max_blankets", "algorithm", "test", "alpha", "fdr", "tests", "tests_by_size",
+        "skipped", "searches", "seconds", "complete", "options", "notes", "data", "call",
+    )  # fmt: skip
+    _readers: ClassVar = {
+        "blankets": lists,
+        "interchangeable": text_lists,
+        "known": texts,
+        "trials": lambda values: tuple(map(Trial.from_dict, values)),
+        "max_blankets": int,
+    }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> AllBlankets:
+    def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
         """Return the result that `to_dict` wrote."""
-        data = content["data"]
-        blankets = tuple(texts(blanket) for blanket in content["blankets"])
-        names = [name for blanket in blankets for name in blanket]
-        if not blankets:
+        if not content["blankets"]:
             raise ValueError("there is no blanket")
-        return cls(
-            target=str(content["target"]),
-            blankets=blankets,
-            interchangeable={
-                known([str(name)], names)[0]: texts(copies) for name, copies in content["interchangeable"].items()
-            },
-            known=texts(content["known"]),
-            trials=tuple(map(Trial.from_dict, content["trials"])),
-            variables=int(content["variables"]),
-            max_blankets=int(content["max_blankets"]),
-            algorithm=str(content["algorithm"]),
-            test=str(content["test"]),
-            alpha=number(content["alpha"], LEAST, 1),
-            fdr=optional_number(content, "fdr"),
-            tests=int(content["tests"]),
-            tests_by_size={int(size): int(count) for size, count in content["tests_by_size"].items()},
-            skipped=int(content["skipped"]),
-            searches=int(content["searches"]),
-            seconds=number(content["seconds"]),
-            complete=bool(content["complete"]),
-            options=dict(content["options"]),
-            notes=texts(content["notes"]),
-            data=None if data is None else Provenance.from_dict(data),
-            call=Call.from_dict(content["call"]),
-        )
+        known(list(content["interchangeable"]), [name for blanket in content["blankets"] for name in blanket])
+        return super().from_dict(content, **made)
 
     @property
     def title(self) -> str:

@@ -6,16 +6,17 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from serape.errors import DataError, OptionError, abbreviate, suggestion
-from serape.files import atomic_write
 from serape.formats import dot_text
 from serape.markup import plain
 from serape.records import Records
-from serape.results.displayed import Displayed, evidence_table, rate_text
+from serape.results.displayed import evidence_table, rate_text
+from serape.results.kind import Kind
 from serape.results.pictures import draw_graph, save_picture
-from serape.results.result import Result, finite, json_text, said
+from serape.results.result import Result
+from serape.results.saved import known, named_texts, texts
 from serape.structure.adjustment import possible_parents
 from serape.structure.graphs import PartlyDirected
 from serape.wording import setting
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.figure import Figure
 
-FORMAT = "serape-causes-1"
+    from serape.results.report.page import Page
+
 MARKS = {
     "→": "cause",
     "←": "effect",
@@ -40,7 +42,7 @@ MARKS = {
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Causes(Displayed):
+class Causes(Kind, file="serape-causes-1"):
     """The causes and effects of a target, how they were found, and why each is one.
 
     Examples
@@ -83,11 +85,6 @@ class Causes(Displayed):
     """Whether hidden common causes were allowed for."""
     conflicts: tuple[str, ...] = field(default=(), repr=False)
     """Arrows that follow from tests or knowledge but contradict more certain ones, and so are not in the graph."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Causes) and said(self.to_dict()) == said(other.to_dict())
-
-    __hash__ = None  # type: ignore[assignment]  # it holds a graph
 
     # --- the answer ----------------------------------------------------------------------------------------------
 
@@ -237,45 +234,58 @@ class Causes(Displayed):
         """Return the target, its neighbours and spouses in Graphviz's DOT; undecided edges have no arrowhead."""
         return dot_text(self.picture_graph, title=self.title, target=self.target)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, text and numbers, fit for JSON."""
-        content = {
-            "format": FORMAT,
-            "target": self.target,
-            "causes": list(self.causes),
-            "effects": list(self.effects),
-            "undecided": list(self.undecided),
-            "confounded": list(self.confounded),
-            "marks": dict(self.marks),
-            "reasons": dict(self.reasons),
-            "hidden": self.hidden,
-            "nodes": list(self.graph),
-            "edges": [{"from": a, "to": b, "marks": self.graph.edges[a, b].get("marks")} for a, b in self.graph.edges],
-            "expanded": list(self.expanded),
-            "algorithm": self.algorithm,
-            "learner": self.learner,
-            "tests": self.tests,
-            "tests_by_size": {str(size): count for size, count in self.tests_by_size.items()},
-            "skipped": self.skipped,
-            "seconds": self.seconds,
-            "notes": list(self.notes),
-            "complete": self.complete,
-            "conflicts": list(self.conflicts),
-            "blanket": self.blanket_result.to_dict(),
-        }
-        found: dict[str, Any] = finite(content)
-        return found
+    def _page(self) -> Page:
+        from serape.results.report import causes_page
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result as JSON, which `serape.load_result` reads. If writing fails, an old file is unchanged."""
-        atomic_write(Path(path), json_text(self))
+        return causes_page(self)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report to an HTML file: graph, roles, evidence, number of tests, and how to reproduce the result."""
-        from serape.results.report import causes_page, check_name, page_text
+    # --- saving --------------------------------------------------------------------------------------------------
 
-        check_name(Path(path))
-        atomic_write(Path(path), page_text(causes_page(self)))
+    _entries = (
+        "target", "causes", "effects", "undecided", "confounded", "marks", "reasons", "hidden", "nodes", "edges",
+        "expanded", "algorithm", "learner", "tests", "tests_by_size", "skipped", "seconds", "notes", "complete",
+        "conflicts", "blanket",
+    )  # fmt: skip
+    _readers: ClassVar = {"reasons": named_texts, "learner": str, "hidden": bool}
+
+    def _entry(self, name: str) -> Any:
+        match name:
+            case "nodes":
+                return list(self.graph)
+            case "edges":
+                edges = self.graph.edges
+                return [{"from": a, "to": b, "marks": edges[a, b].get("marks")} for a, b in edges]
+            case "blanket":
+                return self.blanket_result
+        return super()._entry(name)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
+        """Return the result that `to_dict` wrote."""
+        import networkx as nx
+
+        result = Result.from_dict(content["blanket"])
+        names = known(texts(content["nodes"]), result.trace.names)
+        if result.target not in names:
+            raise ValueError("the target is not among the nodes")
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(names)
+        for edge in content["edges"]:
+            a, b = known(texts([edge["from"], edge["to"]]), names)
+            if a == b:
+                raise ValueError(f"an edge joins {a!r} to itself")
+            graph.add_edge(a, b)
+            if edge["marks"] is not None:
+                graph.edges[a, b]["marks"] = _mark(edge["marks"])
+        marks = {name: _mark(mark) for name, mark in content["marks"].items()}
+        return super().from_dict(
+            content,
+            blanket_result=result,
+            marks={name: marks[name] for name in known(list(marks), result.blanket)},
+            graph=graph,
+            expanded=known(texts(content["expanded"]), names),
+            **made,
+        )
 
     # --- display -------------------------------------------------------------------------------------------------
 
@@ -323,6 +333,12 @@ class Causes(Displayed):
             dropped = _count(len(self.conflicts), "arrow")
             lines.append(f"  {dropped} dropped because of contradictions to others (see conflicts)")
         return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+
+
+def _mark(value: Any) -> str:
+    if value not in MARKS:
+        raise ValueError(f"{value!r} is no mark of an edge")
+    return str(value)
 
 
 def _count(number: int, what: str) -> str:

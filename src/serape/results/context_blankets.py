@@ -7,24 +7,24 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from serape.errors import abbreviate, first_few
-from serape.files import atomic_write
 from serape.independence.effects import size_text
 from serape.independence.outcomes import Outcome, p_text, p_value_text
 from serape.markup import plain
 from serape.records import Records
 from serape.results.charts import draw_membership
-from serape.results.displayed import Displayed, rate_text
-from serape.results.pictures import figure_of, picture_format, save_picture
-from serape.results.result import Result, finite, json_text, said
+from serape.results.displayed import rate_text
+from serape.results.kind import Kind
+from serape.results.result import Result
+from serape.results.saved import known, log_p, named_texts, number, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMAT = "serape-contexts-1"
+    from serape.results.report.page import Page
+
 Status = Literal["in all contexts", "in some contexts", "undecided"]
 IN_ALL: Status = "in all contexts"
 IN_SOME: Status = "in some contexts"
@@ -65,7 +65,7 @@ class Difference:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ContextBlankets(Displayed):
+class ContextBlankets(Kind, file="serape-contexts-1"):
     """The blanket of a target in several contexts: what is in all of them, what is in some, and what differs.
 
     Examples
@@ -108,11 +108,6 @@ class ContextBlankets(Displayed):
     """False if the search was interrupted, or a budget ended one of the searches."""
     notes: tuple[str, ...] = ()
     """Remarks about the data and the search."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ContextBlankets) and said(self.to_dict()) == said(other.to_dict())
-
-    __hash__ = None  # type: ignore[assignment]  # it holds dicts
 
     # --- the answer --------------------------------------------------------------------------------------------------
 
@@ -336,56 +331,66 @@ class ContextBlankets(Displayed):
 
         `path` is a file for the picture (.png, .svg, .pdf), `ax` are axes to draw in.
         """
-        if path is not None:
-            picture_format(Path(path))
         columns = {"all rows": set(self.blanket)} | {name: set(one.blanket) for name, one in self.by_context.items()}
-        ax = draw_membership(
-            self.members, columns, self.status, (IN_ALL, IN_SOME, UNDECIDED), self.title, self.law, "context", ax
+        return self._drawn(
+            path,
+            lambda: draw_membership(
+                self.members, columns, self.status, (IN_ALL, IN_SOME, UNDECIDED), self.title, self.law, "context", ax
+            ),
         )
-        if path is not None:
-            save_picture(figure_of(ax), Path(path))
-        return ax
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report to an HTML file: the members in each context, what differs, and how to reproduce it."""
-        from serape.results.report import check_name, contexts_page, page_text
+    def _page(self) -> Page:
+        from serape.results.report import contexts_page
 
-        check_name(Path(path))
-        atomic_write(Path(path), page_text(contexts_page(self)))
+        return contexts_page(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result as JSON, which `serape.load_result` reads. If writing fails, an old file is unchanged."""
-        atomic_write(Path(path), json_text(self))
+    _entries = (
+        "target", "context", "common", "in_some", "undecided", "invariant", "invariance", "invariance_test", "changes",
+        "invariant_sets", "causes", "differences", "pooled", "by_context", "not_searched", "tests", "tests_by_size",
+        "skipped", "seconds", "complete", "notes",
+    )  # fmt: skip
+    _readers: ClassVar = {"not_searched": named_texts, "invariance_test": str}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, text and numbers, fit for JSON: NaN is None, infinities are text."""
-        content = {
-            "format": FORMAT,
-            "target": self.target,
-            "context": self.context,
-            "common": list(self.common),
-            "in_some": {name: list(where) for name, where in self.in_some.items()},
-            "undecided": {name: list(where) for name, where in self.undecided.items()},
-            "invariant": self.invariant,
-            "invariance": None if self.invariance is None else _numbers(self.invariance),
-            "invariance_test": self.invariance_test,
-            "changes": list(self.changes),
-            "invariant_sets": [list(one) for one in self.invariant_sets],
-            "causes": list(self.causes),
-            "differences": [one.to_dict() for one in self.differences],
-            "pooled": self.pooled.to_dict(),
-            "by_context": {name: one.to_dict() for name, one in self.by_context.items()},
-            "not_searched": dict(self.not_searched),
-            "tests": self.tests,
-            "tests_by_size": {str(size): count for size, count in self.tests_by_size.items()},
-            "skipped": self.skipped,
-            "seconds": self.seconds,
-            "complete": self.complete,
-            "notes": list(self.notes),
-        }
-        found: dict[str, Any] = finite(content)
-        return found
+    def _entry(self, name: str) -> Any:
+        test = self.invariance
+        if name == "invariance" and test is not None:
+            return {"statistic": test.statistic, "dof": test.dof, "log_p": test.log_p}
+        return super()._entry(name)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
+        """Return the result that `to_dict` wrote."""
+        pooled = Result.from_dict(content["pooled"])
+        names = pooled.trace.names
+        by_context = {str(name): Result.from_dict(one) for name, one in content["by_context"].items()}
+        if pooled.target != content["target"] or any(one.target != pooled.target for one in by_context.values()):
+            raise ValueError("the results are about different targets")
+        for one in by_context.values():
+            if one.trace.names != names:
+                raise ValueError("the results are about different variables")
+        if content["context"] == pooled.target:
+            raise ValueError("the context is the target")
+        return super().from_dict(
+            content,
+            context=known([str(content["context"])], names)[0],
+            pooled=pooled,
+            by_context=by_context,
+            changes=known(texts(content["changes"]), names),
+            invariance=None if content["invariance"] is None else _outcome(content["invariance"]),
+            invariant_sets=tuple(known(texts(one), names) for one in content["invariant_sets"]),
+            causes=known(texts(content["causes"]), names),
+            differences=tuple(_difference(one, names, list(by_context)) for one in content["differences"]),
+            **made,
+        )
 
 
-def _numbers(outcome: Outcome) -> dict[str, float]:
-    return {"statistic": outcome.statistic, "dof": outcome.dof, "log_p": outcome.log_p}
+def _difference(content: Mapping[str, Any], names: tuple[str, ...], contexts: list[str]) -> Difference:
+    sizes = number(content["bits"], 0), number(content["elsewhere"], 0), number(content["p"], 0, 1)
+    (variable,) = known([str(content["variable"])], names)
+    (context,) = known([str(content["context"])], contexts)
+    return Difference(variable, context, known(texts(content["given"]), names), *sizes)
+
+
+def _outcome(content: Mapping[str, Any]) -> Outcome:
+    value = -math.inf if content["log_p"] == "-inf" else log_p(content["log_p"])
+    return Outcome(number(content["statistic"]), number(content["dof"]), value, reliable=True)

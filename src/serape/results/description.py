@@ -18,7 +18,7 @@ from serape.errors import n_shown
 from serape.markup import plain
 from serape.records import Records
 from serape.results.displayed import Displayed
-from serape.results.result import json_text
+from serape.results.saved import json_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,22 +6,22 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from serape.errors import OptionError, abbreviate, first_few, suggestion
-from serape.files import atomic_write
 from serape.markup import plain
 from serape.records import Records
 from serape.results.charts import draw_membership
-from serape.results.displayed import Displayed, rate_text, variables_text
-from serape.results.pictures import figure_of, picture_format, save_picture
-from serape.results.result import Result, finite, json_text, said
+from serape.results.displayed import rate_text, variables_text
+from serape.results.kind import Kind
+from serape.results.result import Result
+from serape.results.saved import known, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMAT = "serape-joint-1"
+    from serape.results.report.page import Page
+
 Status = Literal["of all targets", "of some targets"]
 OF_ALL: Status = "of all targets"
 OF_SOME: Status = "of some targets"
@@ -29,7 +29,7 @@ _NAMED = 20  # variables in a text
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class JointBlanket(Displayed):
+class JointBlanket(Kind, file="serape-joint-1"):
     """The blanket of several targets together: the smallest set outside them that tells all about them.
 
     Examples
@@ -55,11 +55,6 @@ class JointBlanket(Displayed):
     """False if the search was interrupted, or a budget ended one of the searches."""
     notes: tuple[str, ...] = ()
     """Remarks about the data and the searches."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, JointBlanket) and said(self.to_dict()) == said(other.to_dict())
-
-    __hash__ = None  # type: ignore[assignment]  # it holds dicts
 
     @cached_property
     def blanket(self) -> tuple[str, ...]:
@@ -143,47 +138,41 @@ class JointBlanket(Displayed):
 
         `path` is a file for the picture (.png, .svg, .pdf), `ax` are axes to draw in.
         """
-        if path is not None:
-            picture_format(Path(path))
         columns = {target: set(one.blanket) for target, one in self.by_target.items()}
         linked = [f"{a} and {b}" for a, b in self.links]
         sentence = f"In each other's blanket: {first_few(linked)}." if linked else ""
-        ax = draw_membership(self.blanket, columns, self.status, (OF_ALL, OF_SOME), self.title, sentence, "target", ax)
-        if path is not None:
-            save_picture(figure_of(ax), Path(path))
-        return ax
+        return self._drawn(
+            path,
+            lambda: draw_membership(
+                self.blanket, columns, self.status, (OF_ALL, OF_SOME), self.title, sentence, "target", ax
+            ),
+        )
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report to an HTML file: the members, which targets they serve, and how to reproduce the result."""
-        from serape.results.report import check_name, joint_page, page_text
+    def _page(self) -> Page:
+        from serape.results.report import joint_page
 
-        check_name(Path(path))
-        atomic_write(Path(path), page_text(joint_page(self)))
+        return joint_page(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result as JSON, which `serape.load_result` reads. If writing fails, an old file is unchanged."""
-        atomic_write(Path(path), json_text(self))
+    _entries = (
+        "targets", "blanket", "shared", "serves", "links", "by_target", "names", "tests", "tests_by_size", "skipped",
+        "seconds", "complete", "notes",
+    )  # fmt: skip
+    _readers: ClassVar = {"names": texts}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, text and numbers, fit for JSON: NaN is None, infinities are text."""
-        content = {
-            "format": FORMAT,
-            "targets": list(self.targets),
-            "blanket": list(self.blanket),
-            "shared": list(self.shared),
-            "serves": {name: list(served) for name, served in self.serves.items()},
-            "links": [list(pair) for pair in self.links],
-            "by_target": {name: one.to_dict() for name, one in self.by_target.items()},
-            "names": list(self.names),
-            "tests": self.tests,
-            "tests_by_size": {str(size): count for size, count in self.tests_by_size.items()},
-            "skipped": self.skipped,
-            "seconds": self.seconds,
-            "complete": self.complete,
-            "notes": list(self.notes),
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
+        """Return the result that `to_dict` wrote."""
+        names = texts(content["names"])
+        targets = known(texts(content["targets"]), names)
+        by_target = {
+            known([str(name)], targets)[0]: Result.from_dict(one) for name, one in content["by_target"].items()
         }
-        found: dict[str, Any] = finite(content)
-        return found
+        if not by_target:
+            raise ValueError("there is no target")
+        for name, one in by_target.items():
+            if one.target != name or one.trace.names != names:
+                raise ValueError(f"the result about {name!r} is about another target, or other variables")
+        return super().from_dict(content, targets=targets, by_target=by_target, **made)
 
     def _heading(self) -> str:
         return f"{self.title}: {variables_text(len(self.blanket))}"

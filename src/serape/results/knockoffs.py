@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from serape.checks import check_alpha
 from serape.errors import abbreviate, first_few
-from serape.files import atomic_write
 from serape.markup import plain
 from serape.records import Records
-from serape.results.displayed import Displayed, variables_text
-from serape.results.result import finite, json_text
-from serape.results.saved import LEAST, known, number, texts
+from serape.results.displayed import variables_text
+from serape.results.kind import Kind
+from serape.results.saved import LEAST, known, number, rate, texts
 
-FORMAT = "serape-knockoffs-1"
 _NAMED = 20
 
 
@@ -41,7 +37,7 @@ def knockoff_threshold(statistics: Sequence[float], rate: float, offset: int = 1
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KnockoffSelection(Displayed):
+class KnockoffSelection(Kind, file="serape-knockoffs-1"):
     """The variables that stand out from their knockoffs, and the statistic W of every variable.
 
     Examples
@@ -96,56 +92,27 @@ class KnockoffSelection(Displayed):
 
     # --- output ------------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result as JSON, which `serape.load_result` reads. If writing fails, an old file is unchanged."""
-        atomic_write(Path(path), json_text(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, text and numbers, fit for JSON: NaN is None, infinities are text."""
-        found: dict[str, Any] = finite(
-            {
-                "format": FORMAT,
-                "target": self.target,
-                "members": list(self.members),
-                "statistics": dict(self.statistics),
-                "threshold": self.threshold,
-                "fdr": self.fdr,
-                "offset": self.offset,
-                "statistic": self.statistic,
-                "network": self.network,
-                "same": list(self.same),
-                "rows": self.rows,
-                "tests": self.tests,
-                "random_state": self.random_state,
-                "seconds": self.seconds,
-                "notes": list(self.notes),
-            }
-        )
-        return found
+    _entries = (
+        "target", "members", "statistics", "threshold", "fdr", "offset", "statistic", "network", "same", "rows",
+        "tests", "random_state", "seconds", "notes",
+    )  # fmt: skip
+    _readers: ClassVar = {
+        "statistics": lambda values: {str(name): number(w) for name, w in values.items()},
+        "threshold": lambda value: number(value, LEAST),
+        "fdr": rate,
+        "offset": int,
+        "statistic": str,
+        "network": str,
+    }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> KnockoffSelection:
+    def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
         """Return the result that `to_dict` wrote."""
-        statistics = {str(name): number(w) for name, w in content["statistics"].items()}
-        offset = int(content["offset"])
-        if offset not in (0, 1):
+        names = list(content["statistics"])
+        if int(content["offset"]) not in (0, 1):
             raise ValueError("the offset is neither 0 nor 1")
-        return cls(
-            target=str(content["target"]),
-            members=known(texts(content["members"]), list(statistics)),
-            statistics=statistics,
-            threshold=number(content["threshold"], LEAST),
-            fdr=number(content["fdr"], LEAST, 1),
-            offset=offset,
-            statistic=str(content["statistic"]),
-            network=str(content["network"]),
-            same=known(texts(content["same"]), list(statistics)),
-            rows=int(content["rows"]),
-            tests=int(content["tests"]),
-            random_state=int(content["random_state"]),
-            seconds=number(content["seconds"]),
-            notes=texts(content["notes"]),
-        )
+        members, same = (known(texts(content[name]), names) for name in ("members", "same"))
+        return super().from_dict(content, members=members, same=same, **made)
 
     @property
     def title(self) -> str:

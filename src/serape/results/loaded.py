@@ -1,34 +1,21 @@
-"""Results about one target, read from files that their `save` wrote."""
+"""Results read from files that their `save` wrote."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from serape.results import (
-    all_blankets,
-    context_blankets,
-    joint_blanket,
-    knockoffs,
-    result,
-    saved_causes,
-    saved_contexts,
-)
-from serape.results.saved import load_saved
+from serape.errors import DataError, one_line
+from serape.files import as_path, no_file, parsed_json
+from serape.results.kind import KINDS
+from serape.results.structure import Structure
 
-_FORMATS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    result.FORMAT: result.result_from_dict,
-    all_blankets.FORMAT: all_blankets.AllBlankets.from_dict,
-    saved_causes.FORMAT: saved_causes.causes_from_dict,
-    context_blankets.FORMAT: saved_contexts.contexts_from_dict,
-    joint_blanket.FORMAT: saved_contexts.joint_from_dict,
-    knockoffs.FORMAT: knockoffs.KnockoffSelection.from_dict,
-}
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError)
+"""What reading the wrong content raises."""
 
 
 def load_result(path: str | os.PathLike[str]) -> Any:
-    """Read a result written by the method `save` of any result about one target or several.
+    """Read a result of any kind, written by its method `save`.
 
     Parameters
     ----------
@@ -37,7 +24,7 @@ def load_result(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Result, AllBlankets, Causes, ContextBlankets, JointBlanket or KnockoffSelection
+    Result, AllBlankets, Causes, ContextBlankets, JointBlanket, KnockoffSelection or Structure
         The result, with the evidence and without the data.
 
     Raises
@@ -52,4 +39,50 @@ def load_result(path: str | os.PathLike[str]) -> Any:
     >>> serape.load_result("found.json").blanket == found.blanket
     True
     """
-    return load_saved(path, _FORMATS, "result")
+    return _load(path, KINDS, "result")
+
+
+def load_structure(path: str | os.PathLike[str]) -> Structure:
+    """Read a structure written by `Structure.save`.
+
+    Parameters
+    ----------
+    path
+        The JSON file.
+
+    Returns
+    -------
+    Structure
+        The structure; it has no data, so it cannot be fitted.
+
+    Raises
+    ------
+    DataError
+        If the file is no such structure.
+
+    Examples
+    --------
+    >>> found = serape.skeleton(patients, "hiton-pc", alpha=0.01)
+    >>> found.save("found.json")
+    >>> serape.load_structure("found.json").edges == found.edges
+    True
+    """
+    found: Structure = _load(path, {Structure.format: Structure}, "structure")
+    return found
+
+
+def _load(path: str | os.PathLike[str], kinds: dict[str, Any], what: str) -> Any:
+    """Return what the kind with the name of a JSON file makes of it."""
+    file = as_path(path)
+    try:
+        content = parsed_json(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise no_file(file) from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{file} cannot be read as JSON: {one_line(error)}") from None
+    if not isinstance(content, dict) or content.get("format") not in tuple(kinds):
+        raise DataError(f"{file} is not a {what} saved by serape (format {' or '.join(map(repr, kinds))})")
+    try:
+        return kinds[content["format"]].from_dict(content)
+    except _DAMAGED as error:
+        raise DataError(f"{path} is damaged: {type(error).__name__} {one_line(error)}") from None

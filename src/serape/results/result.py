@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from serape.data.provenance import Provenance
 from serape.errors import OptionError, abbreviate, is_integer, suggestion
-from serape.files import atomic_write
 from serape.formats import dot_text
 from serape.independence.outcomes import Tally
 from serape.markup import plain
 from serape.records import Records
 from serape.results.blanket_picture import draw_blanket
 from serape.results.call import Call
-from serape.results.displayed import Displayed, evidence_table, rate_text
+from serape.results.displayed import evidence_table, rate_text
 from serape.results.explanation import Evidence, Explanation
-from serape.results.pictures import figure_of, picture_format, save_picture
-from serape.results.saved import LEAST, known, number, optional_number, texts
+from serape.results.kind import Kind
+from serape.results.saved import known, number, optional, text_lists, texts
 from serape.types import Finds
 from serape.wording import setting
 
@@ -31,11 +27,20 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
 
-FORMAT = "serape-result-1"
+    from serape.results.report.page import Page
+
+
+def _options(values: Any) -> dict[str, Any]:
+    """Return the other settings of a call."""
+    options = dict(values)
+    bound = options.get("max_conditioning")
+    if bound is not None and not is_integer(bound):
+        raise TypeError("max_conditioning is not a whole number")
+    return options
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Displayed):
+class Result(Kind, file="serape-result-1"):
     """A blanket or neighbourhood, how it was found, and the evidence for each variable.
 
     Examples
@@ -164,12 +169,7 @@ class Result(Displayed):
         matplotlib.axes.Axes
             The axes of the picture; their `figure` can be saved or shown.
         """
-        if path is not None:
-            picture_format(Path(path))
-        ax = draw_blanket(self, ax=ax)
-        if path is not None:
-            save_picture(figure_of(ax), Path(path))
-        return ax
+        return self._drawn(path, lambda: draw_blanket(self, ax=ax))
 
     def with_added_tests(self, tally: Tally) -> Result:
         """Return the result with the tests added that were performed for it in advance."""
@@ -184,55 +184,42 @@ class Result(Displayed):
 
     # --- saving --------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, text and numbers, fit for JSON: NaN is None, infinities are text."""
-        content = {
-            "format": FORMAT,
-            "target": self.target,
-            "finds": self.finds,
-            "blanket": list(self.blanket),
-            "parents_children": None if self.parents_children is None else list(self.parents_children),
-            "spouses": None if self.spouses is None else {name: list(via) for name, via in self.spouses.items()},
-            "algorithm": self.algorithm,
-            "test": self.test,
-            "alpha": self.alpha,
-            "fdr": self.fdr,
-            "threshold": self.threshold,
-            "adjusted_p": dict(self.adjusted_p),
-            "tests": self.tests,
-            "tests_by_size": {str(size): count for size, count in self.tests_by_size.items()},
-            "skipped": self.skipped,
-            "seconds": self.seconds,
-            "options": dict(self.options),
-            "notes": list(self.notes),
-            "complete": self.complete,
-            "dropped": list(self.dropped),
-            "interchangeable": {name: list(others) for name, others in self.interchangeable.items()},
-            "data": None if self.data is None else self.data.to_dict(),
-            "call": self.call.to_dict(),
-            "evidence": self.trace.to_dict(),
-        }
-        found: dict[str, Any] = finite(content)
-        return found
+    _entries = (
+        "target", "finds", "blanket", "parents_children", "spouses", "algorithm", "test", "alpha", "fdr", "threshold",
+        "adjusted_p", "tests", "tests_by_size", "skipped", "seconds", "options", "notes", "complete", "dropped",
+        "interchangeable", "data", "call", "evidence",
+    )  # fmt: skip
+    _readers: ClassVar = {
+        "finds": lambda value: "parents-children" if value == "parents-children" else "blanket",
+        "blanket": texts,
+        "parents_children": optional(texts),
+        "spouses": optional(text_lists),
+        "interchangeable": text_lists,
+        "adjusted_p": lambda values: {str(name): number(p, 0, 1) for name, p in values.items()},
+        "dropped": texts,
+        "options": _options,
+    }
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result as JSON. If writing fails, an old file is unchanged."""
-        atomic_write(Path(path), json_text(self))
+    def _entry(self, name: str) -> Any:
+        return self.trace.to_dict() if name == "evidence" else super()._entry(name)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
+        """Return the result that `to_dict` wrote."""
+        trace = Evidence.from_dict(content["evidence"])
+        known(content["blanket"], trace.names)
+        if "left_out" in content:  # as files of older versions call it
+            content = {**content, "dropped": content["left_out"]}
+        return super().from_dict(content, trace=trace, **made)
 
     def to_dot(self) -> str:
         """Return the target and its members in Graphviz's DOT."""
         return dot_text(self.graph, title=self.title, target=self.target)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report to an HTML file: graph, evidence, tables, number of tests, and how to reproduce the result.
+    def _page(self) -> Page:
+        from serape.results.report import blanket_page
 
-        The file is self-contained: any browser opens it from disk, without the internet. If there are very many
-        variables, it has only the members and the variables most strongly associated with the target.
-        """
-        from serape.results.report import blanket_page, check_name, page_text
-
-        check_name(Path(path))
-        atomic_write(Path(path), page_text(blanket_page(self)))
+        return blanket_page(self)
 
     def _brief(self) -> str:
         return (
@@ -262,81 +249,3 @@ class Result(Displayed):
         if not self.complete:
             lines.append("  not complete: this is the result so far")
         return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
-
-
-class _HasDict(Protocol):
-    def to_dict(self) -> dict[str, Any]: ...
-
-
-def json_text(result: _HasDict) -> str:
-    """Return a result as JSON."""
-    return json.dumps(finite(result.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
-
-
-def result_from_dict(content: Mapping[str, Any]) -> Result:
-    """Return the result that `Result.to_dict` wrote."""
-    spouses = content["spouses"]
-    data = content.get("data")  # files of older versions have none
-    neighbours = content["parents_children"]
-    trace = Evidence.from_dict(content["evidence"])
-    return Result(
-        target=str(content["target"]),
-        finds="parents-children" if content["finds"] == "parents-children" else "blanket",
-        blanket=known(texts(content["blanket"]), trace.names),
-        parents_children=None if neighbours is None else texts(neighbours),
-        spouses=None if spouses is None else {str(name): texts(via) for name, via in spouses.items()},
-        algorithm=str(content["algorithm"]),
-        test=str(content["test"]),
-        alpha=number(content["alpha"], LEAST, 1),
-        tests=int(content["tests"]),
-        tests_by_size={int(size): int(count) for size, count in content["tests_by_size"].items()},
-        skipped=int(content["skipped"]),
-        seconds=number(content["seconds"]),
-        options=_options(content["options"]),
-        notes=texts(content["notes"]),
-        complete=bool(content["complete"]),
-        dropped=texts(content["left_out" if "left_out" in content else "dropped"]),
-        interchangeable={str(name): texts(others) for name, others in content["interchangeable"].items()},
-        fdr=optional_number(content, "fdr"),
-        threshold=optional_number(content, "threshold"),
-        adjusted_p={str(name): number(p, 0, 1) for name, p in content.get("adjusted_p", {}).items()},
-        trace=trace,
-        data=None if data is None else Provenance.from_dict(data),
-        call=Call.from_dict(content.get("call")),
-    )
-
-
-def _options(content: Any) -> dict[str, Any]:
-    options = dict(content)
-    bound = options.get("max_conditioning")
-    if bound is not None and not is_integer(bound):
-        raise TypeError("max_conditioning is not a whole number")
-    return options
-
-
-# JSON has no NaN and no infinities: NaN becomes null, infinities become text.
-
-
-def said(content: Mapping[str, Any]) -> Any:
-    """Return what an answer says that can be compared: all but seconds, data and call, of answers in it, too."""
-    return finite({name: _nested(value) for name, value in content.items() if name not in ("seconds", "data", "call")})
-
-
-def _nested(value: Any) -> Any:
-    """Return what the answers in a value say; they are known by their format."""
-    if not isinstance(value, dict):
-        return value
-    if str(value.get("format", "")).startswith("serape-"):
-        return said(value)
-    return {name: _nested(one) for name, one in value.items()}
-
-
-def finite(value: Any) -> Any:
-    """Return the same value with NaN and infinities replaced."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    if isinstance(value, dict):
-        return {key: finite(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(v) for v in value]
-    return value

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from serape.bridges import as_networkx
 from serape.data.provenance import Provenance
@@ -24,10 +23,11 @@ from serape.networks.fitting import fit
 from serape.records import Records
 from serape.results.call import Call
 from serape.results.deferred import Deferred
-from serape.results.displayed import Displayed, edge_table, rate_text
+from serape.results.displayed import edge_table, rate_text
 from serape.results.graph_comparison import GraphComparison, compare_graphs, compared_classes
+from serape.results.kind import Kind
 from serape.results.pictures import draw_graph, save_picture
-from serape.results.result import finite, said
+from serape.results.saved import bits, known, log_p, number, optional, rate, texts
 from serape.structure.equivalence import completed, member
 from serape.structure.graphs import PartlyDirected
 from serape.structure.mixed_edges import arcs_of, undirected_edges, with_evidence
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.figure import Figure
 
-FORMAT = "serape-structure-1"
+    from serape.results.report.page import Page
+
 EVIDENCE = (
     "statistic", "dof", "p", "log_p", "adjusted_p", "effect", "effect_name", "effect_value", "reliable", "given",
     "gain",
@@ -45,7 +46,7 @@ EVIDENCE = (
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class Structure(Displayed):
+class Structure(Kind, file="serape-structure-1"):
     """A skeleton or network, how it was found, and the evidence for each edge.
 
     Examples
@@ -103,9 +104,6 @@ class Structure(Displayed):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "graph": self.graph}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Structure) and said(self.to_dict()) == said(other.to_dict())
 
     @property
     def directed(self) -> bool:
@@ -226,43 +224,45 @@ class Structure(Displayed):
 
     # --- saving --------------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the structure, without the data, as plain dicts, lists, text and numbers."""
-        return {
-            "format": FORMAT,
-            "finds": self.finds,
-            "variables": list(self.graph),
-            "directed": self.directed,
-            "directions": None if self.finds == "skeleton" else {"decided": self.decided, "edges": len(self.edges)},
-            "edges": [
-                {**row, "given": None if attributes.get("given") is None else list(attributes["given"])}
-                for row, attributes in ((row, self.graph.edges[row["from"], row["to"]]) for row in self.evidence)
-            ],
-            "separating_sets": [
-                {"pair": sorted(pair), "given": list(given)} for pair, given in self.separating_sets.items()
-            ],
-            "conflicts": list(self.conflicts),
-            "algorithm": self.algorithm,
-            "test": self.test,
-            "alpha": self.alpha,
-            "fdr": self.fdr,
-            "threshold": self.threshold,
-            "score": self.score,
-            "total": self.total,
-            "tests": self.tests,
-            "tests_by_size": {str(size): count for size, count in self.tests_by_size.items()},
-            "skipped": self.skipped,
-            "seconds": self.seconds,
-            "options": dict(self.options),
-            "notes": list(self.notes),
-            "complete": self.complete,
-            "data": None if self.data is None else self.data.to_dict(),
-            "call": self.call.to_dict(),
+    _entries = (
+        "finds", "variables", "directed", "directions", "edges", "separating_sets", "conflicts", "algorithm", "test",
+        "alpha", "fdr", "threshold", "score", "total", "tests", "tests_by_size", "skipped", "seconds", "options",
+        "notes", "complete", "data", "call",
+    )  # fmt: skip
+    _readers: ClassVar = {
+        "finds": lambda value: "network" if value == "network" else "skeleton",
+        "test": optional(str),
+        "alpha": optional(rate),
+        "score": optional(str),
+        "total": optional(number),
+    }
+
+    def _entry(self, name: str) -> Any:
+        match name:
+            case "variables":
+                return list(self.graph)
+            case "directions":
+                return None if self.finds == "skeleton" else {"decided": self.decided, "edges": len(self.edges)}
+            case "edges":
+                return [
+                    {**row, "given": self.graph.edges[row["from"], row["to"]].get("given")} for row in self.evidence
+                ]
+            case "separating_sets":
+                return [{"pair": sorted(pair), "given": given} for pair, given in self.separating_sets.items()]
+        return super()._entry(name)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], **made: Any) -> Self:
+        """Return the structure that `to_dict` wrote; it has no data, so it cannot be fitted."""
+        names = texts(content["variables"])
+        separating = {
+            _pair(one["pair"], names): known(texts(one["given"]), names) for one in content["separating_sets"]
         }
+        return super().from_dict(content, graph=_graph(content, names), separating_sets=separating, **made)
 
     def json(self) -> str:
         """Return the structure as JSON."""
-        return json.dumps(finite(self.to_dict()), indent=1, allow_nan=False, default=str) + "\n"
+        return self.to_json()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the structure in the format of the file's ending. If writing fails, an old file is unchanged.
@@ -328,16 +328,10 @@ class Structure(Displayed):
 
         return export_graph(self.graph)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report to an HTML file: graph, edges, number of tests, and how to reproduce the structure.
+    def _page(self) -> Page:
+        from serape.results.report import network_page
 
-        The file is self-contained: any browser opens it from disk, without the internet. If there are very many
-        variables, it has only those with the most edges.
-        """
-        from serape.results.report import check_name, network_page, page_text
-
-        check_name(Path(path))
-        atomic_write(Path(path), page_text(network_page(self)))
+        return network_page(self)
 
     @property
     def title(self) -> str:
@@ -385,6 +379,58 @@ class Structure(Displayed):
             dropped = _count(len(self.conflicts), "arrow")
             lines.append(f"  {dropped} dropped because of contradictions to others (see conflicts)")
         return plain("\n".join([*lines, *(f"  note: {note}" for note in self.notes)]))
+
+
+# --- reading files ---------------------------------------------------------------------------------------------------
+
+
+def _graph(content: Mapping[str, Any], names: Sequence[str]) -> nx.Graph[str]:
+    import networkx as nx
+
+    directed = content["finds"] == "network"
+    graph: nx.Graph[str] = nx.DiGraph(directed=bool(content["directed"])) if directed else nx.Graph()
+    graph.add_nodes_from(names)
+    for edge in content["edges"]:
+        a, b = str(edge["from"]), str(edge["to"])
+        if a not in graph or b not in graph:
+            raise ValueError(f"an edge joins {a!r} and {b!r}, which are not both variables")
+        attributes = read_evidence(edge)
+        graph.add_edge(a, b, **attributes)
+        if directed and not edge["directed"]:
+            graph.add_edge(b, a, **attributes)
+    return graph
+
+
+def read_evidence(edge: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an edge in a file."""
+    attributes: dict[str, Any] = {}
+    if edge.get("given") is not None:
+        attributes |= {name: number(edge[name]) for name in ("statistic", "dof")}
+        attributes |= {
+            "log_p": log_p(edge["log_p"]),
+            "reliable": bool(edge["reliable"]),
+            "given": texts(edge["given"]),
+        }
+        for name, read in (("effect", bits), ("effect_value", number)):  # files of older versions have none
+            if edge.get(name) is not None:
+                attributes[name] = read(edge[name])
+        if edge.get("effect_name") is not None:
+            attributes["effect_name"] = str(edge["effect_name"])
+    if edge.get("adjusted_p") is not None:
+        attributes["adjusted_p"] = number(edge["adjusted_p"], 0, 1)
+    if edge.get("gain") is not None:
+        attributes["gain"] = number(edge["gain"])
+    return attributes
+
+
+def _pair(values: Any, names: Sequence[str]) -> frozenset[str]:
+    pair = frozenset(known(texts(values), names))
+    if len(pair) != 2:
+        raise ValueError("a pair has two variables")
+    return pair
+
+
+# --- graphs and words ------------------------------------------------------------------------------------------------
 
 
 def undirected(

@@ -15,7 +15,7 @@ from typing import Any
 from serape.errors import OptionError, n_shown
 from serape.markup import MAX_TEXT, RIGHT_TO_LEFT, escaped, prose, shown
 from serape.palette import themes_css
-from serape.results.result import finite
+from serape.results.saved import finite
 
 _SCRIPTS = ("graph.js", "page.js")
 
