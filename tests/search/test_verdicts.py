@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import pytest
@@ -109,7 +109,7 @@ class TestSingleTests:
 
 
 class TestReading:
-    p = {"ab": NO_DOF, "ac": TOO_FEW_ROWS, "ad": 0.5}
+    p: ClassVar = {"ab": NO_DOF, "ac": TOO_FEW_ROWS, "ad": 0.5}
 
     @pytest.mark.parametrize(("which", "read"), [(None, []), ("zero-dof", [B]), ("all", [B, C])])
     def test_single_tests(self, which: Literal["zero-dof", "all"] | None, read: list[int]) -> None:

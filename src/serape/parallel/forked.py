@@ -110,11 +110,10 @@ class ForkedProcesses:
         ours, theirs = Pipe()
         mine = (ours, *self._asked)
         process = get_context("fork").Process(target=_serve, args=(self._work, theirs, mine, os.getpid()), daemon=True)
-        with _deaf_to_interrupts(), warnings.catch_warnings():
+        with theirs, _deaf_to_interrupts(), warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # about threads, of which the children use none
             self._started.append((process, ours))
             process.start()
-        theirs.close()
         return ours
 
     def _end(self) -> None:

@@ -29,20 +29,31 @@ class PerfectScore(Score):
     name = "perfect"
 
     def __init__(self, graph: nx.DiGraph[str], order: Sequence[str]) -> None:
+        import networkx as nx
+
         self.variables = tuple(order)
         index = {name: k for k, name in enumerate(order)}
         weights = np.zeros((len(order), len(order)))
         for a, b in graph.edges:
             random = np.random.default_rng([*a.encode(), 0, *b.encode()])
             weights[index[b], index[a]] = random.uniform(0.4, 1.2) * random.choice([-1, 1])
-        inverse = np.linalg.inv(np.eye(len(order)) - weights)
-        self.covariance: NDArray[np.float64] = inverse @ inverse.T
+        effects = np.eye(len(order))  # of the noise of each node
+        for name in nx.topological_sort(graph):
+            for parent in np.flatnonzero(weights[index[name]]):
+                effects[index[name]] += weights[index[name], parent] * effects[parent]
+        self.covariance: NDArray[np.float64] = np.array([[math.fsum(a * b) for b in effects] for a in effects])
 
     def local(self, child: int, parents: Sequence[int]) -> float:
-        """Return the score of a child with its parents; noise has variance 1, so that true families score about 0."""
-        above = list(parents)
-        variance = self.covariance[child, child]
-        if above:
-            cross = self.covariance[above, child]
-            variance = variance - cross @ np.linalg.solve(self.covariance[np.ix_(above, above)], cross)
-        return float(-0.5 * ROWS * math.log(variance) - 0.5 * math.log(ROWS) * len(above))
+        """Return the score of a child with its parents; noise has variance 1, so that true families score about 0.
+
+        Plain arithmetic, without libraries that round as the machine does: ties are broken alike everywhere.
+        """
+        family = [*parents, child]
+        matrix = self.covariance[np.ix_(family, family)].tolist()
+        for k in range(len(parents)):
+            for row in matrix[k + 1 :]:
+                factor = row[k] / matrix[k][k]
+                for j in range(k, len(family)):
+                    row[j] -= factor * matrix[k][j]
+        variance = matrix[-1][-1]
+        return -0.5 * ROWS * math.log(variance) - 0.5 * math.log(ROWS) * len(parents)
