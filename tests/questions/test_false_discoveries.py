@@ -13,7 +13,8 @@ import pytest
 import serape
 from serape.independence.partial_correlation import PartialCorrelation
 from serape.local.answer import Answer
-from serape.questions.discoveries import Discoveries, bound, bound_edges
+from serape.questions.deciding import Discoveries
+from serape.questions.discoveries import bound, bound_edges
 from serape.search import FalseDiscoveryRate, Search
 
 T, A, B, S, R, U = range(6)

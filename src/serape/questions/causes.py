@@ -12,8 +12,7 @@ from serape.independence.registry import has_rows
 from serape.local.answer import Answer
 from serape.names import match, unknown
 from serape.questions.choice import check_choice
-from serape.questions.deciding import Deciding
-from serape.questions.discoveries import Discoveries
+from serape.questions.deciding import Deciding, Discoveries
 from serape.questions.hidden import allow_hidden, check_hidden, unused_pairs_note
 from serape.questions.min_effect import without_weak
 from serape.questions.query import MAX_CONDITIONING, Query

@@ -16,17 +16,15 @@ The p that counts is thus never below the p of the test, and neither is the adju
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from serape.local.answer import Answer
 from serape.search import Search
 from serape.search.associations import DecidingTest
-
-if TYPE_CHECKING:
-    from serape.questions.discoveries import Discoveries
 
 
 class Link(NamedTuple):
@@ -50,7 +48,7 @@ class Weighed(NamedTuple):
 
     def weighs_more(self, x: int, target: int) -> Link | None:
         """Return what counts for a member, if it is more than its deciding test."""
-        if self.link is not None or self.test is None or self.test.separated or self.log_p <= self.test.log_p:
+        if self.link is not None or self.test is None or self.log_p <= self.test.counted:
             return self.link
         return Link(x, target, self.log_p, self.test.given)
 
@@ -113,6 +111,21 @@ def of_members(search: Search, target: int, answer: Answer, *, either: bool) -> 
     return {x: of_spouse(x, spouses[x]) if x in spouses else of_edge(search, x, target, either=either) for x in members}
 
 
+@dataclass(frozen=True, slots=True)
+class Discoveries:
+    """What a bound on the false discovery rate makes of an answer."""
+
+    threshold: float | None = None
+    """The p-value up to which members are kept."""
+    adjusted: Mapping[int, float] = field(default_factory=dict)
+    """The adjusted p-values of the members, and of those that are not kept."""
+    dropped: tuple[int, ...] = ()
+    tests: Mapping[int, DecidingTest] = field(default_factory=dict)
+    """The deciding tests of these, and of known members."""
+    links: Mapping[int, Link] = field(default_factory=dict)
+    """What counts for those whose deciding test has a smaller p."""
+
+
 class Deciding:
     """The deciding tests about a target, which evidence shows from when they are settled."""
 
@@ -135,22 +148,20 @@ def _decide(
     log = search.log(target)
     inside = {*positions(answer.blanket), *positions(answer.parents_children), *found.adjusted}
     decided = dict(found.tests)
-    if search.fdr is None:
-        weakest = ((x, log.weakest(x)) for x in inside - {int(x) for x in answer.spouses or ()})
-        decided |= {x: test for x, test in weakest if test is not None and not test.separated}
+    weakest = ((x, log.weakest(x)) for x in inside - {int(x) for x in answer.spouses or ()})  # known without a rate
+    decided |= {x: test for x, test in weakest if test is not None and not test.separated}
     _, _, log_p, reliable, which, sets = log.columns()
     if search.has_read:  # what they really say
-        for x in np.flatnonzero((which >= 0) & (log_p == 0.0)).tolist():
+        for x in np.flatnonzero(log_p == 0.0).tolist():
             decided[x] = DecidingTest.of(search.repeat(x, target, sets[which[x]]), sets[which[x]])
     if not by_subsets:
         return decided
-    level = math.log(found.threshold) if search.stepwise and found.threshold is not None else search.log_alpha
-    for x in np.flatnonzero((which >= 0) & ~(reliable & (log_p > level))).tolist():
-        given = None if x in inside or x == target else search.separating_set(x, target)
+    for x in np.flatnonzero((which >= 0) & ~(reliable & (log_p > search.log_alpha))).tolist():
+        given = None if x in inside else search.separating_set(x, target)
         if given is not None:
             outcome = search.repeat(x, target, given)
             if outcome.reliable and outcome.log_p > search.log_alpha:
-                decided[x] = DecidingTest.of(outcome, given, separated=True)
+                decided[x] = DecidingTest.of(outcome, given)
     return decided
 
 

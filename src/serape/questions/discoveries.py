@@ -14,28 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 
 from serape.local.answer import Answer
-from serape.questions.deciding import Link, given_rest, of_members, positions
+from serape.questions.deciding import Discoveries, given_rest, of_members, positions
 from serape.search import FalseDiscoveryRate, Search
-from serape.search.associations import DecidingTest
 from serape.skeletons.skeleton import Pair
-
-
-@dataclass(frozen=True, slots=True)
-class Discoveries:
-    """What a bound on the false discovery rate makes of an answer."""
-
-    threshold: float | None = None
-    """The p-value up to which members are kept."""
-    adjusted: Mapping[int, float] = field(default_factory=dict)
-    """The adjusted p-values of the members, and of those that are not kept."""
-    dropped: tuple[int, ...] = ()
-    tests: Mapping[int, DecidingTest] = field(default_factory=dict)
-    """The deciding tests of these, and of known members."""
-    links: Mapping[int, Link] = field(default_factory=dict)
-    """What counts for those whose deciding test has a smaller p."""
 
 
 def bound(

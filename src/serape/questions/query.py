@@ -27,8 +27,8 @@ from serape.questions.answers import checked_answer
 from serape.questions.chance import chance_note, nothing_note
 from serape.questions.choice import ALPHA, RATE, Choice, Reader, check_algorithm_options, choose_local
 from serape.questions.constraints import left_out_notes, refuse_identifiers, resolve_constraints
-from serape.questions.deciding import Deciding
-from serape.questions.discoveries import Discoveries, bound
+from serape.questions.deciding import Deciding, Discoveries
+from serape.questions.discoveries import bound
 from serape.questions.duplicates import describe_duplicates, not_candidates
 from serape.questions.leaks import find_leaks
 from serape.questions.min_effect import check_has_effect, without_weak

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from serape._keywords import Keywords
 from serape.errors import OptionError, is_integer, shown
 from serape.questions.constraints import left_out_notes
-from serape.questions.discoveries import Discoveries
+from serape.questions.deciding import Discoveries
 from serape.questions.edge_evidence import edge_evidence
 from serape.questions.min_effect import remove_weak_edges
 from serape.questions.query import Query
