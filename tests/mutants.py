@@ -67,7 +67,10 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/search/test_state.py", "tests/search", "tests/local", "tests/parallel", "tests/questions",
         "tests/skeletons",
     ),
-    "search/search.py": ("tests/search", "tests/local", "tests/parallel", "tests/questions", "tests/skeletons"),
+    "search/search.py": (
+        "tests/search/test_verdicts.py", "tests/search", "tests/local", "tests/parallel", "tests/questions",
+        "tests/skeletons",
+    ),
     "core/src/residual_comparison.cpp": ("tests/independence/test_residuals.py",),
 }  # fmt: skip
 """The modules that are looked at, and the tests that must notice every mutant of them."""

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serape.errors import OptionError
-from serape.independence.outcomes import NO_OUTCOME, Outcome, TestsSpent, as_positions
+from serape.independence.outcomes import NO_OUTCOME, Candidates, Outcome, TestsSpent, as_positions
 from serape.independence.screens import CandidateGroups, ScreenResult
 from serape.independence.subset_query import SubsetQuery
 from serape.independence.subsets import SubsetResult
@@ -31,7 +31,6 @@ from serape.search.unreliable import READ_NOTES, Unreliable, each_given_rest, re
 from serape.types import Rank
 
 Positions = NDArray[np.uint32]
-Candidates = Sequence[int] | Positions
 
 Value = TypeVar("Value")
 
@@ -80,7 +79,7 @@ class Search(PreparingSearch):
 
     def independent(self, x: int, target: int, given: Sequence[int] = ()) -> bool:
         """Return whether a reliable test shows X ⊥ T | given; False for a known member."""
-        if x in self._required(target) or (target == self.subject and x in self._known_members):
+        if x in self._kept(target):
             return False
         outcome = self.ask(x, target, given)
         return outcome is not None and outcome.log_p > self.log_alpha
@@ -146,7 +145,7 @@ class Search(PreparingSearch):
         screen = self.screen(target, candidates, given)
         indices, log_p = screen.strongest() if rank == "significance" else self._most_informative(screen)
         level = self._level(target, screen)
-        if not indices or log_p > level:
+        if log_p > level:  # or no test is reliable
             dependent = screen.dependents(level) if rank == "information" else []
             if dependent:
                 self.notes.append(
@@ -209,16 +208,11 @@ class Search(PreparingSearch):
             return None
         if self.stepwise:
             screen = self.screen(target, candidates, given)
-            found = np.flatnonzero(screen.dependent(self._level(target, screen)))
-            return int(found[0]) if len(found) else None
-        screen = self._record_screen(
-            target, self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._tick)
-        )
-        last = len(screen) - 1
-        if last < 0:
-            return None
-        outcome = screen.outcome(last)
-        return last if outcome.reliable and outcome.log_p <= self.log_alpha else None
+        else:
+            found = self.test.first_dependent(target, candidates, given, self.log_alpha, poll=self._tick)
+            screen = self._record_screen(target, found)
+        dependent = np.flatnonzero(screen.dependent(self._level(target, screen)))
+        return int(dependent[0]) if len(dependent) else None
 
     def dependents_given_groups(self, target: int, groups: CandidateGroups, also: int) -> list[int]:
         """Return the candidates that depend on the target given their group's set and `also`, the strongest first.
@@ -266,7 +260,7 @@ class Search(PreparingSearch):
         given the others (Peña, *Learning Gaussian graphical models of gene networks with false discovery rate control*,
         EvoBIO 2008).
         """
-        if self.fdr is None or not self.stepwise:
+        if self._rate_by_step is None:
             return self.log_alpha
         key = target, screen.given
         if self._members_log_p is None or self._members_log_p[0] != key:
@@ -278,7 +272,7 @@ class Search(PreparingSearch):
                     self._note_outcome(x, target, rest, outcome)
             self._members_log_p = key, [o.log_p for o in outcomes if o.reliable]
         log_p = [*self._members_log_p[1], *screen.log_p[screen.reliable]]
-        level = self.fdr.log_threshold(log_p, len(self.candidates(target)))
+        level = self._rate_by_step.log_threshold(log_p, len(self.candidates(target)))
         self._separations.add_screen(screen, target, level)
         return level
 
@@ -350,8 +344,7 @@ class Search(PreparingSearch):
                 found, tally = answer(query, threads=threads, poll=self._tick)
             return self.record_subsets(query.target, found, tally)
         except TestsSpent as spent:
-            self.tally.merge(spent.tally)
-            self._tick()
+            self.count(spent.tally)  # which ends the search
             raise
 
     def test_each_given_rest(self, target: int, members: Collection[int], newest: int | None = None) -> list[int]:
@@ -361,12 +354,9 @@ class Search(PreparingSearch):
         member is known to depend on the target given all others, and is tested only if one of these is separated.
         """
         target = int(target)
-        kept = self._required(target)
-        if target == self.subject and self._known_members:
-            kept = kept.union(self._known_members)
-        pool = list(members)
-        if self.stepwise and self.fdr is not None:
-            return self._weakest_given_rest(target, pool, kept, self.fdr)
+        kept, pool = self._kept(target), list(members)
+        if self._rate_by_step is not None:
+            return self._weakest_given_rest(target, pool, kept, self._rate_by_step)
         separated = self._test_each_given_rest([x for x in pool if x != newest and x not in kept], target, pool)
         if separated and newest is not None and newest not in kept:
             separated += self._test_each_given_rest([newest], target, [x for x in pool if x not in separated])

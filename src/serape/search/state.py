@@ -104,7 +104,7 @@ class SearchState(WhatIsKept):
         self.has_read = False
         """Whether there were such tests at some time: they are recorded as tests of p = 1."""
         self.fdr = fdr
-        self.stepwise = stepwise and fdr is not None
+        self._rate_by_step = fdr if stepwise else None
         self._associations = Associations() if fdr is not None and not stepwise and keep_associations else None
         self._member_outcomes: dict[tuple[int, int, tuple[int, ...]], Outcome] = {}  # of the latest steps
         self._members_log_p: tuple[tuple[int, tuple[int, ...]], list[float]] | None = None  # of the latest step
@@ -302,7 +302,7 @@ class SearchState(WhatIsKept):
     def blanket(self, target: int) -> Members:
         """Return a set for the blanket of a target; it starts with the known members."""
         built = self.members(target)
-        for x in sorted({*self._required(target), *(self._known_members if target == self.subject else ())}):
+        for x in sorted(self._kept(target)):
             built.add(x)
         return built
 
@@ -400,16 +400,11 @@ class SearchState(WhatIsKept):
             return
         self.ticked = now
         target = next(iter(self._members), None) if self.subject is None else self.subject
-        names = self.test.variables
-        self._progress(
-            Progress(
-                "" if target is None else names[target],
-                () if target is None else tuple(names[v] for v in self.members_so_far(target)),
-                self.tally.performed,
-                self.tally.skipped,
-                now - self._started,
-            )
-        )
+        about: tuple[str, tuple[str, ...]] = "", ()
+        if target is not None:
+            names = self.test.variables
+            about = names[target], tuple(names[v] for v in self.members_so_far(target))
+        self._progress(Progress(*about, self.tally.performed, self.tally.skipped, now - self._started))
 
 
 def _skipped(candidates: Candidates, given: tuple[int, ...]) -> ScreenResult:

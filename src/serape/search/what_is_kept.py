@@ -10,6 +10,7 @@ from serape.independence.screens import ScreenResult
 from serape.knowledge import BoundKnowledge
 from serape.search.associations import Associations
 from serape.search.budget import Budget
+from serape.search.discoveries import FalseDiscoveryRate
 from serape.search.recorder import Recorder
 from serape.search.separations import NO_SEPARATIONS, Separations
 from serape.search.unreliable import Unreliable
@@ -20,7 +21,7 @@ class WhatIsKept:
 
     subject: int | None
     max_conditioning: int | None
-    stepwise: bool
+    _rate_by_step: FalseDiscoveryRate | None
     _knowledge: BoundKnowledge | None
     _known_members: tuple[int, ...]
     _read: Unreliable | None
@@ -30,6 +31,11 @@ class WhatIsKept:
     _budget: Budget | None
     _recorder: Recorder
     _marginals: Mapping[int, ScreenResult]
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether a false discovery rate is bounded at each step of the search."""
+        return self._rate_by_step is not None
 
     @property
     def keeps_answers_alone(self) -> bool:
@@ -79,7 +85,7 @@ class WhatIsKept:
             and self.max_conditioning is None
             and not self.stepwise
             and not self._recorder.keeps(target)
-            and not (target == self.subject and self._known_members)
+            and not self._kept(target)
             and target not in self._marginals
         )
 
@@ -91,3 +97,8 @@ class WhatIsKept:
     def _required(self, target: int) -> frozenset[int]:
         """Return the neighbours of the target that knowledge requires."""
         return frozenset() if self._knowledge is None else self._knowledge.required_neighbours(target)
+
+    def _kept(self, target: int) -> frozenset[int]:
+        """Return the members of a target that no test removes: those that knowledge requires, and known ones."""
+        required = self._required(target)
+        return required.union(self._known_members) if target == self.subject else required
